@@ -34,7 +34,7 @@ class Finished:
         assert len(lines) == 1, self.err
         assert self.err.rstrip().endswith(lines[0]), self.err
         assert "Traceback" not in self.err + self.out
-        assert "fault of ours" not in self.err, self.err
+        assert "bug in toolassay" not in self.err, self.err
         return lines[0]
 
 

@@ -1,4 +1,4 @@
-"""A data folder: the files of one benchmark, and what `benchmark.json` says about them."""
+"""A data folder: the files of one benchmark, described by `benchmark.json`."""
 
 from __future__ import annotations
 
@@ -36,37 +36,37 @@ class DataFolder:
 
     @property
     def data_raw(self) -> Path:
-        """What the generator wrote, one sample a line."""
+        """The output of `generate`, one sample per line."""
         return self.path / "data_raw.json"
 
     @property
     def data(self) -> Path:
-        """The labels, one a line."""
+        """The labels, one per line."""
         return self.path / "data.json"
 
     @property
     def data_error(self) -> Path:
-        """The raw records that could not become labels, with the reasons."""
+        """Samples that `format` refused, with the reasons."""
         return self.path / "data_error.json"
 
     @property
     def user_requests(self) -> Path:
-        """The requests, one a line."""
+        """The requests, one per line."""
         return self.path / "user_requests.json"
 
     @property
     def alignment_ids(self) -> Path:
-        """The ids each critic let pass."""
+        """The ids that each critic accepts."""
         return self.path / "alignment_ids.json"
 
     @property
     def benchmark_file(self) -> Path:
-        """What this folder is."""
+        """The benchmark, the dependency type and the origin of the data."""
         return self.path / "benchmark.json"
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All of them, whether they are there or not."""
+        """The paths of all files, existing or not."""
         return (
             *(self.tool_desc, self.graph_desc, self.data_raw, self.data, self.data_error),
             *(self.user_requests, self.alignment_ids, self.benchmark_file),
@@ -74,10 +74,10 @@ class DataFolder:
 
     @cached_property
     def benchmark(self) -> dict[str, Any]:
-        """The object of `benchmark.json`, with the default benchmark where it names none.
+        """The content of `benchmark.json`, with the default benchmark if it names none.
 
         Raises:
-            UsageError: it is malformed.
+            UsageError: It is malformed.
         """
         if not self.benchmark_file.exists():
             return {"benchmark": DEFAULT_BENCHMARK}
@@ -91,7 +91,7 @@ class DataFolder:
         return {"benchmark": DEFAULT_BENCHMARK, **value}
 
     def describe(self, *gone: str, **facts: Any) -> None:
-        """Add facts to `benchmark.json`; what it said before stays unless named again or `gone`."""
+        """Add `facts` to `benchmark.json` and remove the keys `gone`; other keys are kept."""
         kept = {key: value for key, value in self.benchmark.items() if key not in gone}
         write_json(self.benchmark_file, {**kept, **facts})
         self.__dict__.pop("benchmark", None)
@@ -101,8 +101,8 @@ class DataFolder:
     ) -> DependencyType:
         """The dependency type: the flag, else `benchmark.json`, else resource.
 
-        A library in which no tool has types cannot be resource: without a flag it is taken as temporal,
-        and `say` is told. A flag that contradicts `benchmark.json` is told as a warning.
+        A library without types cannot be resource: without a flag, it is temporal, with a message to `say`. A
+        flag that contradicts `benchmark.json` takes precedence, with a warning.
         """
         recorded = self.benchmark.get("dependency_type")
         if flag is not None:
@@ -130,11 +130,11 @@ class DataFolder:
         """The tools: those of `tool_desc.json`, else the nodes of `graph_desc.json`.
 
         Args:
-            say: receives a notice if the two files describe the tools differently.
+            say: Receives a message if the two files describe the tools differently.
 
         Raises:
-            UsageError: neither file exists, or one is malformed.
-            ToolFilesDiffer: the files do not hold the same tools.
+            UsageError: Neither file exists, or one is malformed.
+            ToolFilesDiffer: The files have different tools.
         """
         if not self.graph_desc.exists():
             return ToolLibrary.load(self.tool_desc)
@@ -154,14 +154,14 @@ class DataFolder:
         """The tool graph: the tools as `library` finds them, and the links of `graph_desc.json`.
 
         Args:
-            dependency_type: what the graph is, if known; else what the file says.
-            graph_desc: another graph, which brings its own tools unless `tool_desc` is given too.
-            tool_desc: other tools.
-            say: as in `library`.
+            dependency_type: Dependency type; None for that in the graph file.
+            graph_desc: Another graph file, which defines the tools unless `tool_desc` is given too.
+            tool_desc: Another tool file.
+            say: As in `library`.
 
         Raises:
-            UsageError: there is no graph, or a file is malformed.
-            ToolFilesDiffer: graph and tools do not hold the same tools.
+            UsageError: There is no graph, or a file is malformed.
+            ToolFilesDiffer: Graph and tool file have different tools.
         """
         path = graph_desc or self.graph_desc
         own = path.resolve() == self.graph_desc.resolve()
@@ -171,10 +171,10 @@ class DataFolder:
         return ToolGraph.load(path, dependency_type=dependency_type, tools=tools, say=say)
 
     def require(self) -> DataFolder:
-        """The folder itself, if it exists.
+        """Return the folder itself, after validation.
 
         Raises:
-            UsageError: it does not, or its `benchmark.json` is malformed.
+            UsageError: It does not exist, or its `benchmark.json` is malformed.
         """
         if not self.path.is_dir():
             raise UsageError("no such folder", file=self.path, fix="check --data_dir")
@@ -183,10 +183,10 @@ class DataFolder:
 
 
 def find_file(given: str | Path, folder: Path | None) -> Path:
-    """`given` as it stands, else inside `folder`.
+    """Find a file as a path, else inside `folder`.
 
     Raises:
-        UsageError: it is in neither place.
+        UsageError: It is in neither place.
     """
     path = Path(given)
     if path.is_file():

@@ -1,6 +1,7 @@
 """Requests, plans and labels: reads every published form and converts it to that of the repository.
 
-The form of the TaskBench repository has the keys `user_request`, `task_steps`, `task_nodes`, `task_links`.
+The form of the published repository (Shen et al., 2024) has the keys `user_request`, `task_steps`,
+`task_nodes`, `task_links`.
 The form of the hub (`instruction`, `tool_steps`, `tool_nodes`, `tool_links`, `sampled_*`, some of them JSON
 inside a string) is renamed and decoded on reading.
 """

@@ -1,4 +1,4 @@
-"""A plan as the strict metrics read it: names, argument values and links, normalised; and its digest."""
+"""Normalised plans for the strict metrics: names, argument values and links; and digests of plans."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from typing import Any
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
+# A decimal number without leading zeros, which are significant in codes such as "007".
+# Matches "-7.50" and "1e5"; must not match "07" or "1,000".
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
 _QUOTES = "'\"`‘’“”"
-_EXACT = 2.0**53  # beyond, a float does not tell whole numbers apart
+_EXACT = 2.0**53  # from here on, a float does not represent every whole number
+# A file extension at the end of a word, by resource type.
+# Matches ".JPG" in "see photo.JPG!"; must not match "www.author.com" or ".mp4" in "a.mp4.zip".
 _EXTENSION = re.compile(
     r"\.(?:(?P<image>jpe?g|png|gif|bmp|tiff?|svg|ico|webp)"
     r"|(?P<audio>mp3|wav|wma|ogg|aac|flac|aiff|au|m4a)"
@@ -26,10 +30,10 @@ _EXTENSION = re.compile(
 
 
 def comparable(value: Any) -> Hashable:
-    """A value that equals another exactly if the two mean the same.
+    """A key that is equal for values with the same meaning.
 
-    Surrounding blanks and quotes are dropped; 7, 7.0 and "7" are one number (but "07" is text); true and
-    "True" are one; other text is case-sensitive; lists and objects compare as JSON.
+    Surrounding blanks and quotes are dropped. 7, 7.0 and "7" are equal, but "07" is text. true and "True" are
+    equal; other text is case-sensitive. Lists and objects are compared as JSON.
 
     >>> comparable(" '7' ") == comparable(7.0), comparable("07") == comparable(7), comparable({"a": [1]})
     (True, False, '{"a": [1]}')
@@ -46,7 +50,7 @@ def comparable(value: Any) -> Hashable:
 
 
 def _with_whole_numbers(value: Any) -> Any:
-    """With whole numbers in lists and objects spelled in one way: 7.0 is 7."""
+    """Replace whole floats in lists and objects by integers: 7.0 becomes 7."""
     if isinstance(value, list):
         return [_with_whole_numbers(one) for one in value]
     if isinstance(value, dict):
@@ -55,7 +59,7 @@ def _with_whole_numbers(value: Any) -> Any:
 
 
 def comparable_text(value: str) -> Hashable:
-    """`comparable` for texts."""
+    """`comparable` for text."""
     text = _unquoted(value)
     if len(text) > 5 and text[0].isalpha():
         return text
@@ -67,7 +71,7 @@ def comparable_text(value: str) -> Hashable:
 
 
 def _unquoted(value: str) -> str:
-    """A text without the blanks and pairs of quotes around it, however many there are."""
+    """Text without surrounding blanks and pairs of quotes, also nested ones."""
     start, end = 0, len(value)
     while True:
         while start < end and value[start].isspace():
@@ -80,7 +84,7 @@ def _unquoted(value: str) -> str:
 
 
 def resource_type(text: str) -> str:
-    """The resource a literal names: by its file extension at the end of a word, any case; else text.
+    """The resource type of a literal, by its file extension; "text" without one.
 
     >>> resource_type("see photo.JPG!"), resource_type("https://www.author.com"), resource_type("a.wav")
     ('image', 'text', 'audio')
@@ -89,23 +93,28 @@ def resource_type(text: str) -> str:
     return "text" if found is None else str(found.lastgroup)
 
 
+# Matches "<node-3>"; must not match "<node->" or "node-3".
 REFERENCE = re.compile(r"<node-(\d{1,9})>")
-# Most literals: no reference, file, number or quote to look for (what `_resource_argument` would find out).
+# Literals without reference, file extension, number or quotes, which need no normalisation: most of them.
+# Matches "a red bicycle"; must not match "photo.jpg", "<node-0>" or "a bicycle " (trailing blank).
 _PLAIN = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)")
-_SHORT = 300  # characters
+_SHORT = 300  # characters: longer literals are not cached
 STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
 
 Argument = tuple[Hashable, Hashable]
-"""A name (or resource type) and a comparable value; a text may still hold references `<node-j>`."""
+"""A name (or resource type) and a comparable value; text may contain references `<node-j>`."""
 
 
 @dataclass(eq=False)
 class Plan:
-    """One plan.
+    """A normalised plan.
 
-    `arguments` is None where no node says any (a set without gold arguments), `links` where there is no such
-    list; then the references in the arguments are the links. With `has_types` an argument is named by the
-    type of its resource, else by the parameter.
+    Attributes:
+        names: Tool of each node.
+        arguments: Arguments of each node; None if no node has any (a data set without gold arguments).
+        links: Pairs of tool names; None without a list of links. Then `references` are the links.
+        steps: The steps as lines of text; None without steps.
+        has_types: Whether an argument is named by its resource type instead of its parameter.
     """
 
     names: list[str]
@@ -116,7 +125,7 @@ class Plan:
 
     @cached_property
     def has_references(self) -> bool:
-        """Whether any argument mentions a node."""
+        """Whether any argument contains a reference."""
         return any(
             isinstance(value, str) and "<node-" in value
             for arguments in self.arguments or ()
@@ -125,7 +134,7 @@ class Plan:
 
     @cached_property
     def references(self) -> list[tuple[int, int]]:
-        """The links the arguments make: (source node, target node), each once, none to itself."""
+        """The links in the arguments as (source node, target node), without duplicates and self-links."""
         found: dict[tuple[int, int], None] = {}
         for target, arguments in enumerate(self.arguments or ()):
             for _, value in arguments:
@@ -137,11 +146,11 @@ class Plan:
 
 
 class PlanReader:
-    """Reads gold and predicted plans of one library.
+    """Normalises gold and predicted plans of one library.
 
     Args:
-        library: the tools; their output types name what a reference carries.
-        dependency_type: resource names have "_" read as " "; temporal names are kept.
+        library: The tools; a reference has the output type of its tool.
+        dependency_type: In resource names, "_" is replaced by " "; temporal names are kept.
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
@@ -152,7 +161,7 @@ class PlanReader:
         }
 
     def plan(self, value: Any) -> Plan | None:
-        """The plan an object holds; None for no object, no list of nodes, a nameless node, too deep."""
+        """The plan in a JSON object; None if it has no list of named nodes or is nested too deeply."""
         nodes = value.get("task_nodes") if isinstance(value, Mapping) else None
         if not isinstance(nodes, list):
             return None
@@ -209,7 +218,7 @@ class PlanReader:
 
 
 def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
-    """The type and the value of a text in the arguments; of a reference, the node it points to."""
+    """The type and the value of a text argument; for a reference, also the number of its node."""
     value = comparable_text(text)
     if not isinstance(value, str):
         return "text", value, None
@@ -219,11 +228,11 @@ def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
     return "other", value, int(reference[1])
 
 
-_literal = lru_cache(maxsize=10_000)(_read_literal)  # the gold's texts come back in the prediction
+_literal = lru_cache(maxsize=10_000)(_read_literal)  # predictions repeat the literals of the gold
 
 
 def steps_text(steps: Any) -> str | None:
-    r"""The steps as lines of text; None where there are none to read.
+    r"""The steps as lines of text; None if there are none.
 
     >>> steps_text(["a", {"step": "b"}]), steps_text("a"), steps_text(7)
     ('a\nb', 'a', None)
@@ -255,10 +264,10 @@ def _with_blanks(name: str) -> str:
 
 
 def plan_digest(plan: Plan) -> int:
-    """A number from 0 that two plans share if they have the same nodes, links and arguments.
+    """A non-negative hash that is equal for plans with the same nodes, links and arguments.
 
-    As in the strict scores the order of nodes, links and arguments does not count, a reference stands for
-    the node it points to, and steps are not compared.
+    As in the strict scores, the order of nodes, links and arguments is ignored, a reference stands for its
+    node, and steps are ignored.
 
     >>> def plan(*nodes):
     ...     return Plan([name for name, _ in nodes], [[("text", value)] for _, value in nodes], None, None)
@@ -269,15 +278,16 @@ def plan_digest(plan: Plan) -> int:
     """
     nodes = [
         f"{_digest_number(name):x}" for name in plan.names
-    ]  # no text that an argument may hold by chance
-    # Each round tells nodes apart by what they point to one step further; a plan is no longer than its nodes.
+    ]  # hashes, so that an argument does not equal a label by chance
+    # Each round distinguishes nodes by their references one step further (as in Weisfeiler-Leman refinement);
+    # no path is longer than the number of nodes.
     for _ in range(len(nodes) if plan.has_references else 1):
         nodes = [_node_digest(plan, place, nodes) for place in range(len(nodes))]
     return _digest_number(repr((sorted(nodes), plan.links if plan.links is None else sorted(plan.links))))
 
 
 def _node_digest(plan: Plan, place: int, labels: list[str]) -> str:
-    """A node with its arguments, in which the labels of nodes stand for references."""
+    """Hash of a node and its arguments, with references replaced by the labels of their nodes."""
     given = plan.arguments[place] if plan.arguments is not None else []
     arguments = sorted(repr((name, _with_labels(value, labels))) for name, value in given)
     return f"{_digest_number(repr((plan.names[place], arguments))):x}"
@@ -286,7 +296,7 @@ def _node_digest(plan: Plan, place: int, labels: list[str]) -> str:
 def _with_labels(value: Hashable, labels: list[str]) -> str:
     if isinstance(value, str):
         return REFERENCE.sub(lambda found: _digest_label(int(found[1]), labels), value)
-    return f"<number {hash(value)}>"  # 7 and 7.0 are one, and that hash is the same in every process
+    return f"<number {hash(value)}>"  # equal for 7 and 7.0, and in every process
 
 
 def _digest_label(place: int, labels: list[str]) -> str:

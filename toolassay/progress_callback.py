@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""`progress(what, total)` gives a context, and that what to call after each of `total` things."""
+"""`progress(what, total)` returns a context; it yields the function to call after each of `total` items."""
 
 
 def no_progress(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-    """Nobody watches."""
+    """Report nothing."""
     return nullcontext(lambda: None)

@@ -1,4 +1,4 @@
-"""The requests of a folder, read again whenever they are gone through: a million stay on the disk."""
+"""The requests of a folder; each iteration reads the file, so that a million requests stay on disk."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from toolassay.files import read_json, read_text, stamp_of
 
 
 class Requests:
-    """The requests of a file in its order; of a repeated id only the last.
+    """The requests of a file, in file order; only the last request of a repeated id.
 
-    The file is checked whole when this is made, and then read from the start each time. Memory holds
-    eight bytes a request while it is made, and afterwards only which lines are superseded.
+    The constructor validates the whole file with eight bytes of memory per request; afterwards only the
+    numbers of superseded lines are kept.
 
     Attributes:
-        repeated: the ids that occur more than once, by first appearance.
+        repeated: Repeated ids, by first appearance.
 
     Raises:
-        UsageError: the file is missing or malformed, or changed since it was first read.
+        UsageError: The file is missing or malformed, or changed since it was first read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,9 +44,9 @@ class Requests:
                 yield request
 
     def _repeated(self, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
-        """The lines that a later one supersedes, and the ids they have.
+        """The superseded lines and their ids.
 
-        Two ids may share a hash, so those that do are compared themselves.
+        Different ids may have one hash, so that ids with an equal hash are compared.
         """
         if not suspects:
             return set(), []
@@ -65,15 +65,15 @@ class Requests:
 
 
 class Chosen:
-    """Some of the requests, in the order of the file.
+    """A subset of the requests, in file order.
 
     Args:
-        requests: all of them.
-        ids: those with these ids, spelled as text or as they are; None for all.
-        limit: of those the first few; None for all.
+        requests: All requests.
+        ids: Ids of the subset, as text or as in the file; None for all.
+        limit: Maximum number of requests; None for all.
 
     Raises:
-        UsageError: an id that no request has (names the first few), or no id at all.
+        UsageError: An id is unknown (the message names the first ones), or there is no id.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Chosen:
 
     def _count_ids(self, ids: set[str]) -> int:
         if not ids:
-            raise UsageError("--ids names no id", fix="write one id a line, or a JSON list")
+            raise UsageError("--ids names no id", fix="write one id per line, or a JSON list")
         found = [str(request.id) for request in self._requests if str(request.id) in ids]
         unknown = sorted(ids - set(found))
         if unknown:
@@ -103,16 +103,16 @@ class Chosen:
             raise UsageError(
                 f"has no request {', '.join(unknown[:5])}{more}",
                 file=self._requests.path,
-                fix="check --ids: one id a line, or a JSON list",
+                fix="check --ids: one id per line, or a JSON list",
             )
         return len(found)
 
 
 def read_ids(path: Path) -> list[RequestId]:
-    """The ids in a file: one a line, or one JSON list; `split_ids.json:test` are those of a split.
+    """Read the ids in a file: one per line, or a JSON list; `split_ids.json:test` names a split.
 
     Raises:
-        UsageError: the file is missing, a list of something else, or has no such split.
+        UsageError: The file is missing, not a list of ids, or lacks the split.
     """
     file, colon, split = str(path).rpartition(":")
     if colon and not path.exists():
@@ -122,7 +122,7 @@ def read_ids(path: Path) -> list[RequestId]:
         return [line.strip() for line in text.splitlines() if line.strip()]
     ids = read_json(path)
     if not all(isinstance(name, str | int) and not isinstance(name, bool) for name in ids):
-        raise UsageError("is not a list of ids", file=path, fix='write ["1", "2"], or one id a line')
+        raise UsageError("is not a list of ids", file=path, fix='write ["1", "2"], or one id per line')
     return list(ids)
 
 

@@ -1,4 +1,4 @@
-"""What a stage shows: notices, results, and progress (a bar on a terminal or in a notebook)."""
+"""Output of a stage: messages, results, and progress (a bar on a terminal or in a notebook)."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 
 WARNING = "warning: "
-"""How a notice begins that a person who wants quiet must see all the same."""
+"""Prefix of messages that are shown also with --quiet."""
 
 GRACE = 5.0
-"""Seconds that requests in flight have to finish after the first Ctrl-C; then they are cancelled."""
+"""Seconds after the first Ctrl-C until requests in flight are cancelled."""
 
 Advance = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How far a run that asks a model has come.
+    """Counts of a run in progress.
 
     Attributes:
-        asked: items brought to an end since it was started; those answered before are not among them.
-        failed: how many of these have no answer.
-        answers: of the model since it was started.
-        timeouts: requests since then that ended without an answer in time.
-        used: tokens and money of the whole run, in words; empty where there are none.
+        asked: Number of items that ended in this start.
+        failed: Number of these without an answer.
+        answers: Number of model answers in this start.
+        timeouts: Number of requests in this start that timed out.
+        used: Tokens and cost of the whole run as text; empty if there are none.
     """
 
     asked: int
@@ -52,9 +52,9 @@ class Figures:
 
 
 class Progress(Protocol):
-    """Shows how far something of `total` items is; what it gives is called after each item.
+    """Shows the progress of `total` items; the context returns the function to call after each item.
 
-    `figures`, of a run that asks a model, is called a few times a second, from another thread.
+    `figures`, for runs with a model, is called several times per second from another thread.
     """
 
     def __call__(
@@ -77,10 +77,13 @@ def no_progress(what: str, total: int, figures: Callable[[], Figures] | None = N
 
 @dataclass(frozen=True)
 class Screen:
-    """Where a stage's words go.
+    """Receives the output of a stage.
 
-    `say` takes notices, `show` results, `table` results that are a Markdown table; `progress(what, total)`
-    gives the function to call after each item.
+    Attributes:
+        say: Receives messages; warnings start with `WARNING`.
+        show: Receives results.
+        table: Receives results that are Markdown tables.
+        progress: Shows progress.
     """
 
     say: Callable[[str], None] = lambda _: None
@@ -89,13 +92,13 @@ class Screen:
     progress: Progress = no_progress
 
     def missing(self, missing: int, total: int, noun: str) -> None:
-        """Warn of items without a prediction that count as wrong."""
+        """Warn of items without a prediction, which count as wrong."""
         if missing:
             verbs = "has no prediction and counts" if missing == 1 else "have no prediction and count"
             self.say(f"{WARNING}{missing:,} of {count_of(total, noun)} {verbs} as wrong")
 
     def interrupted(self, in_flight: int) -> None:
-        """Say what the first Ctrl-C does."""
+        """Announce the grace period after the first Ctrl-C."""
         if in_flight:
             self.say(
                 f"{WARNING}finishing the {count_of(in_flight, 'request')} in flight, "
@@ -104,7 +107,7 @@ class Screen:
 
 
 def once(say: Callable[[str], None]) -> Callable[[str], None]:
-    """`say`, without the notices that it has shown already: what is true of a folder is said once.
+    """Wrap `say` so that each distinct message is shown once.
 
     >>> say = once(print)
     >>> say("3 tools"), say("3 tools")
@@ -140,28 +143,28 @@ def _progress_in_notebook(
 
 
 DEFAULT = Screen(say=_warn_in_notebook, progress=_progress_in_notebook)
-"""The screen of a library call: progress and warnings in a notebook, nothing elsewhere."""
+"""Screen of library calls: progress and warnings in a notebook, nothing elsewhere."""
 
 
 REFRESH = 4  # times a second
-SHORT = 100  # items: fewer need no line of their own
+SHORT = 100  # minimum number of items between two plain lines
 CELL_BAR = 24  # characters of the bar in a notebook
-SILENCE = 30.0  # seconds at most between two plain lines
-WINDOW = 120.0  # seconds that a rate is taken over: a slow model answers once a minute
+SILENCE = 30.0  # maximum seconds between two plain lines
+WINDOW = 120.0  # seconds over which rates are averaged: a slow model answers once a minute
 
 Clock = Callable[[], float]
 
 
 class Count:
-    """How many items are done, and in words how far that is.
+    """Counts finished items and formats the progress as text.
 
-    Items that were answered before are done in a moment; rate and time left go by those that were asked.
+    Rate and remaining time are computed from the items of this start: earlier answers are counted at once.
 
     Args:
-        what: is done.
-        total: items in all.
-        figures: of a run that asks a model.
-        clock: seconds.
+        what: Name of the activity.
+        total: Number of items.
+        figures: Counts of a run with a model.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -178,11 +181,11 @@ class Count:
         self._seen: deque[tuple[float, int, int]] = deque([(self._started, 0, 0)])
 
     def advance(self) -> None:
-        """One item more is done."""
+        """Count one finished item."""
         self.done += 1
 
     def words(self) -> str:
-        """How far it is, e.g. `12/80, 1 failed, 192 answers/min, 2 timed out, 5.1k tokens, 0:00:21 left`."""
+        """The progress, e.g. `12/80, 1 failed, 192 answers/min, 2 timed out, 5.1k tokens, 0:00:21 left`."""
         figures = self._figures() if self._figures else None
         asked, answers = (figures.asked, figures.answers) if figures else (self.done, 0)
         items_a_second, answers_a_second = self._rates(asked, answers)
@@ -202,7 +205,7 @@ class Count:
         return ", ".join(parts)
 
     def _rates(self, *counts: int) -> tuple[float, float]:
-        """Items and answers a second, lately."""
+        """Items and answers per second over the last `WINDOW` seconds."""
         now = self._clock()
         items, answers = counts
         self._seen.append((now, items, answers))
@@ -216,12 +219,12 @@ class Count:
 
 
 class PlainLines(Count):
-    """A line each tenth of the way, and one when nothing was said for half a minute.
+    """Prints a line for each tenth of the items, and after `SILENCE` seconds without one.
 
-    What is done in a moment gets none.
+    Items that were answered before the start print no line.
 
     Args:
-        say: takes the lines; the rest as for `Count`.
+        say: Receives the lines; the other arguments are those of `Count`.
     """
 
     def __init__(
@@ -239,15 +242,17 @@ class PlainLines(Count):
         self._said = clock()
 
     def advance(self) -> None:
-        """One item more is done; say so at every tenth."""
+        """Count one finished item; print a line at every tenth."""
         self.done += 1
         if self.done >= self._next:
             self._next = (self.done // self._step + 1) * self._step
-            if self._figures is None or self._figures().asked:  # else it was done before
+            if (
+                self._figures is None or self._figures().asked
+            ):  # otherwise all items so far were answered before this start
                 self._line()
 
     def tick(self) -> None:
-        """To be called now and then: a slow run is seen to live."""
+        """Print a line after `SILENCE` seconds without one, so that a slow run shows activity."""
         if self._clock() - self._said >= SILENCE:
             self._line()
 
@@ -259,7 +264,7 @@ class PlainLines(Count):
 def shown_progress(
     what: str, total: int, figures: Callable[[], Figures] | None = None
 ) -> contextlib.AbstractContextManager[Advance]:
-    """A bar in a notebook or where stderr is a terminal, else plain lines on stderr."""
+    """A bar in a notebook or if stderr is a terminal, else plain lines on stderr."""
     if in_notebook():
         return _cell(what, total, figures)
     drawn = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
@@ -275,7 +280,7 @@ def _bar(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterat
     settings: dict[str, Any] = {
         "console": Console(stderr=True),
         "refresh_per_second": REFRESH,
-        "redirect_stdout": sys.stdout.isatty(),  # else results would come out on stderr
+        "redirect_stdout": sys.stdout.isatty(),  # otherwise results would be printed to stderr
         "get_renderable": lambda: drawn(count),
     }
     with Live(**settings):
@@ -283,7 +288,7 @@ def _bar(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterat
 
 
 def drawn(count: Count) -> Table:
-    """What the terminal shows, as wide as that is."""
+    """The row of the terminal with name, bar and text."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
@@ -323,9 +328,9 @@ def _cell(what: str, total: int, figures: Callable[[], Figures] | None) -> Itera
 
 @contextlib.contextmanager
 def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
-    """Within this block, call something at this interval, from a thread with the caller's context.
+    """Call a function periodically within this block, from a thread with the caller's context.
 
-    A notebook knows by the context which cell an output belongs to.
+    A notebook assigns output to a cell by the context.
     """
     ended = threading.Event()
 

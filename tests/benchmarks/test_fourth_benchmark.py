@@ -158,7 +158,7 @@ def test_predictions_are_verified(sums: Path, capsys: Capture) -> None:
 
 def test_options_of_other_benchmarks_are_refused(sums: Path, capsys: Capture) -> None:
     refused = ask(capsys, sums, "--max_steps", "3")
-    assert refused.code == 2 and "--max_steps is not for a folder of True or false" in refused.err
+    assert refused.code == 2 and "--max_steps does not apply to True or false folders" in refused.err
     with pytest.raises(TypeError, match="unexpected keyword argument 'no_such'"):
         infer(sums, llm="offline", no_such=1)
 

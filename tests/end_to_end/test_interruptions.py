@@ -39,7 +39,7 @@ def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeS
     fake_server.release()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted; the same command continues where this one stopped" in err
+    assert "interrupted; the same command continues the run" in err
     assert "Traceback" not in err
     assert len(fake_server.received) == len(lines_of(tmp_path / "data" / name)) == 6
     assert shell(script, *arguments, cwd=tmp_path).code == 0
@@ -60,7 +60,7 @@ def test_an_interrupted_run_does_not_wait_for_retries(
     process.send_signal(how)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted; the same command continues where this one stopped" in err
+    assert "interrupted; the same command continues the run" in err
     assert "Traceback" not in err
     assert len(lines_of(tmp_path / "data" / name)) == 5
     fake_server.forget()
@@ -90,7 +90,7 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     _, err = process.communicate(timeout=60)
     if how == signal.SIGINT:
         assert process.returncode == 130
-        assert "interrupted; the same command continues where this one stopped" in err
+        assert "interrupted; the same command continues the run" in err
         assert "Traceback" not in err
         assert len(lines_of(tmp_path / "disturbed/data" / name)) == 4
     else:
@@ -123,7 +123,7 @@ def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
     _, err = process.communicate(timeout=60)  # the server never answers the three in flight
     assert process.returncode == 130
     assert "finishing the 3 requests in flight, for 5 s at most; Ctrl-C again ends at once" in err
-    assert "interrupted; the same command continues where this one stopped" in err
+    assert "interrupted; the same command continues the run" in err
     assert "Traceback" not in err
     assert len(lines_of(tmp_path / "data" / name)) == 3
     fake_server.release()

@@ -248,4 +248,4 @@ def test_what_was_accepted_of_a_quarantine_joins_what_passed(tmp_path: Path, cap
     assert DataFolder(tmp_path / "out").benchmark["checked"]["level"] == "pass or quarantine"
     refused = inside(capsys, *apply[:2], tmp_path / "d", *apply[3:])
     assert refused.code == 2
-    assert "is no quarantine that toolassay check wrote" in refused.err
+    assert "is not a quarantine folder of toolassay check" in refused.err

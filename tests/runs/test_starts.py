@@ -17,7 +17,7 @@ def manifest(folder: Path) -> Any:
 
 def test_each_start_is_added_and_the_settings_stay(tmp_path: Path) -> None:
     for number in range(3):
-        open_run(tmp_path, SETTINGS, ways_on="")
+        open_run(tmp_path, SETTINGS, conflict_fix="")
         start = Start(tmp_path, {"number": number})
         assert "ended" not in manifest(tmp_path)["starts"][number]
         start.end({"clients": []})
@@ -29,7 +29,7 @@ def test_each_start_is_added_and_the_settings_stay(tmp_path: Path) -> None:
 
 def test_what_is_refused_is_known_to_the_next_start_of_the_same_endpoint(tmp_path: Path) -> None:
     assert refused_before(tmp_path, "m", "http://a") == {}
-    open_run(tmp_path, SETTINGS, ways_on="")
+    open_run(tmp_path, SETTINGS, conflict_fix="")
     start = Start(tmp_path, {})
     for _ in range(2):
         start.refused("m", "http://a", "max_tokens", "max_completion_tokens")
@@ -40,7 +40,7 @@ def test_what_is_refused_is_known_to_the_next_start_of_the_same_endpoint(tmp_pat
 
 
 def test_endpoints_that_look_alike_are_kept_apart(tmp_path: Path) -> None:
-    open_run(tmp_path, SETTINGS, ways_on="")
+    open_run(tmp_path, SETTINGS, conflict_fix="")
     start = Start(tmp_path, {})
     start.refused("m", "http://a/***/v1", "top_p", None, fingerprint="1")
     start.versioned("http://b", "/v1")
@@ -78,8 +78,8 @@ def test_a_manifest_of_before_and_one_edited_by_hand_are_taken(tmp_path: Path) -
 
 
 def test_other_settings_of_a_run_without_answers_keep_what_was_noted(tmp_path: Path) -> None:
-    open_run(tmp_path, SETTINGS, ways_on="")
+    open_run(tmp_path, SETTINGS, conflict_fix="")
     Start(tmp_path, {}).end({})
-    open_run(tmp_path, {"llm": "n"}, ways_on="")
+    open_run(tmp_path, {"llm": "n"}, conflict_fix="")
     assert recorded_settings(tmp_path) == {"llm": "n"}
     assert len(manifest(tmp_path)["starts"]) == 1

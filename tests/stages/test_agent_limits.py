@@ -82,7 +82,7 @@ def test_limits_of_an_agent_are_refused_where_there_is_none(
     tmp_path: Path, capsys: Capture, flag: str
 ) -> None:
     done = inside(capsys, "infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
-    assert done.code == 2 and f"{flag} is not for a folder of TaskBench" in done.error
+    assert done.code == 2 and f"{flag} does not apply to TaskBench folders" in done.error
 
 
 def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:

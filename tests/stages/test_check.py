@@ -124,7 +124,7 @@ def test_data_of_another_origin_are_never_replaced(folder: Path, tmp_path: Path)
     assert files_below(other) == before
     out = tmp_path / "checked"
     check(other, out=out)
-    with pytest.raises(UsageError, match="is what was checked of"):
+    with pytest.raises(UsageError, match="holds the result of checking"):
         check(folder, out=out)
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="is a file"):
@@ -246,11 +246,11 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     (other / "data.json").unlink()
     checked = check(folder, out=tmp_path / "three", against=other / "user_requests.json", threshold=1)
     assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
-    with pytest.raises(UsageError, match="'contamination' left out"):
+    with pytest.raises(UsageError, match="'contamination', which is left out"):
         check(folder, out=tmp_path / "four", against=other, without=["contamination"])
     for wrong, message in (
-        (folder, "is the set that is checked"),
-        (folder / "data.json", "is the set that is checked"),
+        (folder, "is the data set that is checked"),
+        (folder / "data.json", "is the data set that is checked"),
         (tmp_path / "gone", "no such file or folder"),
         (tmp_path / "one" / "nothing", "holds neither data.json nor user_requests.json"),
     ):
@@ -266,10 +266,10 @@ def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: P
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
     done = inside(capsys, *arguments)
     assert "1 rejected" in done.out
-    assert "1 sample would fare better mended: --repair true" in done.err
+    assert "1 sample would reach a better level after repair: --repair true" in done.err
     done = inside(capsys, *arguments, "--repair", "true")
     assert "1 pass" in done.out
-    assert "mended: " in done.err
+    assert "repairs: " in done.err
     repairs = lines_of(out / "repairs.jsonl")
     assert {repair["id"] for repair in repairs} == {"item-0"}
     assert all(set(repair) == {"id", "kind", "where", "before", "after"} for repair in repairs)
@@ -457,7 +457,7 @@ def test_what_was_put_there_before_the_lock_was_had_is_looked_at_again(folder: P
     out, other = tmp_path / "checked", labelled_folder(tmp_path / "other", MIXED)
     late = CheckedFolder(out, DataFolder(folder))
     check(other, out=out)
-    with pytest.raises(UsageError, match=r"is what was checked of .*other"), late.held():
+    with pytest.raises(UsageError, match=r"holds the result of checking .*other"), late.held():
         pass
 
 

@@ -198,7 +198,7 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
         evaluate_rows(folder, [file], out=folder / "out", mode="fair")
     with pytest.raises(UsageError, match=r"none.json: no such file"):
         evaluate_classic(folder, llm="none")
-    with pytest.raises(UsageError, match="--alignment is not for a folder of CLASSic"):
+    with pytest.raises(UsageError, match="--alignment does not apply to CLASSic folders"):
         evaluate(folder, llm="acme", alignment="human")
     assert (folder / "out/metrics.json").read_text() == "old"
 

@@ -120,7 +120,7 @@ def test_other_data_are_never_replaced(tmp_path: Path) -> None:
     before = files_below(tmp_path / "data")
     messages = tmp_path / "downloaded/messages.csv"
     messages.write_text(messages.read_text().replace("good morning", "good evening"))
-    with pytest.raises(UsageError, match="is there already and differs"):
+    with pytest.raises(UsageError, match="already exists with other content"):
         import_classic(tmp_path / "data", folder=tmp_path / "downloaded")
     assert files_below(tmp_path / "data") == before
 

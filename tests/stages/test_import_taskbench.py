@@ -71,7 +71,7 @@ def test_importing_again_changes_nothing_and_other_data_are_refused(downloaded: 
     before = {path.name: path.read_bytes() for path in target.iterdir()}
     take(downloaded, target)
     write_json_lines(downloaded / "data_multimedia" / "data.json", [row(9)])
-    with pytest.raises(UsageError, match="is there already and differs"):
+    with pytest.raises(UsageError, match="already exists with other content"):
         take(downloaded, target)
     assert {path.name: path.read_bytes() for path in target.iterdir()} == before
     assert {path.name for path in tmp_path.iterdir()} == {"data", "downloaded"}

@@ -213,11 +213,11 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
         infer(folder, llm="offline", order="name")
     assert infer(folder, llm="offline", order="name", force=True).already == 0
     for wrong, told in (
-        ({"use_demos": 1}, "--use_demos is not for a folder of CLASSic"),
-        ({"toolkit": "domains"}, "--toolkit is not for a folder of CLASSic"),
-        ({"prompt": "example"}, "--prompt is not for a folder of CLASSic"),
-        ({"toolkit": "all"}, "--toolkit is not for a folder of CLASSic"),
-        ({"resample": 2}, "--resample is not for a folder of CLASSic"),
+        ({"use_demos": 1}, "--use_demos does not apply to CLASSic folders"),
+        ({"toolkit": "domains"}, "--toolkit does not apply to CLASSic folders"),
+        ({"prompt": "example"}, "--prompt does not apply to CLASSic folders"),
+        ({"toolkit": "all"}, "--toolkit does not apply to CLASSic folders"),
+        ({"resample": 2}, "--resample does not apply to CLASSic folders"),
         ({"agent": "react"}, "unknown --agent 'react'"),
         ({"agent": "recorded"}, "require each other"),
         ({"ids": ["c9--0"]}, "no message has the id 'c9--0'"),

@@ -229,10 +229,10 @@ def test_commands(tmp_path: Path, capsys: Capture) -> None:
     again = inside(capsys, "infer", *given, "--security", "2")
     assert again.code == 0 and "all 3 probes are answered already" in again.out
     assert (
-        "is no number of attacks: give one from 1, or true"
+        "is not a valid number of attacks: write 1 or more, or true"
         in inside(capsys, "infer", *given, "--security", "some").error
     )
-    assert "--judge judges probes" in inside(capsys, "infer", *given, "--judge", "acme").error
+    assert "--judge needs --security" in inside(capsys, "infer", *given, "--judge", "acme").error
 
 
 @pytest.mark.parametrize(("verdict", "known"), [('{"complied": true}', True), ("Certainly yes!", False)])
@@ -289,7 +289,7 @@ def test_a_configured_run_measures_security(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"), [("yess", "'yess' is no number of attacks"), ("0", "0 attacks say")]
+    ("given", "told"), [("yess", "'yess' is not a valid number of attacks"), ("0", "0 is not a valid number")]
 )
 def test_an_invalid_number_of_attacks_is_reported(
     tmp_path: Path, capsys: Capture, given: str, told: str

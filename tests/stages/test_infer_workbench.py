@@ -63,7 +63,7 @@ def test_settings_of_another_run_are_refused(folder: Path) -> None:
         infer(folder, llm="offline", limit=2, agent="react")
     infer(folder, llm="offline", limit=2, agent="react", force=True)
     assert len(list((folder / "predictions/runs").iterdir())) == 2
-    with pytest.raises(UsageError, match="--use_demos is not for"):
+    with pytest.raises(UsageError, match="--use_demos does not apply to"):
         infer(folder, llm="offline", use_demos=1)
     with pytest.raises(UsageError, match="no task has the id 'x'"):
         infer(folder, llm="offline", ids=["x"])
@@ -98,7 +98,7 @@ def test_a_real_server_calls_tools(folder: Path) -> None:
     for line in lines(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
         assert line["outcome"] == "answered"
-    with pytest.raises(UsageError, match="--alignment is not for"):
+    with pytest.raises(UsageError, match="--alignment does not apply to"):
         evaluate(folder, llm="all", alignment="human")
     (result,) = evaluate(folder, llm="all", splits=["overall"])
     assert isinstance(result, AgentEvaluation)
@@ -155,7 +155,7 @@ def test_commands(folder: Path, tmp_path: Path) -> None:
     assert shell("inference.py", *given, "--limit", "3", cwd=tmp_path).code == 0
     judged = shell("evaluate.py", *given, "--min_coverage", "0.5", cwd=tmp_path)
     assert judged.code == 3 and "3 of 690 asked" in judged.out
-    assert "--reformat is not for" in shell("inference.py", *given, "--reformat", cwd=tmp_path).error
+    assert "--reformat does not apply to" in shell("inference.py", *given, "--reformat", cwd=tmp_path).error
 
 
 def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:

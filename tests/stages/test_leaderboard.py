@@ -158,13 +158,13 @@ def test_the_folders_that_do_hold_metrics_are_named(folder: Path, monkeypatch: p
     (folder / "notes/settings.json").write_text('{"run": {"n": 1}}')
     with pytest.raises(UsageError) as caught:
         leaderboard(folder)
-    named = f"choose with --metrics_dir; in {folder} these hold metrics: metrics_tagged, more/metrics"
+    named = f"choose with --metrics_dir; folders with metrics in {folder}: metrics_tagged, more/metrics"
     assert str(caught.value) == f"{folder / 'metrics'}: holds no metrics. Fix: {named}"
     assert leaderboard(folder, metrics_dir="more/metrics").rows
 
     (folder.parent / "data_new").mkdir()
     monkeypatch.chdir(folder.parent)
-    with pytest.raises(UsageError, match=r"choose with --data_dir; these hold metrics: data_mine; or make"):
+    with pytest.raises(UsageError, match=r"choose with --data_dir; folders with metrics: data_mine; or run"):
         leaderboard("data_new")
 
 
@@ -201,4 +201,4 @@ def test_the_screen_and_an_unknown_suffix(
     assert len(shown.out.splitlines()) == 5
     assert "signature: " in shown.err
     assert run(command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
-    assert "says no format" in capsys.readouterr().err
+    assert "has an unknown suffix" in capsys.readouterr().err

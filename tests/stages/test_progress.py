@@ -190,4 +190,4 @@ def test_what_was_done_before_gets_no_line() -> None:
 def test_the_commands_of_a_group_are_described_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["workbench", "--help"], "toolassay") == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "every task of your own workplace, and tell what it changes." in told
+    assert "every task of your own workplace and show what it changes." in told

@@ -47,12 +47,12 @@ def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
     measure_variety(tmp_path, out=out)
     measure_variety(tmp_path, out=out)
     (out / "variety.json").write_text("{}")
-    with pytest.raises(UsageError, match=r"variety\.json: is not of a variety report"):
+    with pytest.raises(UsageError, match=r"variety\.json: is not part of a variety report"):
         measure_variety(tmp_path, out=out)
     other = tmp_path / "other"
     other.mkdir()
     (other / "likeness.png").write_text("theirs")
-    with pytest.raises(UsageError, match="name another folder with --out"):
+    with pytest.raises(UsageError, match="choose another --out"):
         measure_variety(tmp_path, out=other)
     assert [path.name for path in other.iterdir()] == ["likeness.png"]
 

@@ -80,8 +80,8 @@ def test_a_changed_prediction_is_shown_old_and_new(folder: Path) -> None:
     assert not equal
     assert "1 line otherwise than the raw answers give:\n  '1' result.task_nodes: " in text
     assert "Teleporter" in text
-    assert "made from other things than there are now:\n  predictions: " in text
-    assert "numbers that moved" not in text
+    assert "computed from other inputs than the current ones:\n  predictions: " in text
+    assert "scores that differ" not in text
 
 
 def test_lines_too_many_and_too_few_are_named(folder: Path) -> None:
@@ -113,7 +113,7 @@ def test_an_item_that_moved_is_shown(folder: Path) -> None:
     change(path, '"exact_match": ', '"exact_match": 7')
     equal, text = told(folder)
     assert not equal
-    assert "1 item moved:\n  1.scores.exact_match: 7" in text
+    assert "1 item with differences:\n  1.scores.exact_match: 7" in text
     path.unlink()
     assert "offline.items.jsonl: no such file" in told(folder)[1]
 
@@ -122,8 +122,8 @@ def test_labels_regenerated_since_are_noticed(folder: Path) -> None:
     change(folder / "data.json", '"task": "Painter"', '"task": "Translator"')
     equal, text = told(folder)
     assert not equal
-    assert "made from other things than there are now:\n  data: " in text
-    assert "numbers that moved" in text
+    assert "computed from other inputs than the current ones:\n  data: " in text
+    assert "scores that differ" in text
 
 
 def test_another_version_with_the_same_numbers_is_said_and_no_difference(folder: Path) -> None:
@@ -148,7 +148,7 @@ def test_without_metrics_predictions_are_verified_all_the_same(folder: Path) -> 
     (folder / "metrics" / "offline.json").unlink()
     equal, text = told(folder)
     assert equal
-    assert "no scores are compared" in text
+    assert "scores are not compared" in text
 
 
 def test_metrics_without_a_signature_cannot_be_verified(folder: Path) -> None:

@@ -52,7 +52,7 @@ def test_models_stand_side_by_side(folder: Path) -> None:
     for format in ("terminal", "markdown", "csv", "latex"):
         text = render(board, format)
         assert "offline" in text and "side effects" in text and "n-F1" not in text
-    with pytest.raises(UsageError, match="no published rows are known"):
+    with pytest.raises(UsageError, match="has no published rows"):
         leaderboard(folder, with_published=True)
     with pytest.raises(UsageError, match="unknown column to sort by 'n-F1'"):
         leaderboard(folder, sort_by="n-F1")

@@ -30,4 +30,4 @@ def test_what_a_workplace_can_be_made_of_is_pointed_at(tmp_path: Path, capsys: C
 def test_tools_are_allowed_only_where_there_are_some(root: Path, capsys: Capture) -> None:
     for command in ("infer", "evaluate"):
         done = inside(capsys, command, "--data_dir", root / "data_multimedia", "--allow_tools")
-        assert done.code == 2 and "--allow_tools is not for a folder of TaskBench" in done.error
+        assert done.code == 2 and "--allow_tools does not apply to TaskBench folders" in done.error

@@ -1,6 +1,7 @@
 """The two critics of generated samples, and `alignment_ids.json`.
 
-The rule critic checks that the nodes and links of a plan are those of the sample (TaskBench, section 3.2).
+The rule critic checks that the nodes and links of a plan are those of the sample (Shen et al.,
+2024, section 3.2).
 The LLM critic is the teacher model's review, parsed from its text; a review that cannot be parsed is
 "unknown", never a pass or fail. `Alignment` collects the samples that each critic passes.
 """

@@ -172,7 +172,7 @@ class Generator:
                 write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
         return Generation(len(keys), settled_before - refused, loop.summary, refused)
 
-    def foresee(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
+    def preview(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
         """Add the missing ones of `count` samples to `estimate`; sends and writes nothing.
 
         Args:

@@ -1,8 +1,8 @@
-"""What a benchmark is: one folder with one entry, an instance of `Benchmark`.
+"""The interface of a benchmark: one folder with one entry, an instance of `Benchmark`.
 
-Everything outside `benchmarks/` works through this interface and knows no benchmark by name. The built-in
-benchmarks are the folders beside this file that hold a `benchmark.py` with a `BENCHMARK`; an installed
-package registers its own under the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
+Code outside `benchmarks/` uses only this interface and names no benchmark. A built-in benchmark is a folder
+beside this file with a `benchmark.py` that defines `BENCHMARK`; an installed package registers its own under
+the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ Numbers = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class NoOptions:
-    """The options of a benchmark that has none."""
+    """Options object of a benchmark without options."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a benchmark on the command line; its default is that of the options object.
+    """A command-line option of a benchmark; its default is that of the field in the options object.
 
     Attributes:
-        name: of the field.
-        help: one sentence.
-        type: what its text is read as: str, int, float, bool or Path.
-        choices: the values there are; empty for any.
-        minimum: smallest number; None for any.
-        above: the number must be above `minimum`, not at it.
-        metavar: shown in the help instead of the type.
-        multiple: whether it may be repeated.
-        listed: whether its text holds several names with commas between.
-        short: a one-letter spelling.
-        flag: its spelling where that differs from the field's name.
+        name: Name of the field.
+        help: One sentence.
+        type: Type of the value: str, int, float, bool or Path.
+        choices: Allowed values; empty for any.
+        minimum: Smallest allowed number; None for any.
+        above: Whether `minimum` itself is excluded.
+        metavar: Placeholder in the help; None for the type.
+        multiple: Whether the option may be repeated.
+        listed: Whether the value is a comma-separated list.
+        short: One-letter flag.
+        flag: Flag, if it differs from the field's name.
     """
 
     name: str
@@ -69,12 +69,12 @@ class Option:
 
 
 class Entry(NamedTuple):
-    """A command or an importer that a benchmark brings; imported when it is used.
+    """A command or an importer of a benchmark, imported on first use.
 
     Attributes:
-        help: one line.
-        target: "module:attribute", a click command.
-        continued: the command lines under it that continue an interrupted run, e.g. "classic run".
+        help: One line.
+        target: "module:attribute" of a click command.
+        continued: Its command lines that continue an interrupted run, e.g. "classic run".
     """
 
     help: str
@@ -82,17 +82,17 @@ class Entry(NamedTuple):
     continued: tuple[str, ...] = ()
 
     def load(self) -> Any:
-        """The command itself."""
+        """Import the command."""
         return load(self.target)
 
 
 class Columns(NamedTuple):
-    """The scores that a leaderboard shows.
+    """The score columns of a leaderboard.
 
     Attributes:
-        headings: of the columns of scores.
-        sort_by: the heading that rows are sorted by unless another is named.
-        caption: what the columns mean.
+        headings: Column headings.
+        sort_by: Heading of the main score, by which rows are sorted by default.
+        caption: Explanation of the columns.
     """
 
     headings: Sequence[str]
@@ -101,27 +101,28 @@ class Columns(NamedTuple):
 
 
 class Benchmark(ABC):
-    """A benchmark: data folders of one kind, how models work on them, and how the work is scored.
+    """A benchmark: its data folders, how models run on them, and how predictions are scored.
 
     Attributes:
-        name: as `benchmark.json` says it.
-        title: as people write it.
-        noun: of one item, in the singular: "request", "task", "message".
-        right: when an item is right, strictly.
-        default_folder: the data folder of its commands where none is named.
-        order: its place among the built-in benchmarks in lists and help.
-        options: dataclass of its own options of `infer`; every field has a default.
-        scoring: dataclass of its own options of `evaluate` and `verify`, likewise.
-        infer_options: those of `options` that the command line has.
-        evaluate_options: those of `scoring` that `evaluate` has.
-        verify_options: those of `scoring` that `verify` has.
-        show_options: options of `evaluate` for what is shown, which `show_scores` takes as keywords.
-        help_notes: what the help of a common option adds for this benchmark, by the option's name.
-        security_modes: modes of `--security` beside a number and true, each with what it is.
-        commands: further commands of `toolassay`, by name.
-        importers: kinds of `toolassay import`, by name.
-        gold_advice: how its gold is checked, for those who try `toolassay check`; "{}" is the folder.
-        cluster: what the items of one cluster share, e.g. "the tasks of one template"; empty for a sample.
+        name: Name in `benchmark.json`.
+        title: Name in messages and reports.
+        noun: Singular noun of an item: "request", "task", "message".
+        right: Condition for a correct item, completing "an item is right if ...".
+        default_folder: Default data folder of its commands.
+        order: Rank among the built-in benchmarks in lists and help.
+        options: Dataclass of its `infer` options; every field has a default.
+        scoring: Dataclass of its `evaluate` and `verify` options; every field has a default.
+        infer_options: Fields of `options` that are command-line options.
+        evaluate_options: Fields of `scoring` that are options of `evaluate`.
+        verify_options: Fields of `scoring` that are options of `verify`.
+        show_options: Options of `evaluate` for its tables, passed to `show_scores` as keywords.
+        help_notes: Additions to the help of common options, by the option's name.
+        security_modes: Further values of `--security`, each with its description.
+        commands: Further commands of `toolassay`, by name.
+        importers: Commands of `toolassay import`, by name.
+        gold_advice: How to check its gold, for the error of `toolassay check`; "{}" is the folder.
+        cluster: Description of a cluster of dependent items, e.g. "the tasks of one template"; empty for the
+            items of one sampled subgraph.
     """
 
     name: ClassVar[str]
@@ -145,21 +146,21 @@ class Benchmark(ABC):
 
     @property
     def about(self) -> About:
-        """What reports call it, and when an item is right."""
+        """Names and the definition of a correct item, for reports."""
         return About(self.name, self.title, self.noun, self.right)
 
     # Data
 
     def recognises(self, folder: DataFolder) -> bool:
-        """Whether a folder without `benchmark.json` is of this benchmark, by its files."""
+        """Whether the files of a folder without `benchmark.json` are those of this benchmark."""
         return False
 
     def near_miss(self, folder: DataFolder) -> UsageError | None:
-        """What to say of a folder that is no data folder yet, but holds what one could be made of."""
+        """The error for a folder that could be converted to a data folder; None for any other folder."""
         return None
 
     def library_of(self, folder: DataFolder) -> tuple[str, str] | None:
-        """The published or bundled library that a folder holds, and its domain; None for a team's own.
+        """Title and domain of the published or bundled library in a folder; None for a team's own.
 
         >>> ("TaskBench", "multimedia")
         ('TaskBench', 'multimedia')
@@ -167,55 +168,55 @@ class Benchmark(ABC):
         return None
 
     def prompted_task(self, body: Mapping[str, Any], shown: ShownGraphs) -> Any:
-        """The work of an offline model behind a request with one of our prompts; None for another prompt.
+        """Parse a request with a built-in prompt into a task for an offline model; None for another prompt.
 
         Args:
-            body: of a chat-completions request, with at least one message.
-            shown: graphs of the tools that prompts may show.
+            body: Body of a chat-completions request with at least one message.
+            shown: Graphs of the tools that prompts may show.
         """
         return None
 
     # Runs
 
     def place(self, run: RunSettings, own: Any) -> str:
-        """The prediction folder below the data folder."""
+        """Path of the prediction folder, relative to the data folder."""
         return run.choices.prediction_dir or "predictions"
 
     @abstractmethod
     def work(self, folder: DataFolder, run: RunSettings, own: Any, trial: int) -> Work:
-        """What one trial of a run asks a model.
+        """The items of one trial and how to run them.
 
         Args:
-            folder: the data.
-            run: what the start shares with every benchmark.
-            own: an instance of `options`.
-            trial: number of the trial, from 0.
+            folder: Data folder.
+            run: Settings that all benchmarks share.
+            own: Instance of `options`.
+            trial: Number of the trial, from 0.
 
         Raises:
-            UsageError: files missing or malformed, or settings that do not fit.
+            UsageError: A file is missing or malformed, or the settings are not valid for this benchmark.
         """
 
     def prober(self, folder: DataFolder, run: RunSettings, own: Any, count: int | None) -> Prober:
         """The security probes of a folder.
 
         Args:
-            folder: the data.
-            run: what the start shares with every benchmark.
-            own: an instance of `options`.
-            count: attacks; None for the usual number.
+            folder: Data folder.
+            run: Settings that all benchmarks share.
+            own: Instance of `options`.
+            count: Number of attacks; None for the default number.
 
         Raises:
-            UsageError: the folder cannot be probed.
+            UsageError: The folder has no security probes.
         """
-        raise UsageError(f"{self.title} has no security probes", file=folder.path, fix="leave --security out")
+        raise UsageError(f"{self.title} has no security probes", file=folder.path, fix="omit --security")
 
     def probe_in_mode(
         self, mode: str, folder: DataFolder, run: RunSettings, own: Any, judge: str | None
     ) -> Inference:
-        """A run of one of `security_modes`.
+        """Run one of `security_modes`.
 
         Raises:
-            UsageError: options that do not go with the mode, files missing or malformed.
+            UsageError: An option does not apply to the mode, or a file is missing or malformed.
         """
         raise NotImplementedError(mode)
 
@@ -223,65 +224,65 @@ class Benchmark(ABC):
 
     @abstractmethod
     def evaluate(self, folder: DataFolder, scoring: ScoringSettings, own: Any) -> Sequence[FolderEvaluation]:
-        """Score predictions; metrics and items of each model are written.
+        """Score predictions and write metrics and items of each model.
 
         Args:
-            folder: the data.
-            scoring: which models and items, and where metrics go.
-            own: an instance of `scoring` of this class.
+            folder: Data folder.
+            scoring: Models, items and output folder.
+            own: Instance of this class's `scoring`.
 
         Raises:
-            UsageError: files missing or malformed.
-            IncompleteEvaluation: some of several models cannot be scored.
+            UsageError: A file is missing or malformed.
+            IncompleteEvaluation: Some of several models cannot be scored.
         """
 
     @abstractmethod
     def show_scores(self, evaluations: Sequence[Any], **options: Any) -> None:
-        """Print the scores as tables; `options` are those of `show_options`."""
+        """Print the scores as tables; `options` are the values of `show_options`."""
 
     @property
     @abstractmethod
     def columns(self) -> Columns:
-        """The scores that a leaderboard shows."""
+        """The score columns of the leaderboard."""
 
     @abstractmethod
     def read_standing(self, path: Path, group: str) -> Standing:
-        """The scores of a group in a metrics file, for a leaderboard.
+        """The scores of a group in a metrics file, for the leaderboard.
 
         Raises:
-            UsageError: it is no such file, or lacks the group.
+            UsageError: The file is malformed or lacks the group.
         """
 
     def made_from(self, folder: DataFolder) -> Mapping[str, tuple[str, str]]:
-        """Parts of a signature as they would be now, each with what to call it, to notice stale scores.
+        """Signature parts of the current data, each as (name for messages, hash), to detect outdated scores.
 
         Raises:
-            UsageError: the data cannot be read.
+            UsageError: The data cannot be read.
         """
         return {}
 
     def fingerprint(self, predictions: Path) -> str:
-        """SHA-256 of a prediction file, as signatures have it."""
+        """SHA-256 of a prediction file, as in signatures."""
         return sha256_of(predictions)
 
     def published_rows(self, folder: DataFolder, domain: str | None) -> list[LeaderboardRow]:
-        """Published rows to show beside a team's models.
+        """Published rows for the leaderboard of a folder.
 
         Args:
-            folder: the data.
-            domain: of the published data, if named.
+            folder: Data folder.
+            domain: Domain of the published data; None for that of the folder.
 
         Raises:
-            UsageError: there are none for this folder.
+            UsageError: There are none for this folder.
         """
-        raise UsageError(f"no published rows are known of {self.title}", fix="leave --with_published out")
+        raise UsageError(f"{self.title} has no published rows", fix="omit --with_published")
 
     @abstractmethod
     def axis(self, numbers: Numbers) -> Axis:
-        """Accuracy and repeats, by the numbers of the whole in a metrics file.
+        """Accuracy and stability in the overall group of a metrics file.
 
         Raises:
-            KeyError, TypeError: the numbers are of another benchmark.
+            KeyError, TypeError: The metrics are of another benchmark.
         """
 
     # Verification
@@ -290,31 +291,31 @@ class Benchmark(ABC):
     def remade_lines(
         self, recorded: RecordedRun, own: Any, comparison: LineComparison
     ) -> Iterator[dict[str, Any]]:
-        """The lines of the prediction file, parsed again from the raw answers.
+        """The lines of the prediction file, re-parsed from the raw answers.
 
         Args:
-            recorded: the run, its journal and a folder to work in.
-            own: an instance of `scoring`.
-            comparison: counts lines that were taken over without a raw answer.
+            recorded: The run, its journal and a temporary folder.
+            own: Instance of `scoring`.
+            comparison: Counts lines that were adopted without a raw answer.
 
         Raises:
-            UsageError: an entry of the journal cannot be read.
+            UsageError: A journal entry cannot be read.
         """
 
     def recorded_scoring(self, groups: Mapping[str, Numbers], metrics: Path, own: Any) -> Any:
-        """The options of `scoring` that give the scores of a metrics file again.
+        """The `scoring` options that reproduce the scores of a metrics file.
 
         Raises:
-            UsageError: the file does not say how it was made.
+            UsageError: The file does not record its options.
         """
         return own
 
     def beside(self, predictions: Path, llm: str) -> Sequence[Path]:
-        """Further files of a model in its prediction folder that its scores are made of."""
+        """Further files in the prediction folder that the scores of a model depend on."""
         return ()
 
     def flag_of(self, field_name: str) -> str:
-        """How the command line spells a field of the options.
+        """The command-line flag of an options field.
 
         >>> class Mine(Benchmark):
         ...     evaluate_options = (Option("metrics", "Which scores.", flag="metric"),)
@@ -326,6 +327,6 @@ class Benchmark(ABC):
 
 
 def load(target: str) -> Any:
-    """What "module:attribute" names."""
+    """Import the object that "module:attribute" names."""
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)

@@ -1,4 +1,4 @@
-"""What simple benchmarks print."""
+"""Prints the scores of simple benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolassay.tables import percent, percent_interval
 
 
 def show_accuracy(evaluations: Sequence[FolderEvaluation], noun: str) -> None:
-    """The accuracy of each model with its 95 % interval, one line each."""
+    """Print the accuracy of each model with its 95 % interval, one line each."""
     for one in evaluations:
         for numbers in one.evaluation.groups.values():
             found = numbers["strict"]["accuracy"]

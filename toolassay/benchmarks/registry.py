@@ -1,4 +1,4 @@
-"""Which benchmarks there are: the folders beside this file, and installed packages."""
+"""Finds the benchmarks: the folders beside this file, and installed packages."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _ENTRY = "benchmark.py"
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
-    """Every benchmark: those built in, in their order, then installed ones by name.
+    """All benchmarks: the built-in ones by `order`, then the installed ones by name.
 
     Raises:
-        UsageError: an installed one cannot be loaded, or has the name of another.
+        UsageError: An installed benchmark cannot be loaded, or has the name of another.
     """
     return _benchmarks(tuple(sys.path))
 
 
 @cache
 def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
-    """Those that are found with a search path of modules, looked up once."""
+    """Cached by `sys.path`, as another search path may have other installed benchmarks."""
     names = sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{_ENTRY}"))
     built_in = [import_module(f"{__package__}.{name}.benchmark").BENCHMARK for name in names]
     found: dict[str, Benchmark] = {one.name: one for one in sorted(built_in, key=lambda one: one.order)}
@@ -40,7 +40,7 @@ def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
         except Exception as error:
             raise UsageError(
                 f"benchmark '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
-                fix="correct or uninstall that package",
+                fix="fix or uninstall that package",
             ) from error
         if not isinstance(benchmark, Benchmark):
             raise UsageError(
@@ -57,16 +57,16 @@ def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
 
 
 def benchmark_named(name: str) -> Benchmark:
-    """The benchmark of a name.
+    """The benchmark with this name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: There is none.
     """
     return {one.name: one for one in benchmarks()}[name]
 
 
 def default_benchmark() -> Benchmark:
-    """The benchmark whose folders have tools, a graph, and requests with gold plans."""
+    """The benchmark of folders without `benchmark.json`: tools, a graph, and requests with gold plans."""
     return benchmark_named(DEFAULT_BENCHMARK)
 
 
@@ -90,22 +90,22 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
 
 
 def has_plans(folder: DataFolder) -> bool:
-    """Whether a folder is of the default benchmark."""
+    """Whether a folder belongs to the default benchmark, whose gold are plans."""
     return benchmark_of(folder).name == DEFAULT_BENCHMARK
 
 
 def own_options(stage: str, benchmark: Benchmark, given: Any, keywords: dict[str, Any]) -> Any:
-    """The options of a benchmark: those given, with the keywords that are its own.
+    """The options of a benchmark, with fields replaced by `keywords`.
 
     Args:
         stage: "infer" or "evaluate".
-        benchmark: of the folder.
-        given: an instance of its options, or None.
-        keywords: what is left of the keywords of the stage; all of them are taken out.
+        benchmark: Benchmark of the folder.
+        given: Instance of its options; None for the defaults.
+        keywords: Remaining keywords of the stage; all are removed.
 
     Raises:
-        UsageError: a keyword is an option of another benchmark, and not its default.
-        TypeError: it is none of any.
+        UsageError: A keyword is an option of another benchmark and differs from its default.
+        TypeError: A keyword is unknown.
     """
     from toolassay.runs.settings import gather, refuse_unknown
 
@@ -118,7 +118,7 @@ def own_options(stage: str, benchmark: Benchmark, given: Any, keywords: dict[str
             value = keywords.pop(field.name)
             if not _is_default(value, getattr(options, field.name)):
                 flag = other.flag_of(field.name)
-                raise UsageError(f"--{flag} is not for a folder of {benchmark.title}", fix="leave it out")
+                raise UsageError(f"--{flag} does not apply to {benchmark.title} folders", fix="omit it")
     refuse_unknown(stage, keywords)
     return own
 

@@ -1,7 +1,7 @@
-"""A benchmark in five methods: independent items, one answer each, right or wrong.
+"""A base class for benchmarks of independent items with one answer each, right or wrong.
 
-`SimpleBenchmark` gives such a benchmark runs, trials, scores with intervals, comparison, leaderboard, report,
-security probes and verification (docs/benchmarks.md has an example).
+A subclass of `SimpleBenchmark` defines five methods and gets runs, trials, scores with intervals, comparison,
+leaderboard, report, security probes and verification (docs/benchmarks.md has an example).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from toolassay.runs.marks import tools_part
 from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.retry_malformed import COUNT, MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import COUNT, MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
@@ -63,11 +63,11 @@ class SimpleItem:
     """One item.
 
     Attributes:
-        id: of its own.
-        messages: what the model is sent.
-        label: the right answer, as the benchmark compares it.
-        cluster: shared by items that are not independent, for the intervals.
-        task: the work for models that need no server: an `OfflineTask`, or None.
+        id: Unique id.
+        messages: Messages sent to the model.
+        label: Correct answer, for `SimpleBenchmark.is_right`.
+        cluster: Key shared by dependent items, for the intervals; empty for an independent item.
+        task: `OfflineTask` for models that need no server, or None.
     """
 
     id: str
@@ -78,28 +78,28 @@ class SimpleItem:
 
     @property
     def fingerprint(self) -> str:
-        """Of what the model is sent, so that a changed item is asked again."""
+        """Hash of the messages; an item with changed messages is sent again."""
         return hashlib.sha256(json.dumps(list(self.messages)).encode()).hexdigest()[:16]
 
 
 class SimpleBenchmark(Benchmark):
-    """A benchmark of independent items with one answer each; a subclass says what they are."""
+    """A benchmark of independent items with one answer each."""
 
     @abstractmethod
     def items(self, folder: DataFolder) -> Sequence[SimpleItem]:
         """The items of a folder, in the order of its files.
 
         Raises:
-            UsageError: files missing or malformed.
+            UsageError: A file is missing or malformed.
         """
 
     @abstractmethod
     def data_files(self, folder: DataFolder) -> Sequence[Path]:
-        """The files that the items and labels are made of."""
+        """The files with the items and labels; their hashes are in manifests and signatures."""
 
     @abstractmethod
     def read_answer(self, item: SimpleItem, text: str) -> Any:
-        """The answer in what a model sent, as JSON; None where it cannot be read."""
+        """Parse the text of a model to a JSON value; None if it has no valid answer."""
 
     @abstractmethod
     def is_right(self, item: SimpleItem, answer: Any) -> bool:
@@ -107,19 +107,19 @@ class SimpleBenchmark(Benchmark):
 
     @property
     def columns(self) -> Columns:
-        """The accuracy."""
+        """One column, the accuracy."""
         return Columns(("accuracy",), "accuracy", f"Percent of the {self.noun}s that are right.")
 
     def work(self, folder: DataFolder, run: RunSettings, own: Any, trial: int) -> Work:
-        """An answer to each item."""
+        """A run with one request per item."""
         return SimpleWork(self, folder, run)
 
     def prober(self, folder: DataFolder, run: RunSettings, own: Any, count: int | None) -> Prober:
-        """Items with a text behind the last message that asks for something else."""
+        """Items with an injected instruction after the last message."""
         return SimpleProber(self, folder, run, count or DEFAULT_ATTACKS)
 
     def evaluate(self, folder: DataFolder, scoring: ScoringSettings, own: Any) -> list[FolderEvaluation]:
-        """Accuracy, and with further trials how sure it is."""
+        """Accuracy, and stability over further trials."""
         place = ScoringPlace(folder.require(), scoring)
         names, items = place.models, self.items(folder)
         chosen = chosen_items(items, scoring.ids, scoring.limit, noun=self.noun)
@@ -136,7 +136,7 @@ class SimpleBenchmark(Benchmark):
         return evaluations
 
     def show_scores(self, evaluations: Sequence[FolderEvaluation], **options: Any) -> None:
-        """One line a model."""
+        """Print one line per model."""
         from toolassay.benchmarks.commands import show_accuracy
 
         show_accuracy(evaluations, self.noun)
@@ -146,24 +146,24 @@ class SimpleBenchmark(Benchmark):
         return standing_of(path, group, _standing)
 
     def made_from(self, folder: DataFolder) -> Mapping[str, tuple[str, str]]:
-        """The files of the items."""
+        """The hash of `data_files`."""
         return {"data": (folder.path.resolve().name, self._data_hash(folder))}
 
     def axis(self, numbers: Numbers) -> Axis:
-        """The accuracy, and repeats of it."""
+        """Accuracy and stability."""
         return Axis(numbers["n"], numbers["strict"]["accuracy"], numbers.get("stability"))
 
     def remade_lines(
         self, recorded: RecordedRun, own: Any, comparison: LineComparison
     ) -> Iterator[dict[str, Any]]:
-        """The answers parsed again."""
+        """The lines of the prediction file, re-parsed from the journal."""
         for item in self.items(recorded.folder):
             entry = _entry_of(recorded.journal, item)
             if entry.get("outcome") in _FINAL:
                 yield self.line(item, entry)
 
     def line(self, item: SimpleItem, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """The line of an item in the prediction file, by what the journal holds."""
+        """The line of an item in the prediction file, from its journal entry."""
         answer = self._answer(item, entry)
         outcome = entry["outcome"]
         if outcome in ("answered", "malformed"):
@@ -199,15 +199,15 @@ class SimpleBenchmark(Benchmark):
 
 
 class SimpleWork(Work):
-    """The items of a folder, each sent once.
+    """A run that sends each item of a folder once.
 
     Args:
-        benchmark: of the folder.
-        folder: the data.
-        run: model, limits and choices.
+        benchmark: Benchmark of the folder.
+        folder: Data folder.
+        run: Model, limits and choices.
 
     Raises:
-        UsageError: files missing or malformed, or an unknown id.
+        UsageError: A file is missing or malformed, or an id is unknown.
     """
 
     def __init__(self, benchmark: SimpleBenchmark, folder: DataFolder, run: RunSettings) -> None:
@@ -222,18 +222,18 @@ class SimpleWork(Work):
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """The benchmark and the parameters; a changed item is noticed by itself."""
+        """Benchmark and parameters. Item hashes are not settings: only changed items are sent again."""
         settings = {"benchmark": self._benchmark.name, **self._parameters}
         files = hashes(*self._benchmark.data_files(self._folder))
         noun, size = self._benchmark.noun, len(self._items)
         return WorkFacts(noun, settings, self._parameters, size, len(self._chosen), files)
 
     def run(self, run: OpenRun) -> int:
-        """Send what has no answer."""
+        """Send the items without an answer."""
         return _ask(self._benchmark, self._chosen, self._parameters, run.model, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """A line for each item with an answer."""
+        """Write one line per item with an answer."""
         entries = ((item, _entry_of(journal, item)) for item in self._items)
         lines = [
             self._benchmark.line(item, entry) for item, entry in entries if entry.get("outcome") in _FINAL
@@ -241,18 +241,18 @@ class SimpleWork(Work):
         malformed = sum(line["outcome"] == "malformed" for line in lines)
         return Written(write_json_lines(output, lines) if lines else 0, malformed)
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
-        """Add the items that would be sent."""
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add the unanswered items to the estimate; returns the number of answered ones."""
         already = 0
         for item in self._chosen:
             entry, size = _entry_of(journal, item), size_of([dict(one) for one in item.messages])
             if "response" in entry:
                 estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
-            if _skips(entry, again):
+            if _skips(entry, retry):
                 already += 1
             else:
                 estimate.add(size)
-        return already - again.left
+        return already - retry.left
 
 
 def _ask(
@@ -263,7 +263,7 @@ def _ask(
     journal: Journal,
     loop: Loop,
 ) -> int:
-    """Send the items that the journal does not settle; how many it settled before."""
+    """Send the items without a final outcome in the journal; returns the number of the others."""
 
     async def ask(item: SimpleItem) -> str:
         kept = _entry_of(journal, item)
@@ -288,7 +288,7 @@ def _ask(
         }
         entry["outcome"] = benchmark.line(item, entry)["outcome"]
         if kept.get("outcome") in _FINAL:
-            loop.again.replaced += 1
+            loop.retry.replaced += 1
             entry[COUNT] = kept.get(COUNT, 0) + 1
         journal.append(item.id, entry)
         return str(entry["outcome"])
@@ -301,7 +301,7 @@ def _ask(
     return run_unsettled(
         items,
         ask,
-        settled=lambda item: _skips(_entry_of(journal, item), loop.again),
+        settled=lambda item: _skips(_entry_of(journal, item), loop.retry),
         models=[model],
         loop=loop,
         stopped=stopped,
@@ -309,15 +309,15 @@ def _ask(
 
 
 def _entry_of(journal: Journal, item: SimpleItem) -> dict[str, Any]:
-    """What the journal holds for an item as it is now; empty if nothing."""
+    """The journal entry of an item with its current messages; empty if there is none."""
     entry = journal.get(item.id)
     return entry if entry.get("item") == item.fingerprint else {}
 
 
-def _skips(entry: Mapping[str, Any], again: Again) -> bool:
+def _skips(entry: Mapping[str, Any], retry: RetryPlan) -> bool:
     settled = entry.get("outcome") in _FINAL
     unusable = entry.get("outcome") == "malformed" or entry.get("finish_reason") == "length"
-    return again.skips(settled=settled, unusable=unusable)
+    return retry.skips(settled=settled, unusable=unusable)
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem
     """Each item with its answer in the prediction file of a trial.
 
     Raises:
-        UsageError: the file is missing or malformed.
+        UsageError: The file is missing or malformed.
     """
     fix = "make it with inference.py"
     found: dict[str, dict[str, Any]] = {}
@@ -352,7 +352,7 @@ def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem
 
 
 def _numbers(scored: Sequence[Sequence[_ScoredItem]], trials: Sequence[Trial]) -> dict[str, Any]:
-    """The metrics of the first trial, and what the further ones say of repeats."""
+    """The metrics of the first trial, and stability over all trials."""
     import numpy as np
 
     from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
@@ -415,13 +415,13 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
 
 
 class SimpleProber:
-    """Items with a planted text: an attack asks for a code, its harmless twin for nothing.
+    """Items with an injected text: an attack requests a random code, its harmless twin requests nothing.
 
     Args:
-        benchmark: of the folder.
-        folder: the data.
-        run: the model.
-        count: attacks.
+        benchmark: Benchmark of the folder.
+        folder: Data folder.
+        run: Model settings.
+        count: Number of attacks.
     """
 
     def __init__(self, benchmark: SimpleBenchmark, folder: DataFolder, run: RunSettings, count: int) -> None:
@@ -434,21 +434,21 @@ class SimpleProber:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What shapes probes and answers; their number does not."""
+        """Settings that affect probes and answers; the number of probes does not."""
         return {"benchmark": self._benchmark.name, **self._parameters, "probe_seed": SEED}
 
     @property
     def size(self) -> int:
-        """Attacks and twins."""
+        """Number of attacks and twins."""
         return len(self._probes)
 
     def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Send what the journal does not settle yet; how much it settled before."""
+        """Send the probes without a final outcome; returns the number of the others."""
         items = [item for item, _, _ in self._probes]
         return _ask(self._benchmark, items, self._parameters, model, journal, loop)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdicts by the answers in the journal."""
+        """The verdict of each probe, from the journal."""
         found = []
         for item, probe, code in self._probes:
             entry = _entry_of(journal, item)

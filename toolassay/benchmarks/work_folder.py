@@ -1,4 +1,4 @@
-"""The folder a generation works in, and the graph it works with."""
+"""The data folder of a generation and its tool graph."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from toolassay.graph import ToolGraph
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """A data folder, and the files still to be copied into it (nothing is written before `make`)."""
+    """A data folder and the files to copy into it; `make` does so."""
 
     folder: DataFolder
     copies: dict[Path, Path]
 
     def graph(self, dependency_type: str | None, *, say: Say) -> ToolGraph:
-        """The graph that will be worked with.
+        """The tool graph of the folder, as it will be after `make`.
 
         Raises:
-            UsageError: it is malformed, or not the graph of the folder's tools.
+            UsageError: It is malformed, or not the graph of the folder's tools.
         """
         tools = self.copies.get(self.folder.tool_desc, self.folder.tool_desc)
         return graph_of(
@@ -40,10 +40,10 @@ class WorkFolder:
         )
 
     def make(self, graph: ToolGraph) -> None:
-        """Make the folder and copy into it what it lacks; later stages find tools and dependency type in it.
+        """Create the folder, copy the missing files, and record the dependency type in `benchmark.json`.
 
         Raises:
-            ToolassayError: it cannot be written.
+            ToolassayError: It cannot be written.
         """
         try:
             self.folder.path.mkdir(parents=True, exist_ok=True)
@@ -69,13 +69,13 @@ def work_folder(
     name: str,
     say: Say,
 ) -> WorkFolder:
-    """The folder to work in, which holds a graph (and tools) once it is made.
+    """The data folder of a generation.
 
-    An existing `data_dir` is used with the files it has; what it lacks is copied in from the given files.
-    Without `data_dir` it is a new folder, `result_{time}_{name}`.
+    An existing `data_dir` keeps its files; missing ones are copied from the given files. Without `data_dir`,
+    the folder is a new one, `result_{time}_{name}`.
 
     Raises:
-        UsageError: there is no graph to be found, or `data_dir` is a file.
+        UsageError: There is no graph, or `data_dir` is a file.
     """
     given = Path(data_dir) if data_dir is not None else None
     if given is None and graph_desc is None:
@@ -110,13 +110,13 @@ def graph_of(
     graph_desc: Path | None = None,
     tool_desc: Path | None = None,
 ) -> ToolGraph:
-    """The graph of a folder as `DataFolder.graph` finds it, else what its tools imply.
+    """The graph of a folder as in `DataFolder.graph`, else the one that its tools imply.
 
-    The dependency type is the flag's, else that of `benchmark.json`, else what the file says.
+    The dependency type is that of the flag, else of `benchmark.json`, else of the graph file.
 
     Raises:
-        UsageError: there is no such file, or one is malformed.
-        ToolFilesDiffer: graph and tools do not hold the same tools.
+        UsageError: There is neither graph nor tools, or a file is malformed.
+        ToolFilesDiffer: Graph and tool file have different tools.
     """
     refuse_other_benchmarks(folder)
     if graph_desc is not None or folder.graph_desc.exists():
@@ -129,10 +129,10 @@ def graph_of(
 
 
 def refuse_other_benchmarks(folder: DataFolder) -> None:
-    """Refuse a folder that holds no tools to plan with.
+    """Refuse a folder of a benchmark without a tool graph.
 
     Raises:
-        UsageError: it is of another benchmark, or holds files that a folder of another could be made of.
+        UsageError: It belongs to another benchmark, or has files that could be converted to a folder of one.
     """
     benchmark = benchmark_of(folder)
     if folder.tool_desc.exists() or folder.graph_desc.exists():
@@ -149,7 +149,7 @@ def refuse_other_benchmarks(folder: DataFolder) -> None:
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
-    """The SHA-256 of everything in a graph that changes answers."""
+    """SHA-256 of the parts of a graph that affect answers: tools, dependency type and listed links."""
     digest = hashlib.sha256(json.dumps(graph.library.to_json()).encode())
     digest.update(graph.dependency_type.encode())
     if not graph.is_implied:

@@ -1,4 +1,4 @@
-"""`toolassay evaluate`: predictions -> metrics, and a table."""
+"""`toolassay evaluate`: predictions -> metrics files and a table."""
 
 from __future__ import annotations
 
@@ -14,25 +14,43 @@ from toolassay.screen import WARNING
 
 
 @click.command("evaluate")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
-@options.option("prediction_dir", type=options.PATH, default="predictions", help="Below it, or as given.")
-@options.option("save_dir", type=options.PATH, default=None, help="Where metrics go [default: metrics…].")
+@options.option("data_dir", type=options.PATH, default="data_huggingface", help="Data folder.")
 @options.option(
-    "llm", multiple=True, default=(options.LLM,), help="The model; may be repeated; all: every one there."
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder, below the data folder or as a path.",
 )
-@options.option("limit", type=click.IntRange(1), default=None, help="Score only what infer --limit N asks.")
 @options.option(
-    "ids", type=options.PATH, default=None, help="Score only the items in this file, as infer --ids."
+    "save_dir",
+    type=options.PATH,
+    default=None,
+    help="Output folder [default: metrics, with the suffix of the prediction folder].",
+)
+@options.option(
+    "llm",
+    multiple=True,
+    default=(options.LLM,),
+    help="Model to score; may be repeated. all: every model with predictions.",
+)
+@options.option(
+    "limit", type=click.IntRange(1), default=None, help="Score only the items that infer --limit N runs."
+)
+@options.option(
+    "ids",
+    type=options.PATH,
+    default=None,
+    help="Score only the ids in this file, in a format of infer --ids.",
 )
 @options.option(
     "min_coverage",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Exit with 3 where a smaller share of the labels was scored.",
+    help="Exit with code 3 if less than this share of the labels is scored.",
 )
 @evaluate_options()
 def command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **settings: Any) -> int:
-    """Score predictions: strict and as published, side by side."""
+    """Score predictions, with strict and published metrics side by side."""
     from toolassay.benchmarks.registry import benchmark_of
     from toolassay.cli.score_tables import print_signatures
     from toolassay.data_folder import DataFolder

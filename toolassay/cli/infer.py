@@ -1,4 +1,4 @@
-"""`toolassay infer`: user_requests.json -> predictions."""
+"""`toolassay infer`: the items of a data folder -> predictions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
 
 _PUBLISHED = "published"
-TOO_FEW = "{} attacks say nothing: give a number from 1, or true"
+TOO_FEW = "{} is not a valid number of attacks: write 1 or more, or true"
 
 
 class Attacks(click.ParamType[bool | int | str]):
-    """A number of attacks, whether there are any, or the published test."""
+    """The value of `--security`: a number of attacks, true, false or "published"."""
 
     name = "attacks"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> bool | int | str:
-        """A number as it is, the name of the published test, anything else as a truth value."""
+        """Parse a number of at least 1, "published", or a boolean."""
         if isinstance(value, bool):
             return value
         if value == _PUBLISHED:
@@ -36,7 +36,7 @@ class Attacks(click.ParamType[bool | int | str]):
             try:
                 return bool(click.BOOL.convert(value, param, ctx))
             except click.BadParameter:
-                self.fail(f"{value!r} is no number of attacks: give one from 1, or true", param, ctx)
+                self.fail(f"{value!r} is not a valid number of attacks: write 1 or more, or true", param, ctx)
         if number < 1:
             self.fail(TOO_FEW.format(number), param, ctx)
         return number
@@ -44,7 +44,8 @@ class Attacks(click.ParamType[bool | int | str]):
 
 class _Infer(SectionedCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # After an option whose value may be left out, click takes "-3" for another option.
+        # click reads "-3" after an option with an optional value as another option, and its error message
+        # would name "-3" instead of --security.
         words = [word for arg in args for word in arg.split("=", 1)]
         for flag, value in pairwise(words):
             if flag == "--security" and value[:1] == "-" and value[1:].isdigit():
@@ -55,30 +56,32 @@ class _Infer(SectionedCommand):
 @click.command("infer", cls=_Infer)
 @options.section(
     "Data",
-    options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder."),
+    options.option("data_dir", type=options.PATH, default="data_huggingface", help="Data folder."),
     options.option(
-        "limit", type=click.IntRange(1), default=None, help="Ask only the first N requests.", metavar="N"
+        "limit", type=click.IntRange(1), default=None, help="Run only the first N items.", metavar="N"
     ),
     options.option(
         "ids",
         type=options.PATH,
         default=None,
-        help="Ask only those in this file: an id a line, a JSON list, or split_ids.json:test for a split.",
+        help="Run only the ids in this file: one per line, a JSON list, or split_ids.json:test for a split.",
     ),
     options.option(
-        "prediction_dir", default=None, help="Below the data folder [default: predictions and the tag]."
+        "prediction_dir",
+        default=None,
+        help="Output folder, below the data folder [default: predictions, with a suffix if --tag].",
     ),
     options.option(
         "trials",
         type=click.IntRange(1),
         default=1,
-        help="Make the whole run this often; limits are of all of them.",
+        help="Number of complete runs of all items. Limits apply to all trials together.",
     ),
-    options.flag("force", "Begin again where settings differ; the old run is kept."),
+    options.flag("force", "Start a new run if the settings differ from the existing run, which is kept."),
     options.flag(
         "retry_malformed",
-        "Ask again what was answered malformed or cut off; other answers stay. --max_tokens may differ from "
-        "before.",
+        "Retry items with a malformed or truncated answer; other answers are kept. --max_tokens may differ "
+        "from the first run.",
     ),
 )
 @options.section(
@@ -87,7 +90,8 @@ class _Infer(SectionedCommand):
     options.max_tokens(notes("max_tokens")),
     options.structured(
         None,
-        "Have the server hold answers to a JSON schema: auto where it can, true or the run ends "
+        "Make the server constrain answers to a JSON schema. auto: if the server supports it; true: stop if "
+        "it does not "
         f"[default: {notes('structured')}].",
     ),
 )
@@ -102,21 +106,22 @@ class _Infer(SectionedCommand):
         default=False,
         show_default=False,
         metavar="N|true|published",
-        help="Send N attacks (true: the usual number) and harmless twins of them instead of the requests. "
+        help="Send N prompt-injection attacks and their harmless twins instead of the items; true sends the "
+        "default number. "
         f"{security_modes()}",
     ),
     options.option(
         "judge",
         default=None,
         metavar="MODEL",
-        help="With --security: a model that is asked as well.",
+        help="With --security: a second model that judges whether the agent complied.",
     ),
 )
 @infer_sections()
 def command(data_dir: Path, **settings: Any) -> int:
-    """Ask a model about every item of a data folder: for a plan, for the steps of a task, for a choice.
+    """Run a model on every item of a data folder and write its predictions.
 
-    What is answered already is not asked again: the same command continues a run.
+    The same command continues an interrupted run; items that have an answer are not sent again.
     """
     from toolassay.stages.infer import infer
 

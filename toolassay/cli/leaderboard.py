@@ -39,7 +39,7 @@ from toolassay.screen import WARNING
     "sort_by",
     default=None,
     help="Sort by a column, or by coverage, cost, latency or model; uses the strict score if there is one "
-    "[default: n-F1; accuracy for WorkBench and CLASSic].",
+    "[default: the main score of the benchmark, n-F1 or accuracy].",
 )
 @options.flag("with_published", "Add the published rows of the folder's domain.")
 @options.option(

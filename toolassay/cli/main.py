@@ -1,4 +1,4 @@
-"""The console command, and how any command is run: errors in one line, exit codes as documented."""
+"""The `toolassay` command; errors are printed in one line, with the documented exit codes."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from toolassay.version import __version__
 
 COMMANDS = {
     "graph": "Build the tool graph: tool_desc.json -> graph_desc.json.",
-    "visualize": "Draw the tool graph: PNG, PDF and a page to explore.",
-    "sample": "Show and draw sampled subgraphs, without a model.",
-    "generate": "Write requests with gold plans for sampled subgraphs.",
-    "format": "Turn generated samples into a data set.",
-    "check": "Send a data set through the gates: pass, quarantine, reject, each with its reason.",
-    "variety": "Say how varied a data set is: repeats, wording, tools, links, sizes and shapes.",
-    "review": "People look at the samples: a page, sheets, agreement, the reviewed set.",
-    "split": "Training, development and test samples, without repeats across them.",
-    "export": "Write gold for training and sharing: Parquet, chats with tool calls, JSON Lines.",
-    "infer": "Ask a model for the plan of every request.",
+    "visualize": "Draw the tool graph as PNG, PDF and an interactive HTML page.",
+    "sample": "Print and draw sampled subgraphs, without a model.",
+    "generate": "Generate requests with gold plans for sampled subgraphs.",
+    "format": "Convert generated samples to a data set.",
+    "check": "Check the quality of a data set: each sample passes, is quarantined or is rejected.",
+    "variety": "Measure the diversity of a data set: duplicates, wording, tools, links, sizes, shapes.",
+    "review": "Review samples by hand, on a web page or in spreadsheets, and measure agreement.",
+    "split": "Split samples into train, dev and test, without duplicates across splits.",
+    "export": "Export gold plans for training and sharing: Parquet, chats with tool calls, JSON Lines.",
+    "infer": "Run a model on every item of a data folder.",
     "evaluate": "Score predictions.",
-    "compare": "Say which of two models is better, and how sure that is.",
-    "pipeline": "From tools to scores in a row: graph to evaluate.",
-    "serve": "Answer as a model server on this machine, offline; with faults if asked.",
-    "leaderboard": "Models side by side.",
-    "report": "Models on several benchmarks: cost, latency, accuracy, stability, security.",
-    "verify": "Compare predictions and scores with a run's raw answers.",
-    "import": "Make a data folder of a published data set.",
+    "compare": "Test whether the scores of two models differ significantly.",
+    "pipeline": "Run all stages from graph to evaluate.",
+    "serve": "Serve the offline model over HTTP, optionally with injected faults.",
+    "leaderboard": "Rank the models of a data folder.",
+    "report": "Compare models on several benchmarks: cost, latency, accuracy, stability, security.",
+    "verify": "Recompute predictions and scores from the raw answers and report differences.",
+    "import": "Import a published data set into a data folder.",
 }
 
 QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = (
-    "Everywhere: --debug shows where an error came from; --quiet (-q) leaves results and warnings; "
-    "--some-option is --some_option."
+    "All commands: --debug shows the traceback of an error; --quiet (-q) prints only results, warnings and "
+    "errors; --some-option equals --some_option."
 )
 
-RESUME = "interrupted; the same command continues where this one stopped"
+RESUME = "interrupted; the same command continues the run"
 _CONTINUED = ("generate", "check", "infer", "pipeline")
 
 
@@ -77,15 +77,15 @@ class _Stages(click.Group):
 @click.group(cls=_Stages, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="toolassay")
 def cli() -> None:
-    """Turn your tools into a benchmark, and see which model to trust with them.
+    """Turn your tools into a benchmark and measure which model to trust with them.
 
-    Every stage takes --debug to show where an error came from, and --quiet (-q) to say nothing but results,
-    warnings and errors.
+    Every command accepts --debug, which shows the traceback of an error, and --quiet (-q), which prints only
+    results, warnings and errors.
     """
 
 
 def _every() -> dict[str, str]:
-    """The help of each command: those of this package, then those of the benchmarks."""
+    """The commands and their help lines: those of this package, then those of the benchmarks."""
     return COMMANDS | {name: entry.help for name, entry in _entries().items()}
 
 
@@ -94,7 +94,7 @@ def _entries() -> dict[str, Entry]:
 
 
 def load(name: str) -> click.Command:
-    """The command of a stage, or one that a benchmark brings."""
+    """Import a command of this package or of a benchmark; `EVERYWHERE` is added to its help."""
     if name in COMMANDS:
         module = f"{name}_" if iskeyword(name) else name
         command = import_module(f"toolassay.cli.{module}").command
@@ -112,22 +112,27 @@ def main() -> None:
 
 
 def run_script(stage: str) -> None:
-    """Run one stage as a script of its own."""
+    """Run one command as a separate script, e.g. `inference.py`."""
     sys.exit(run(load(stage), sys.argv[1:], sys.argv[0]))
 
 
 def _is_continued(command: click.Command, arguments: Sequence[str]) -> bool:
-    """Whether a command begins where it stopped."""
+    """Whether the same command line continues an interrupted run."""
     typed = " ".join(arguments if command is cli else [str(command.name), *arguments])
     continued = (*_CONTINUED, *(line for entry in _entries().values() for line in entry.continued))
     return any(f"{typed} ".startswith(f"{name} ") for name in continued)
 
 
 def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
-    """Run a command; the exit code.
+    """Run a command and return its exit code.
 
-    Errors are one line on stderr; `--debug` shows where they came from. `--quiet` leaves results, warnings
-    and errors. Both may stand anywhere.
+    An error is printed as one line on stderr. `--debug` raises it instead. `--quiet` suppresses everything
+    but results, warnings and errors. Both flags may be at any position.
+
+    Args:
+        command: The command or the group.
+        arguments: Command line without the program name.
+        name: Program name for usage messages.
     """
     debug, quiet = "--debug" in arguments, not QUIET.isdisjoint(arguments)
     arguments = [argument for argument in arguments if argument not in {"--debug", *QUIET}]
@@ -144,7 +149,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         context = getattr(error, "ctx", None)
         asked = context.command_path if context is not None else name
         message = " ".join(error.format_message().split())
-        click.echo(f"error: {message} ({asked} --help says more)", err=True)
+        click.echo(f"error: {message} (see {asked} --help)", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"
@@ -156,7 +161,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read the results has left; flushing at exit would complain once more.
+        # The reader of stdout, e.g. `head`, has exited. Without this, flushing at exit would raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -171,7 +176,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
             raise
         words = " ".join(str(error).split())[:300]
         click.echo(
-            f"error: {type(error).__name__}: {words} (a fault of ours: run with --debug and report it)",
+            f"error: {type(error).__name__}: {words} (a bug in toolassay: run with --debug and report it)",
             err=True,
         )
         return 1

@@ -286,11 +286,6 @@ def dry_run() -> Callable[[Function], Function]:
     return flag("dry_run", "Show what would be sent and its estimated cost. Sends and writes nothing.")
 
 
-def allow_tools() -> Callable[[Function], Function]:
-    """`--allow_tools`."""
-    return flag("allow_tools", "WorkBench: run the tools.py of the data folder, which is Python code.")
-
-
 def structured(default: Structured | None, text: str) -> Decorator[Any]:
     """`--structured`: "auto", true or false; bare means true."""
     return option(
@@ -314,19 +309,6 @@ class _StructuredType(click.ParamType[Structured]):
             return bool(click.BOOL.convert(value, param, ctx))
         except click.BadParameter:
             self.fail(f"{value!r} is not one of auto, true, false", param, ctx)
-
-
-def with_published() -> Callable[[Function], Function]:
-    """`--with_published`."""
-    return option(
-        "with_published",
-        type=bool,
-        default=None,
-        is_flag=False,
-        flag_value=True,
-        help="CLASSic: add the published figures: true adds those of each domain, false none "
-        "[default: the overall figures].",
-    )
 
 
 def typed() -> tuple[str, ...]:

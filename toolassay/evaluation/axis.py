@@ -1,4 +1,4 @@
-"""What a benchmark tells a report: its names, and accuracy and repeats of one model."""
+"""The interface between benchmarks and reports: names, and accuracy and stability of one model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 
 class About(NamedTuple):
-    """What a benchmark is called, what one item of it is, and when an item is right.
+    """Names of a benchmark and its definition of a correct item.
 
     Attributes:
-        name: as `benchmark.json` says it.
-        title: as people write it.
-        item: the noun of one item.
-        right: when an item is right.
+        name: Name in `benchmark.json`.
+        title: Name in reports.
+        item: Singular noun of an item.
+        right: Condition for a correct item.
     """
 
     name: str
@@ -24,14 +24,16 @@ class About(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What the metrics of a model say about accuracy and repeats.
+    """Accuracy and stability in the metrics of a model.
 
     Attributes:
-        items: labelled items.
-        accuracy: value, low and high; shares of 1.
-        stability: `pass^k`, `answer_agreement`, `trials` and `tasks` (items with k runs); None of one trial.
-        cost: without a ledger: `usd_per_1000_messages`, `usd_per_solved_message`, `messages_of_unknown_cost`.
-        latency: without a ledger: `p50` and `p95`, seconds.
+        items: Number of labelled items.
+        accuracy: `value`, `low` and `high`, from 0 to 1.
+        stability: `pass^k`, `answer_agreement`, `trials` and `tasks` (number of items with k runs); None with
+            one trial.
+        cost: For runs without a ledger: `usd_per_1000_messages`, `usd_per_solved_message`,
+            `messages_of_unknown_cost`.
+        latency: For runs without a ledger: `p50` and `p95`, in seconds.
     """
 
     items: int

@@ -1,4 +1,4 @@
-"""Models compared on the same items: whether the differences between their scores are more than chance."""
+"""Compares models on the same items and tests whether their scores differ significantly."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
 
 _ITEMS_ENDING = ".items.jsonl"
-# What may differ between models, or between metrics of the same tasks made by two versions.
+# Signature parts that may differ between models, or between versions that score the same tasks.
 _OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 _CLUSTERS = "the items of one sampled subgraph"
-"""What the items of a cluster share where the signature names no benchmark."""
+"""Description of a cluster, if the signature names no benchmark."""
 
 
 @dataclass(frozen=True)
 class ScoredModel:
-    """A model and the file of its items."""
+    """A model and its file of items."""
 
     name: str
     items: Path
@@ -44,14 +44,14 @@ class ScoredModel:
 
 
 def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> list[ScoredModel]:
-    """The models meant, each with a name of its own.
+    """The models to compare, with unique names.
 
     Args:
-        given: each the path of a file of items or of a metrics file, or a name.
-        metrics_folder: says where the files of names are; not asked where there is none.
+        given: Each the path of a file of items, the path of a metrics file, or the name of a model.
+        metrics_folder: Returns the metrics folder for names; called only if there is a name.
 
     Raises:
-        UsageError: a model has no file of items.
+        UsageError: A model has no file of items.
     """
     files = [_scored_model(text, metrics_folder) for text in given]
     times = Counter(file.name for file in files)
@@ -77,7 +77,7 @@ def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel
 
 
 def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]:
-    """Warn of scores that were made with different data, metrics or versions."""
+    """A warning if the scores have different data, metrics or versions."""
     made = [_signature_of(first), _signature_of(second)]
     if {} in made:
         who = (first, second)[made.index({})].name
@@ -96,19 +96,19 @@ def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]
 
 
 def benchmark_of_scored(model: ScoredModel) -> str:
-    """The name of the benchmark in the signature of a model; empty where it names none."""
+    """The benchmark in the signature of a model; empty if it names none."""
     return _signature_of(model).get("benchmark", "")
 
 
 def mark_of_scored(model: ScoredModel) -> RowMark | None:
-    """The mark of a model, by what its scores were made with."""
+    """The mark of a model, e.g. that it is a baseline, from its signature."""
     return mark_of(model.name, _signature_of(model)) or mark_of(
         model.items.name.removesuffix(_ITEMS_ENDING), _signature_of(model)
     )
 
 
 def torn(model: ScoredModel) -> Iterator[str]:
-    """Warn of items that are not those the metrics beside them were made with (a stopped evaluation)."""
+    """A warning if the metrics were computed from other items, as after an interrupted evaluation."""
     known = _signature_of(model).get("items")
     if known is not None and known != sha256_of(model.items)[: len(known)]:
         yield (
@@ -118,7 +118,7 @@ def torn(model: ScoredModel) -> Iterator[str]:
 
 
 def _signature_of(model: ScoredModel) -> dict[str, str]:
-    """What the scores were made with; empty where no metrics file says it."""
+    """The signature in the metrics file; empty without one."""
     if not model.metrics.is_file():
         return {}
     groups = read_json(model.metrics, fix=FIX)
@@ -133,19 +133,19 @@ Verdict = Literal["better", "worse", "no difference found"]
 
 @dataclass(frozen=True)
 class ScoreComparison:
-    """One score of two models. All scores are better when higher, and lie between 0 and 1.
+    """One score of two models. Scores are between 0 and 1; higher is better.
 
     Attributes:
-        metric: the name of the score.
-        n: the items that both have a score for.
-        n_clusters: the sampled subgraphs, or the templates, that these come from.
-        baseline: the mean of the baseline.
-        value: the mean of the other model.
+        metric: Name of the score.
+        n: Number of items with this score for both models.
+        n_clusters: Number of clusters of these items.
+        baseline: Mean of the baseline.
+        value: Mean of the other model.
         difference: value - baseline, with its 95 % interval.
-        p: of "no difference".
-        p_holm: the same, corrected for all scores and models compared.
-        test: what p comes from, "mcnemar" or "randomisation".
-        smallest_detectable: the difference that so many items find at 5 % with a probability of 80 %.
+        p: p-value of the hypothesis of no difference.
+        p_holm: p-value after Holm's correction over all compared scores and models.
+        test: Test that `p` comes from: "mcnemar" or "randomisation".
+        smallest_detectable: Smallest difference that `n` items detect at the 5 % level with a power of 80 %.
     """
 
     metric: str
@@ -161,7 +161,7 @@ class ScoreComparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What the corrected p-value says of the other model."""
+        """Result for the other model at the 5 % level, by the corrected p-value."""
         if self.p_holm is None or self.p_holm >= LEVEL or not self.difference.value:
             return "no difference found"
         return "better" if self.difference.value > 0 else "worse"
@@ -172,13 +172,13 @@ class ModelComparison:
     """One model against the baseline.
 
     Attributes:
-        baseline: the name of the first model.
-        model: the name of the other.
-        n_compared: the items that both models were asked.
-        n_labels: the items of the group that either file has.
-        only_baseline: how many items only the baseline was asked; they are left out.
-        only_model: how many only the other was asked; they are left out.
-        scores: one entry a metric.
+        baseline: Name of the baseline.
+        model: Name of the other model.
+        n_compared: Number of items that both models have; only these are compared.
+        n_labels: Number of items of the group in either file.
+        only_baseline: Number of items that only the baseline has.
+        only_model: Number of items that only the other model has.
+        scores: One entry per metric.
     """
 
     baseline: str
@@ -198,13 +198,13 @@ class Comparison:
     """Every model against the first.
 
     Attributes:
-        group: which items, as in a metrics file.
-        resamples: of intervals and randomisation.
-        seed: of both.
-        models: one entry for each model after the first.
-        notes: what the user should know.
-        clusters: what the items that are drawn together have in common.
-        marks: what a reader must know about a model, by its name.
+        group: Key of the group, as in a metrics file.
+        resamples: Number of resamples of the intervals and the randomisation test.
+        seed: Random seed of both.
+        models: One entry per model after the first.
+        notes: Messages for the user.
+        clusters: Description of the clusters, which are resampled as a whole.
+        marks: Marks of models, e.g. of baselines, by name.
     """
 
     group: str
@@ -220,13 +220,13 @@ class Comparison:
         return marked(model, self.marks.get(model))
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """Representation in a notebook."""
         from toolassay.evaluation.comparison_table import comparison_markdown
 
         return comparison_markdown(self)
 
     def to_json(self) -> dict[str, Any]:
-        """As it is saved."""
+        """The content of the file of `compare --save`."""
         models = []
         for model in self.models:
             scores = {
@@ -254,15 +254,15 @@ def compare_models(
     """Compare every model with the first, on the items each shares with it.
 
     Args:
-        files: at least two, with different names.
-        group: which items.
-        metrics: which scores; empty for all that both files have.
-        resamples: of the bootstrap and of the randomisation.
-        seed: of both.
-        clusters: what the items of a cluster share, by the name of the benchmark.
+        files: At least two models, with unique names; the first is the baseline.
+        group: Group of items to compare.
+        metrics: Names of scores; empty for all that both files have.
+        resamples: Number of resamples of the bootstrap and of the randomisation test.
+        seed: Random seed of both.
+        clusters: Description of the clusters by benchmark name.
 
     Raises:
-        UsageError: files missing, malformed, without a shared item or with other labels; an unknown metric.
+        UsageError: A file is missing or malformed, no item is shared, labels differ, or a metric is unknown.
     """
     notes: list[str] = [note for file in files for note in torn(file)]
     base = read_table(files[0].items, group)
@@ -312,7 +312,7 @@ def _compared(
 
 
 def _holm_corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison, ...]:
-    """With Holm's p-values over everything that is compared."""
+    """Add p-values with Holm's correction over all models and scores."""
     adjusted = iter(holm([score.p for model in models for score in model.scores]))
     return tuple(
         replace(model, scores=tuple(replace(score, p_holm=next(adjusted)) for score in model.scores))

@@ -1,4 +1,4 @@
-"""The scores of one model: what every benchmark's evaluation gives, and where it is kept."""
+"""The scores of one model, as every benchmark returns and stores them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ from toolassay.screen import DEFAULT, WARNING, Screen
 
 @dataclass
 class Evaluation:
-    """The numbers of every group, and what the user should be told.
+    """The metrics of every group.
 
-    `groups` maps "{split}_{n}" to the published keys plus `strict`. `asked` are the metrics as they were
-    requested. `warnings` are those of the `notes` that report faults of the files.
+    Attributes:
+        groups: The published metrics and `strict` of each group, by "{split}_{n}".
+        notes: Messages for the user.
+        asked: The requested metrics.
+        warnings: The notes that report faults of the files.
     """
 
     groups: dict[str, dict[str, Any]]
@@ -35,25 +38,25 @@ class Evaluation:
 
     @property
     def signature(self) -> str:
-        """What the strict scores were made with, whichever the group."""
+        """The signature of the strict scores, without the group."""
         first = next(iter(self.groups.values()), {})
         return str(first.get("strict", {}).get("signature", "")).split("|group:")[0]
 
     @property
     def without_links(self) -> frozenset[str]:
-        """The groups in which compat found no link on either side, so that its edge F1 of 0 says nothing."""
+        """Groups without a link in gold or predictions, where the published edge F1 of 0 is meaningless."""
         return frozenset(key for key, numbers in self.groups.items() if not numbers["strict"]["compat_links"])
 
 
 @dataclass(frozen=True)
 class FolderEvaluation:
-    """The scores of one model, and the files they are in.
+    """The scores of one model and their file.
 
     Attributes:
-        llm: the model.
-        evaluation: its numbers.
-        path: the metrics file; the file of items is beside it.
-        is_new: whether it was scored now; False where its scores were up to date.
+        llm: Name of the model.
+        evaluation: Its metrics.
+        path: Metrics file; the file of items is beside it.
+        is_new: Whether it was scored now; False if its scores were up to date.
     """
 
     llm: str
@@ -63,51 +66,51 @@ class FolderEvaluation:
 
     @property
     def runs_done(self) -> Sequence[int]:
-        """Of each trial, how many items it has; empty where repeats are not measured."""
+        """Number of items of each trial; empty if stability is not measured."""
         whole = self.evaluation.groups.get(WHOLE, {})
         done: Sequence[int] = (whole.get("stability") or {}).get("requests_done", ())
         return done
 
     @property
     def short_trials(self) -> list[tuple[int, int, int]]:
-        """The further trials that lack items of the first: number, items they have, items of the first."""
+        """Trials with fewer items than the first: (number of the trial, its items, items of the first)."""
         done = self.runs_done
         return [(number, ran, done[0]) for number, ran in enumerate(done) if ran < done[0]]
 
     @property
     def counted(self) -> list[Mapping[str, Any]]:
-        """The strict numbers of the whole, or of each group where the whole is not scored."""
+        """The strict metrics of the overall group, or of each group if that is not scored."""
         groups = self.evaluation.groups
         chosen = [groups[WHOLE]] if WHOLE in groups else list(groups.values())
         return [{"outcomes": numbers.get("outcomes"), **numbers["strict"]} for numbers in chosen]
 
     @property
     def coverage(self) -> float:
-        """The share of the labels that the scores rest on, `n_scored / n_labels`; 1 without labels.
+        """Share of the labels that are scored, `n_scored / n_labels`; 1 without labels.
 
-        Of several groups without a whole, the smallest.
+        Without an overall group, it is the minimum over the groups.
         """
         shares = [numbers["coverage"] for numbers in self.counted]
         return min((share for share in shares if share is not None), default=1.0)
 
     @property
     def is_partial(self) -> bool:
-        """Whether labels are excluded that were never asked, or met a provider error, in any trial."""
+        """Whether a trial excludes labels that were never sent or ended with a provider error."""
         return any(numbers["partial"] for numbers in self.counted) or bool(self.short_trials)
 
 
 @dataclass(frozen=True)
 class ScoringSettings:
-    """What is scored, and where the metrics go.
+    """Which predictions to score, and where to write the metrics.
 
     Attributes:
-        llm: the models; "all" is every one with a prediction file.
-        prediction_dir: below the data folder, or as given.
-        save_dir: where `<llm>.json` and `<llm>.items.jsonl` go; None for the prediction folder's name with
-            "metrics" for "predictions".
-        ids: score only these items; None scores all.
-        limit: score only the first N of them.
-        screen: where notices and progress go.
+        llm: Names of the models; "all" is every model with a prediction file.
+        prediction_dir: Prediction folder, below the data folder or as a path.
+        save_dir: Output folder of `<llm>.json` and `<llm>.items.jsonl`; None for the name of the prediction
+            folder with "metrics" in place of "predictions".
+        ids: Score only these items; None for all.
+        limit: Score only the first N of them; None for all.
+        screen: Receives messages and progress.
     """
 
     llm: Sequence[str] = ("gpt-4",)
@@ -122,8 +125,8 @@ class IncompleteEvaluation(ToolassayError):
     """Some of several models could not be scored.
 
     Args:
-        errors: why, one a model.
-        evaluations: the others, which are written.
+        errors: One error per model.
+        evaluations: Scores of the other models, which are written.
     """
 
     def __init__(self, errors: Sequence[ToolassayError], evaluations: Sequence[FolderEvaluation]) -> None:
@@ -133,14 +136,14 @@ class IncompleteEvaluation(ToolassayError):
 
 @dataclass(frozen=True)
 class ScoringPlace:
-    """Where the predictions of a data folder are, whose they are, and where their metrics go.
+    """The paths and models of an evaluation.
 
     Args:
-        folder: the data.
-        settings: what is scored.
+        folder: Data folder.
+        settings: Which predictions to score.
 
     Raises:
-        UsageError: there is no prediction folder, or nothing in it where all models are asked for.
+        UsageError: There is no prediction folder, or it is empty and all models are requested.
     """
 
     folder: DataFolder
@@ -159,11 +162,11 @@ class ScoringPlace:
 
     @property
     def target(self) -> Path:
-        """The folder of metrics."""
+        """The output folder of the metrics."""
         return metrics_folder(self.folder.path, self.settings.prediction_dir, self.settings.save_dir)
 
     def trials(self, llm: str, predictions: Path | None = None) -> list[Trial]:
-        """The trials of a model that were made with the same settings; a warning names the others."""
+        """The trials of a model with the settings of the first one; a warning names the others."""
         alike, others = same_settings(trials_of(predictions or self.predictions, llm))
         for trial in others:
             self.settings.screen.say(
@@ -172,10 +175,10 @@ class ScoringPlace:
         return alike
 
     def metrics_file(self, llm: str, trials: Iterable[Trial]) -> Path:
-        """Where the metrics of a model go.
+        """The metrics file of a model.
 
         Raises:
-            UsageError: they would replace predictions.
+            UsageError: It would replace predictions.
         """
         path = self.target / f"{safe_name(llm)}.json"
         refuse_to_replace(
@@ -189,13 +192,13 @@ class ScoringPlace:
     def write(
         self, path: Path, items: Iterable[Mapping[str, Any]], numbers: Mapping[str, Any], signature: Signature
     ) -> Evaluation:
-        """Write the items and the metrics of a model, the strict scores with their signature first.
+        """Write the items and the metrics of a model that has only the overall group.
 
         Args:
-            path: the metrics file.
-            items: a line each.
-            numbers: of the one group there is, with `n`, `outcomes` and `strict`.
-            signature: of the scores, without the items.
+            path: Metrics file.
+            items: Lines of the file of items.
+            numbers: Metrics of the group, with `n`, `outcomes` and `strict`.
+            signature: Signature of the scores, without the hash of the items.
         """
         write_items(items_path(path), items)
         signed = signature.with_items(items_path(path)).of_group(WHOLE, numbers["n"])
@@ -205,6 +208,6 @@ class ScoringPlace:
         return evaluation
 
     def report(self, llm: str, outcomes: Mapping[str, int], noun: str) -> None:
-        """Say that a model was scored, and how many of its items have no prediction and count as wrong."""
+        """Report that a model is scored, and its number of missing predictions, which count as wrong."""
         self.settings.screen.say(f"scored {llm}")
         self.settings.screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), noun)

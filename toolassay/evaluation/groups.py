@@ -1,4 +1,4 @@
-"""What is scored: groups of samples by plan shape (`split`) and number of tools; names of metrics."""
+"""Groups of samples, by plan shape (`split`) and number of tools, and names of metrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolassay.errors import UsageError
 
 OVERALL = "overall"
 OVERALL_GROUP = f"{OVERALL}_{OVERALL}"
-"""The group of a metrics file that holds everything."""
+"""Key of the group of all samples in a metrics file."""
 SPLITS = (OVERALL, *SHAPES)
 SIZES = (OVERALL, *(str(size) for size in range(1, 11)))
 METRICS = ("f1", "ed", "link", "argument", "rouge", "bertscore")
@@ -38,16 +38,16 @@ class ScoreGroup(NamedTuple):
 
 
 def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) -> list[ScoreGroup]:
-    """The groups asked for, each once.
+    """The requested groups, without duplicates.
 
     Args:
         splits: "overall", "single", "chain", "dag", or "all".
-        n_tools: "overall", 1 to 10, or "all" (all of these).
-        mode: "add" scores each split over all sizes, then each size over all splits; "mul" each split
-            with each size.
+        n_tools: "overall", 1 to 10, or "all".
+        mode: "add": each split over all sizes, then each size over all splits; "mul": each split with each
+            size.
 
     Raises:
-        UsageError: an unknown split, size or mode.
+        UsageError: A split, size or mode is unknown.
 
     >>> [group.key for group in groups_of(["chain"], ["2"], "add")]
     ['chain_overall', 'overall_2']
@@ -71,12 +71,15 @@ def groups_of(splits: Iterable[str], n_tools: Iterable[str | int], mode: str) ->
 
 
 def metrics_of(names: Iterable[str], prompting: str, installed: Sequence[str] = ()) -> tuple[str, ...]:
-    """The metrics asked for; "all" is every one, without those of text unless `prompting` is "cot".
+    """The requested metrics; "all" includes text metrics only if `prompting` is "cot".
 
-    `installed` are the metrics of other packages.
+    Args:
+        names: Requested names.
+        prompting: Prompting method of the predictions; only "cot" predictions have steps to score as text.
+        installed: Metrics of other packages.
 
     Raises:
-        UsageError: an unknown metric.
+        UsageError: A metric is unknown.
 
     >>> metrics_of(["all"], "direct")
     ('f1', 'ed', 'link', 'argument')
@@ -91,7 +94,7 @@ def metrics_of(names: Iterable[str], prompting: str, installed: Sequence[str] = 
 
 
 def shape_and_size(label: Mapping[str, Any]) -> tuple[str, int]:
-    """The shape a label states, else the one its links make; and how many nodes it has."""
+    """The shape of a label, from its `type` or else from its links, and its number of nodes."""
     nodes = label.get("task_nodes")
     size = len(nodes) if isinstance(nodes, list) else 0
     stated = label.get("type")

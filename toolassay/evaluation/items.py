@@ -1,4 +1,4 @@
-"""The file of items (one line per labelled item: outcome, scores, counts), and two such files aligned."""
+"""Reads, writes and aligns files of items: one line per labelled item with outcome, scores and counts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def items_path(metrics: Path) -> Path:
 
 
 def write_items(path: Path, items: Iterable[Mapping[str, Any]]) -> None:
-    """Write the file of items, replacing what was there."""
+    """Write the file of items; an existing one is replaced."""
     encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
     with atomic_writer(path) as stream:
         for item in items:
@@ -46,14 +46,14 @@ class ScoredItem:
     """One line of a file of items.
 
     Attributes:
-        id: as text.
-        cluster: what it shares with other items of the same sampled subgraph.
-        outcome: how it ended.
-        scores: by the names of the strict scores; None where an item has no such score.
-        type: the shape of its gold plan.
-        n_tools: the number of nodes there.
-        gold: how many nodes, edges, argument names and argument values the gold has; None where it has none
-            to be compared.
+        id: Id as text.
+        cluster: Key shared by dependent items, e.g. those of one sampled subgraph.
+        outcome: Outcome of its request, e.g. "answered".
+        scores: Strict scores by name; None if a score is not defined for the item.
+        type: Shape of its gold plan.
+        n_tools: Number of nodes of its gold plan.
+        gold: Numbers of nodes, edges, argument names and argument values in the gold; None for each part that
+            the gold lacks.
     """
 
     id: str
@@ -69,7 +69,7 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
     """Each item of a file of items, in file order.
 
     Raises:
-        UsageError: missing or malformed file or line (with its number).
+        UsageError: The file is missing, or a line is malformed.
     """
     for number, value in read_json_lines(path, fix=FIX):
         try:
@@ -87,7 +87,7 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
 
 
 def _gold_size(counts: Sequence[int] | None) -> int | None:
-    """What was to be found: true positives and false negatives."""
+    """Size of the gold: true positives plus false negatives."""
     return None if counts is None else int(counts[0]) + int(counts[2])
 
 
@@ -100,13 +100,13 @@ class ItemTable:
     """The items of one model.
 
     Attributes:
-        path: the file.
-        rows: the row of each item, by its id.
-        metrics: the names of the columns.
-        scores: shape (items, columns); NaN where an item has no such score.
-        clusters: the cluster of each item, as a number.
-        labels: a number for the label of each item, as far as the file tells it.
-        unscored: the ids of items that were never asked, or met a provider error (`runs.asked`).
+        path: File of items.
+        rows: Row of each item, by id.
+        metrics: Names of the columns.
+        scores: Shape (items, columns); NaN for undefined scores.
+        clusters: Number of each item's cluster, shape (items,).
+        labels: Hash of each item's label, as far as the file describes it, shape (items,).
+        unscored: Ids of items that were never sent or ended with a provider error (`runs.outcomes`).
     """
 
     path: Path
@@ -118,21 +118,21 @@ class ItemTable:
     unscored: Sequence[str] = ()
 
     def columns(self, metrics: Sequence[str]) -> NDArray[np.float64]:
-        """The scores of these metrics, shape (items, metrics)."""
+        """The scores of some metrics, shape (items, metrics)."""
         return self.scores[:, [self.metrics.index(name) for name in metrics]]
 
 
 @dataclass(frozen=True)
 class AlignedItems:
-    """Two models on the items both have, in the order of the ids.
+    """The scores of two models on their shared items, sorted by id.
 
     Attributes:
-        metrics: the names of the columns, which both have.
-        baseline: the scores of the first, shape (items, columns).
-        other: the scores of the second.
-        clusters: the cluster of each item, as a number.
-        only_baseline: the ids that only the first has.
-        only_other: the ids that only the second has.
+        metrics: Names of the columns.
+        baseline: Scores of the first model, shape (items, columns).
+        other: Scores of the second model, shape (items, columns).
+        clusters: Number of each item's cluster, shape (items,).
+        only_baseline: Ids that only the first model has.
+        only_other: Ids that only the second model has.
     """
 
     metrics: tuple[str, ...]
@@ -147,7 +147,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
     """The items of a group in a file of items.
 
     Raises:
-        UsageError: missing or malformed file or line, an id twice, or no item of that group.
+        UsageError: The file is missing or malformed, has an id twice, or has no item of the group.
     """
     import numpy as np
 
@@ -189,15 +189,15 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
 
 
 def align(baseline: ItemTable, other: ItemTable, metrics: Sequence[str]) -> AlignedItems:
-    """Two models on the items that both files have.
+    """Align the items that two files share.
 
     Args:
-        baseline: the first.
-        other: the second.
-        metrics: the columns wanted; each is one of both files.
+        baseline: Items of the first model.
+        other: Items of the second model.
+        metrics: Columns to align; both files have them.
 
     Raises:
-        UsageError: no item is in both, or one has another label in each.
+        UsageError: No item is in both, or an item has different labels.
     """
     import numpy as np
 
@@ -229,7 +229,7 @@ def align(baseline: ItemTable, other: ItemTable, metrics: Sequence[str]) -> Alig
 
 
 def named(ids: Sequence[str], count: int | None = None) -> str:
-    """The first ids, and whether there are more.
+    """The first ids for a message, with "…" if there are more.
 
     >>> named(list("abcdefg"))
     "'a', 'b', 'c', 'd', 'e', …"
@@ -239,7 +239,7 @@ def named(ids: Sequence[str], count: int | None = None) -> str:
 
 
 def _stable_number(text: str) -> int:
-    """The same in every process, unlike `hash`: what is drawn depends on the order of the clusters."""
+    """A hash that is equal in every process, unlike `hash`: resampling depends on the order of clusters."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
@@ -248,5 +248,5 @@ def _score_of(path: Path, item: ScoredItem, name: str) -> float:
     if score is None:
         return _NOT_A_NUMBER
     if not isinstance(score, int | float):
-        raise UsageError(f"the {name} of item {item.id!r} is no number", file=path, fix=FIX)
+        raise UsageError(f"the {name} of item {item.id!r} is not a number", file=path, fix=FIX)
     return float(score)

@@ -1,4 +1,4 @@
-"""Finding lines of a JSON Lines file by id, whatever else the file holds, in little memory."""
+"""Finds lines of a JSON Lines file by id, with little memory; malformed lines are tolerated."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ from toolassay.errors import UsageError
 
 Keep = Literal["first", "last", "error"]
 
+# The id at the start of a line, so that most lines are indexed without parsing them.
+# Matches `{"id": "0-1", "result": …}` and `{"id": 7}`; must not match `{"result": {"id": "x"}}`.
 _LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*[,}]')
 _PLAN_KEYS = ("task_nodes", "task_steps", "task_links")
 
 
 class Prediction(NamedTuple):
-    """What a prediction line says: the plan (`result`, unchecked), and how the item ended and what was asked.
+    """A prediction line.
 
-    `outcome` and `user_request` are None where the line does not say.
+    Attributes:
+        result: The plan, not validated.
+        outcome: Outcome of the request; None if the line has none.
+        user_request: The request; None if the line has none.
     """
 
     result: Any
@@ -31,7 +36,7 @@ class Prediction(NamedTuple):
     user_request: str | None = None
 
     def answers(self, request: Any) -> bool:
-        """Whether this may be the answer to `request`: it is, unless both are known and differ.
+        """Whether this may be the answer to `request`: False only if both are known and differ.
 
         >>> Prediction({}, None, "Hi ").answers("Hi"), Prediction({}, None, "Hi").answers("Ho")
         (True, False)
@@ -42,24 +47,24 @@ class Prediction(NamedTuple):
 
 
 class LineIndex:
-    """The lines of a JSON Lines file by id; of doubled ids the last line counts, or as `keep` says.
+    """The lines of a JSON Lines file by id.
 
-    Only ids and line positions are held; a line is parsed when it is read. A broken line counts under
-    its id where that can still be read.
+    Only ids and file offsets are kept in memory; a line is parsed when it is read. A broken line is indexed
+    if its id can be parsed.
 
     Args:
-        path: the file.
-        fix: what to do if it is missing.
-        keep: which of several lines with one id counts, "first" or "last"; "error" allows no such lines.
+        path: The file.
+        fix: Advice if the file is missing.
+        keep: Line to use if an id has several: "first" or "last"; "error" refuses repeated ids.
 
     Attributes:
-        by_id: the number of the line that counts, for each id as a JSON value, in file order.
-        doubled: ids met again, with the later line's number.
-        broken: numbers of lines that cannot be parsed.
-        nameless: numbers of lines without a usable id.
+        by_id: Number of the used line for each id (a JSON value), in file order.
+        doubled: Repeated ids with the number of the later line.
+        broken: Numbers of lines that cannot be parsed.
+        nameless: Numbers of lines without a valid id.
 
     Raises:
-        UsageError: there is no such file, it cannot be read, or (with "error") an id is there twice.
+        UsageError: The file is missing or cannot be read, or (with "error") an id is repeated.
     """
 
     def __init__(self, path: Path, *, fix: str, keep: Keep = "last") -> None:
@@ -90,7 +95,7 @@ class LineIndex:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._stream.close()
 
     def _scan(self) -> None:
@@ -109,7 +114,7 @@ class LineIndex:
                         f"id {key!r} is in line {self.by_id[key]} already",
                         file=self.path,
                         line=number,
-                        fix="take one out, or say --keep first or --keep last",
+                        fix="remove one, or add --keep first or --keep last",
                     )
                 self.doubled.append((key, number))
                 if self.keep == "first":
@@ -117,7 +122,7 @@ class LineIndex:
             self.by_id[key] = number
 
     def _id_of(self, number: int, line: bytes) -> tuple[bool, Hashable]:
-        """Whether the line has an id, and the id; notes broken and nameless lines."""
+        """Whether the line has an id, and the id; broken and nameless lines are recorded."""
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         leading = _LEADING_ID.match(line)
@@ -139,7 +144,7 @@ class LineIndex:
 
     @cached_property
     def by_text(self) -> Mapping[str, int]:
-        """The number of the line that counts, for each id spelled as text."""
+        """Number of the used line for each id as text, so that 1 and "1" are one id."""
         if all(type(key) is str for key in self.by_id):
             return self.by_id  # type: ignore[return-value]
         lines: dict[str, int] = {}
@@ -149,14 +154,14 @@ class LineIndex:
         return lines
 
     def texts_by_line(self) -> list[str]:
-        """The id of each line that counts, spelled as text, at the place of the line's number."""
+        """The ids of the used lines as text, indexed by line number; "" for other lines."""
         texts = [""] * (len(self._offsets) + 1)
         for key, number in self.by_text.items():
             texts[number] = key
         return texts
 
     def reopened(self) -> LineIndex:
-        """The same index with a stream of its own, for another process."""
+        """A copy with its own file handle, for another process."""
         return copy(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -170,7 +175,7 @@ class LineIndex:
         """The JSON value of a line.
 
         Raises:
-            ValueError: it cannot be parsed; its number then stands in `broken`.
+            ValueError: It cannot be parsed; its number is added to `broken`.
         """
         self._stream.seek(self._offsets[number - 1])
         line = self._stream.readline()
@@ -182,7 +187,7 @@ class LineIndex:
             raise ValueError(f"line {number} is not JSON") from None
 
     def prediction(self, number: int) -> Prediction | None:
-        """The prediction a line holds, flat or with the `result` level; None where the line is broken."""
+        """The prediction of a line, with or without a `result` level; None for a broken line."""
         try:
             line = self.read(number)
         except ValueError:

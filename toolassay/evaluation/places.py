@@ -1,4 +1,4 @@
-"""Where the predictions and metrics of a data folder are, and whose they are."""
+"""Paths of predictions and metrics of a data folder, and the names of their models."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from toolassay.runs import recorded_settings
 from toolassay.runs.outcomes import has_record
 
 EVERY_MODEL = "all"
-"""As `--llm`: every model with a prediction file."""
+"""Value of `--llm` for every model with a prediction file."""
 
 
 def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") -> list[str]:
-    """The models that have a prediction file, in the order of their names.
+    """The models with a prediction file, sorted by file name.
 
-    The name is that of the run's manifest, else that of the file.
+    A name is that in the run's manifest, else that of the file.
 
     Raises:
-        UsageError: there is no such folder, or no prediction file in it.
+        UsageError: The folder does not exist or has no prediction file.
     """
     folder = prediction_folder(DataFolder(Path(data_dir)).require().path, Path(prediction_dir))
     files = sorted(folder.glob("*.json"))
@@ -30,17 +30,17 @@ def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") 
 
 
 def model_name(predictions: Path, stem: str) -> str:
-    """The model whose file in a folder of predictions has this name: as the run's manifest spells it."""
+    """The model of a prediction file: the name in the run's manifest, else `stem`, the name of the file."""
     settings = recorded_settings(predictions / "runs" / stem) or {}
     name = settings.get("llm")
     return name if isinstance(name, str) and safe_name(name) == stem else stem
 
 
 def prediction_folder(data_dir: Path, prediction_dir: Path) -> Path:
-    """The folder of predictions: below the data folder, else as given.
+    """The prediction folder: below the data folder, else as a path.
 
     Raises:
-        UsageError: it is in neither place.
+        UsageError: It does not exist.
     """
     folder = _found(data_dir, prediction_dir)
     if not folder.is_dir():
@@ -54,7 +54,7 @@ def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
     """The prediction file of a model.
 
     Raises:
-        UsageError: there is none (names those that are there).
+        UsageError: There is none; the message names the existing ones.
     """
     folder = prediction_folder(data_dir, prediction_dir)
     path = folder / f"{safe_name(llm)}.json"
@@ -63,10 +63,10 @@ def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
             raise UsageError(
                 "does not exist: no item of this run has an answer yet",
                 file=path,
-                fix="run the same inference.py again; it says why items failed",
+                fix="run the same inference.py command again; it reports why items failed",
             )
         known = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
-        raise UsageError("no such prediction file", file=path, fix=f"check --llm; there: {known}")
+        raise UsageError("no such prediction file", file=path, fix=f"check --llm; found: {known}")
     return path
 
 
@@ -76,9 +76,9 @@ def metrics_folder(
     save_dir: str | Path | None = None,
     alignment: str | None = None,
 ) -> Path:
-    """Where the metrics of a prediction folder go: inside the data folder, beside it where it lies there.
+    """The metrics folder of a prediction folder, always inside the data folder.
 
-    `prediction_dir` is found below the data folder, else as given.
+    "predictions" in the name is replaced by "metrics"; other names get the prefix "metrics_".
 
     >>> metrics_folder(Path("d"), "predictions_direct", alignment="node").as_posix()
     'd/metrics_direct_alignment_node'
@@ -103,7 +103,7 @@ def metrics_folder(
 
 
 def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str | Path | None) -> Path:
-    """Where the metrics of a prediction folder are: `given` below the data folder, else as it stands."""
+    """The existing metrics folder: `given` below the data folder, else as a path; None for the default."""
     place = metrics_folder(data_dir, prediction_dir, given)
     return place if given is None or place.is_dir() else Path(given)
 

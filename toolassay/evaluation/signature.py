@@ -1,4 +1,4 @@
-"""What a score was made with, as one line that stands beside it (after sacreBLEU; Post, 2018)."""
+"""Signatures: one line beside each score with its settings and data hashes (as in sacreBLEU; Post, 2018)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolassay.version import OLD_NAME
 
 @dataclass(frozen=True)
 class Signature:
-    """The choices and the data behind scores, in a fixed order.
+    """The settings and data hashes of scores, in a fixed order.
 
     >>> signature = Signature({"toolassay": "1.0", "mode": "strict", "data": "0a1b"})
     >>> signature.of_group("chain_overall", 7)
@@ -27,16 +27,16 @@ class Signature:
         return "|".join(f"{name}:{value}" for name, value in self.parts.items())
 
     def with_items(self, path: Path) -> Signature:
-        """The signature of scores that stand beside this very file of items."""
+        """The signature with the hash of the file of items."""
         return Signature({**self.parts, "items": sha256_of(path)[:12]})
 
     def of_group(self, group: str, expected: int) -> str:
-        """The signature of the strict scores of a group of so many labelled items."""
+        """The signature of a group with `expected` labelled items."""
         return f"{self.text}|group:{group}|n:{expected}"
 
 
 def read_signature(text: str) -> dict[str, str]:
-    """The parts of a signature by name; the package's old name is read as its new one.
+    """Parse a signature; the old name of the package is replaced by the current one.
 
     >>> read_signature("toolassay:1.0|data:0a1b")
     {'toolassay': '1.0', 'data': '0a1b'}

@@ -1,4 +1,4 @@
-"""Predictions and scores compared with what the raw answers give when they are parsed and scored again."""
+"""Compares predictions and scores with those recomputed from the raw answers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from toolassay.runs.marks import WORDINGS
 from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits
 _WINDOW, _BEFORE = 80, 20  # characters
 
 
 class Difference(NamedTuple):
-    """A value that is not what it was; None where there is none."""
+    """A value that differs; None stands for a missing value."""
 
     place: str
     old: Any
@@ -38,7 +38,7 @@ class Difference(NamedTuple):
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[Difference]:
-    """Each place where two JSON values differ; a missing key is as good as null.
+    """Each place where two JSON values differ; a missing key equals null.
 
     >>> list(map(str, differences({"a": {"b": 0.5}, "c": 1}, {"a": {"b": 0.25}, "c": 1 + 1e-12})))
     ['a.b: 0.5 -> 0.25']
@@ -51,7 +51,7 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[Difference]:
 
 
 def shortened(old: Any, new: Any) -> tuple[str, str]:
-    """Both values as text, from a little before the first difference on."""
+    """Both values as text; long ones are cut to a window around the first difference."""
     from json import dumps
 
     texts = dumps(old, ensure_ascii=False), dumps(new, ensure_ascii=False)
@@ -86,15 +86,15 @@ _OF_GROUP = ("group", "n", "items")  # items are compared one by one
 
 @dataclass
 class LineComparison:
-    """The lines of a prediction file compared with those re-parsed from the raw answers.
+    """Comparison of a prediction file with the recomputed lines.
 
     Attributes:
-        made: number of re-parsed lines.
-        adopted: number of those that the journal took over without a raw answer.
-        changed: the first that differ, with their ids.
-        differing: number of those that differ.
-        missing: ids that the file lacks.
-        unknown: ids that only the file has.
+        made: Number of recomputed lines.
+        adopted: Number of lines that the journal adopted from a file, without a raw answer.
+        differing: Number of lines that differ.
+        changed: The first differences, with their ids.
+        missing: Ids that the file lacks.
+        unknown: Ids that only the file has.
     """
 
     made: int = 0
@@ -106,14 +106,14 @@ class LineComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the file holds what the raw answers give."""
+        """Whether the file equals the recomputed lines."""
         return not (self.differing or self.missing or self.unknown)
 
     def watch(self, lines: Iterable[dict[str, Any]], file: Path) -> Iterator[dict[str, Any]]:
-        """Yield the re-parsed lines, comparing each with the file's line of its id.
+        """Yield the recomputed lines and compare each with the line of its id in the file.
 
         Raises:
-            UsageError: the file cannot be read.
+            UsageError: The file cannot be read.
         """
         with LineIndex(file, fix="make it with inference.py") as before:
             met = set()
@@ -142,7 +142,7 @@ class LineComparison:
             self.changed.append(found._replace(place=f"{line['id']!r} {found.place}".rstrip()))
 
     def report(self) -> Iterator[str]:
-        """What differs, in lines for the screen."""
+        """Lines for the screen about the differences."""
         if self.differing:
             yield f"{count_of(self.differing, 'line')} otherwise than the raw answers give:"
             yield from (f"  {change}" for change in self.changed)
@@ -160,14 +160,14 @@ class LineComparison:
 def moved_scores(
     old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], *, left_out: str | None = None
 ) -> list[Difference]:
-    """The scores of the groups in `old` that `new` has otherwise; signatures are left to `signatures`.
+    """Scores in `old` that differ from those in `new`; `signatures` compares the signatures.
 
-    Cost, latency and stability are made of ledgers and of other trials.
+    Cost, latency and stability are not compared: they depend on ledgers and on other trials.
 
     Args:
-        old: the groups of a metrics file.
-        new: the recomputed groups; may have more.
-        left_out: keys with this word in them were not computed.
+        old: Groups of a metrics file.
+        new: Recomputed groups; further groups are ignored.
+        left_out: Keys that contain this word were not recomputed.
     """
     return [
         found
@@ -178,10 +178,10 @@ def moved_scores(
 
 
 def moved_items(old: Path, new: Path, *, left_out: str | None = None) -> list[Difference]:
-    """The items of two files that differ, in the first place where they do.
+    """The first difference of each item that differs between two files.
 
     Raises:
-        UsageError: a file is missing or malformed.
+        UsageError: A file is missing or malformed.
     """
     moved = []
     for before, now in zip_longest(read_json_lines(old), read_json_lines(new)):
@@ -199,8 +199,13 @@ def moved_items(old: Path, new: Path, *, left_out: str | None = None) -> list[Di
 def signatures(
     old: Mapping[str, Any], new: Mapping[str, Any], predictions: str, *, left_out: str | None = None
 ) -> list[Difference]:
-    """What the signature of a group says otherwise than the new one, but for the fingerprint of predictions,
-    which is that of the file.
+    """The parts in which the signatures of a group differ.
+
+    Args:
+        old: Metrics of the group in the file.
+        new: Recomputed metrics of the group.
+        predictions: Fingerprint of the prediction file; `new` has that of a temporary file.
+        left_out: Part that was not recomputed.
     """
     before, now = signature_of(old), {**signature_of(new), "predictions": predictions[:12]}
     skipped = {*_OF_GROUP, WORDINGS, left_out}  # the wordings are those of the tasks, whose hash is compared
@@ -212,7 +217,7 @@ def signatures(
 
 
 def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterator[str]:
-    """Differences in lines for the screen; none of nothing."""
+    """Lines for the screen about differences; none without differences."""
     if found:
         yield title
         yield from (f"  {one}" for one in found[:most])
@@ -221,7 +226,7 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
 
 
 def without_counts(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Groups of a metrics file without what version 0.1.0 did not have, or counted otherwise."""
+    """Groups of a metrics file without the numbers that version 0.1.0 lacked or defined differently."""
     return {key: {name: _without(value) for name, value in group.items()} for key, group in groups.items()}
 
 
@@ -249,15 +254,15 @@ Item = TypeVar("Item", bound=_WithId)
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run whose predictions are made again from its raw answers.
+    """A run whose predictions are recomputed from its raw answers.
 
     Attributes:
-        folder: the data.
-        llm: the model.
-        run_folder: holds the manifest and the journal.
-        journal: of the run, open for reading.
-        work: an empty folder for what verification has to write.
-        screen: where notices and progress go.
+        folder: Data folder.
+        llm: Name of the model.
+        run_folder: Folder with the manifest and the journal.
+        journal: Journal of the run, open for reading.
+        work: Empty temporary folder.
+        screen: Receives messages and progress.
     """
 
     folder: DataFolder

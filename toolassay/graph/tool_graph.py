@@ -151,7 +151,7 @@ class ToolGraph:
 
     @classmethod
     def build(cls, library: ToolLibrary, dependency_type: str) -> ToolGraph:
-        """Build the graph that follows from a library (TaskBench, section 3.1).
+        """Build the graph that follows from a library (Shen et al., 2024, section 3.1).
 
         Resource: a link for every type that one tool gives and another takes, in the order of the first
         tool's `output-type`. Temporal: a link of type "complete" for every ordered pair.
@@ -215,7 +215,8 @@ class ToolGraph:
     def write(self, stream: IO[str], *, max_links: int | None = DEFAULT_MAX_LINKS) -> None:
         """Write the graph as `graph_desc.json`, one link at a time.
 
-        The layout equals TaskBench's to the byte: an indent of 2, no newline at the end.
+        The layout equals the published files (Shen et al., 2024) to the byte: an indent of 2, no newline at
+        the end.
 
         Args:
             stream: Where to write.

@@ -1,4 +1,4 @@
-"""Files that arrive together: written aside, and moved to their place when all of them are there."""
+"""Writes the files of an import to a temporary folder and moves them together to the data folder."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from toolassay.errors import ToolassayError, UsageError
 
 
 def new_folder(data_dir: str | Path) -> DataFolder:
-    """A data folder that need not be there yet.
+    """A data folder, which need not exist.
 
     Raises:
-        UsageError: it is a file.
+        UsageError: The path is a file.
     """
     target = DataFolder(Path(data_dir))
     if target.path.exists() and not target.path.is_dir():
@@ -26,11 +26,11 @@ def new_folder(data_dir: str | Path) -> DataFolder:
 
 @contextmanager
 def arriving(target: DataFolder) -> Iterator[DataFolder]:
-    """A folder to write to; if the block ends well, its files are moved to `target`.
+    """A temporary folder whose files are moved to `target` when the block ends without an exception.
 
     Raises:
-        UsageError: `target` has a file of that name with other contents; then nothing is moved.
-        ToolassayError: it cannot be written.
+        UsageError: `target` has a file of the same name with other content; nothing is moved then.
+        ToolassayError: It cannot be written.
     """
     try:
         target.path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def _move(work: DataFolder, target: DataFolder) -> None:
     for path in files:
         known = target.path / path.name
         if known.exists() and not filecmp.cmp(path, known, shallow=False):
-            raise UsageError("is there already and differs", file=known, fix="use another --data_dir")
+            raise UsageError("already exists with other content", file=known, fix="use another --data_dir")
     target.path.mkdir(exist_ok=True)
     for path in files:
         path.replace(target.path / path.name)

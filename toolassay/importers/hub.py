@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face hub: fetches files, reads rows of JSON, JSON Lines, Parquet and Arrow."""
+"""Downloads data sets from the Hugging Face hub; reads JSON, JSON Lines, Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ INSTALL_HINT = install("hub")
 def read_rows(path: Path) -> Iterator[Line]:
     """Each row of a file with its number, counted from 1 (in JSON Lines: its line).
 
-    `.json` holds one object a line, or a list of them. `.arrow` is what the `datasets` library saves.
+    `.json` has one object per line, or a list of objects. The `datasets` library saves `.arrow` files.
 
     Raises:
-        UsageError: missing or malformed file, or pyarrow is needed and missing.
+        UsageError: The file is missing or malformed, or pyarrow is not installed.
     """
     if path.suffix in (".parquet", ".arrow"):
         yield from _arrow_rows(path)
@@ -50,7 +50,7 @@ def _arrow_rows(path: Path) -> Iterator[Line]:
         raise UsageError(f"cannot be read: {error}", file=path, fix="check the file") from None
     except arrow.ArrowException as error:
         raise UsageError(
-            f"is no {path.suffix[1:]} file: {error}", file=path, fix="download it again"
+            f"is not a valid {path.suffix[1:]} file: {error}", file=path, fix="download it again"
         ) from None
 
 
@@ -58,21 +58,21 @@ _ADVICE = "check the name and the network, or download the files and give them w
 
 
 class HubDataset:
-    """A data set at one revision; files come through the cache of huggingface_hub.
+    """A data set at one revision; files are downloaded to the cache of huggingface_hub.
 
-    `HF_ENDPOINT` names another hub, `HF_TOKEN` is used and never written down.
+    `HF_ENDPOINT` selects another hub. `HF_TOKEN` is used and never stored.
 
     Args:
-        name: of the repository, e.g. `microsoft/Taskbench`.
-        revision: a branch, tag or commit; None for the newest.
+        name: Name of the repository, e.g. `acme/tool-requests`.
+        revision: Branch, tag or commit; None for the newest.
 
     Attributes:
-        revision: the commit.
-        names: of all its files.
+        revision: Commit.
+        names: Names of all files.
 
     Raises:
-        UsageError: huggingface_hub is missing.
-        ToolassayError: the hub cannot be reached, or has no such data set.
+        UsageError: huggingface_hub is not installed.
+        ToolassayError: The hub cannot be reached, or has no such data set.
     """
 
     def __init__(self, name: str, revision: str | None = None) -> None:
@@ -86,16 +86,18 @@ class HubDataset:
         try:
             api = huggingface_hub.HfApi(endpoint=self._endpoint)
             found = api.dataset_info(name, revision=revision)
-        except Exception as error:  # of many kinds: of the hub, of its HTTP client, of the network
+        except (
+            Exception
+        ) as error:  # errors of the hub, of its HTTP client and of the network have no common class
             raise self._failed(name, error) from error
         self.revision = str(found.sha)
         self.names = [str(file.rfilename) for file in found.siblings or []]
 
     def fetch(self, name: str) -> Path:
-        """A file as it lies in the cache.
+        """Path of a file in the cache, downloaded if necessary.
 
         Raises:
-            ToolassayError: it cannot be fetched.
+            ToolassayError: It cannot be downloaded.
         """
         try:
             path = self._hub.hf_hub_download(

@@ -3,7 +3,7 @@
 from toolassay.runs.budget import Budget
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
-from toolassay.runs.manifest import changes, gives_way, open_run, recorded_settings
+from toolassay.runs.manifest import changes, needs_new_run, open_run, recorded_settings
 from toolassay.runs.runner import Loop, RunSummary, run_items, run_unsettled
 from toolassay.runs.starts import Start
 
@@ -15,7 +15,7 @@ __all__ = [
     "RunSummary",
     "Start",
     "changes",
-    "gives_way",
+    "needs_new_run",
     "open_run",
     "recorded_settings",
     "run_items",

@@ -13,7 +13,7 @@ from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
 from toolassay.runs.ledger import ANSWERS, FREE, LEDGER, Totals, cost_of, percentiles, require_prices
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
-from toolassay.runs.retry_malformed import Again
+from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.screen import WARNING, Figures, Screen
 
 NO_BUDGET = Budget()
@@ -225,13 +225,13 @@ def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None
         )
 
 
-def report_again(again: Again, what: str, screen: Screen) -> None:
+def report_retries(retry: RetryPlan, what: str, screen: Screen) -> None:
     """Say what `--retry_malformed` brought, and what it left to another start."""
-    if again.wanted:
-        screen.say(f"--retry_malformed: {again.replaced} {what} have a new answer")
-    if again.left:
+    if retry.wanted:
+        screen.say(f"--retry_malformed: {retry.replaced} {what} have a new answer")
+    if retry.left:
         screen.say(
-            f"{WARNING}{again.left} {what} without an answer were not asked: --max_tokens is not that of the "
+            f"{WARNING}{retry.left} {what} without an answer were not asked: --max_tokens is not that of the "
             "run. The command of the run, without --retry_malformed, asks them"
         )
 

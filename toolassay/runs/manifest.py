@@ -17,7 +17,9 @@ JOURNAL = "journal.jsonl"
 _FINGERPRINT = "_sha256"
 
 
-def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, ways_on: str) -> Path | None:
+def open_run(
+    folder: Path, settings: Mapping[str, Any], *, force: bool = False, conflict_fix: str
+) -> Path | None:
     """Create or continue the run in `folder`; other fields of its manifest are kept.
 
     Args:
@@ -25,7 +27,7 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
         settings: Every setting that affects answers; compared with those the run began with. The values of
             settings that end in `_sha256` are not shown in messages.
         force: If the settings differ, keep the old run under a dated name and start a new one.
-        ways_on: What the user can do, for the error.
+        conflict_fix: What the user can do, for the error.
 
     Returns:
         The new place of the old run, if it was moved. A run without answers is replaced instead.
@@ -37,7 +39,11 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
     recorded = recorded_settings(folder)
     if recorded is not None and not changes(recorded, settings):
         return None
-    kept = _set_aside(folder) if gives_way(folder, settings, force=force, ways_on=ways_on) else None
+    kept = (
+        _set_aside(folder)
+        if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix)
+        else None
+    )
     path = folder / MANIFEST
     before = read_json(path) if path.exists() else {}
     before.pop(OLD_NAME, None)
@@ -45,8 +51,8 @@ def open_run(folder: Path, settings: Mapping[str, Any], *, force: bool = False, 
     return kept
 
 
-def gives_way(
-    folder: Path, settings: Mapping[str, Any], *, force: bool, ways_on: str, read_only: bool = False
+def needs_new_run(
+    folder: Path, settings: Mapping[str, Any], *, force: bool, conflict_fix: str, read_only: bool = False
 ) -> bool:
     """Whether `open_run` would move the run in `folder`, because it has answers to other settings.
 
@@ -56,7 +62,7 @@ def gives_way(
         folder: As for `open_run`.
         settings: As for `open_run`.
         force: As for `open_run`.
-        ways_on: As for `open_run`.
+        conflict_fix: As for `open_run`.
         read_only: Read the journal without a lock, so that another process may be writing the run.
 
     Raises:
@@ -68,7 +74,9 @@ def gives_way(
         return False
     if not force:
         raise UsageError(
-            f"this run began with other settings ({'; '.join(changed)})", file=folder / MANIFEST, fix=ways_on
+            f"this run began with other settings ({'; '.join(changed)})",
+            file=folder / MANIFEST,
+            fix=conflict_fix,
         )
     return True
 

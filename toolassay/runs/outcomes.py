@@ -63,14 +63,14 @@ def asked_counts(outcomes: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def asked_phrase(counts: Mapping[str, Any]) -> str:
+def scored_phrase(counts: Mapping[str, Any]) -> str:
     """The number of items behind a score, for tables: "300", "20 of 300 asked", "18 of 300 scored".
 
-    >>> asked_phrase({"n_labels": 300, "n_asked": 20, "n_scored": 20, "partial": True})
+    >>> scored_phrase({"n_labels": 300, "n_asked": 20, "n_scored": 20, "partial": True})
     '20 of 300 asked'
-    >>> asked_phrase({"n_labels": 300, "n_asked": 300, "n_scored": 18, "partial": True})
+    >>> scored_phrase({"n_labels": 300, "n_asked": 300, "n_scored": 18, "partial": True})
     '18 of 300 scored'
-    >>> asked_phrase({"n_labels": 1200, "n_asked": 1200, "n_scored": 1200, "partial": False})
+    >>> scored_phrase({"n_labels": 1200, "n_asked": 1200, "n_scored": 1200, "partial": False})
     '1200'
     """
     if not counts["partial"]:

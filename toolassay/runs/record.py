@@ -16,7 +16,7 @@ from toolassay.models.refused_parameters import Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.runs import Start
-from toolassay.runs.retry_malformed import Again
+from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.screen import WARNING, Screen
 
@@ -102,9 +102,9 @@ class RunRecord:
 
     @contextmanager
     def start(
-        self, models: Sequence[ChatModel], facts: Mapping[str, Any], again: Again | None = None
+        self, models: Sequence[ChatModel], facts: Mapping[str, Any], retry: RetryPlan | None = None
     ) -> Iterator[None]:
-        """Note a start, whether it asks items `again`, and at the end what the clients of `models` found.
+        """Note a start, its `retry` plan, and at the end what the clients of `models` found.
 
         The journal must be open: it keeps other processes out.
         """
@@ -122,8 +122,8 @@ class RunRecord:
                 **facts,
             },
         )
-        if again is not None and again.wanted:
-            self._start.asks_again(again)
+        if retry is not None and retry.wanted:
+            self._start.retries_malformed(retry)
         for model, refusals in self._refusals.items():
             for name, instead in refusals.known.items():
                 self._note(model, name, instead)

@@ -17,7 +17,7 @@ BEGUN = "again"
 
 
 @dataclass
-class Again:
+class RetryPlan:
     """Which answered items a start runs again, and counts of the result.
 
     Attributes:
@@ -48,10 +48,10 @@ class Again:
         return self.only
 
 
-def again_of(
+def retry_plan(
     run_folder: Path, settings: Mapping[str, Any], *, wanted: bool, max_tokens: int | None
-) -> tuple[Again, dict[str, Any]]:
-    """The `Again` of a start, and the settings to compare with the manifest.
+) -> tuple[RetryPlan, dict[str, Any]]:
+    """The `RetryPlan` of a start, and the settings to compare with the manifest.
 
     With `wanted`, `max_tokens` may differ from that of the run; no other setting may.
 
@@ -66,8 +66,8 @@ def again_of(
     """
     recorded = recorded_settings(run_folder) if wanted else None
     if recorded is None or recorded.get(MAX_TOKENS) == settings.get(MAX_TOKENS):
-        return Again(wanted, max_tokens=max_tokens), dict(settings)
+        return RetryPlan(wanted, max_tokens=max_tokens), dict(settings)
     compared = {name: value for name, value in settings.items() if name != MAX_TOKENS}
     if MAX_TOKENS in recorded:
         compared[MAX_TOKENS] = recorded[MAX_TOKENS]
-    return Again(wanted, only=True, max_tokens=max_tokens), compared
+    return RetryPlan(wanted, only=True, max_tokens=max_tokens), compared

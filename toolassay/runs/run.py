@@ -13,17 +13,17 @@ from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, create_model
 from toolassay.models.wire_format import parameters_of
-from toolassay.runs.books import Books, report_again, summary_facts
+from toolassay.runs.books import Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.dry_run import Counts, dry_run_lines
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import FREE
-from toolassay.runs.manifest import JOURNAL, gives_way, open_run
+from toolassay.runs.manifest import JOURNAL, needs_new_run, open_run
 from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import RunRecord
 from toolassay.runs.recorded_usage import SUMMARY
-from toolassay.runs.retry_malformed import Again, again_of
+from toolassay.runs.retry_malformed import RetryPlan, retry_plan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
@@ -70,20 +70,20 @@ class Run:
             UsageError: settings that contradict the run.
             ToolassayError: a model cannot be reached.
         """
-        again, compared = self._compared()
-        return self._show_foreseen() if self._settings.choices.dry_run else self._ask(compared, again)
+        retry, compared = self._compared()
+        return self._show_foreseen() if self._settings.choices.dry_run else self._ask(compared, retry)
 
-    def _compared(self) -> tuple[Again, dict[str, Any]]:
+    def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
         trial, endpoint = self._trial, self._settings.endpoint
-        return again_of(
+        return retry_plan(
             trial.run_folder,
             {**self._facts.settings, "llm": trial.llm, **trial.settings(endpoint)},
             wanted=self._settings.choices.retry_malformed,
             max_tokens=self._facts.max_tokens,
         )
 
-    def _ask(self, compared: Mapping[str, Any], again: Again) -> Inference:
+    def _ask(self, compared: Mapping[str, Any], retry: RetryPlan) -> Inference:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
         folder, output = trial.run_folder, self._output
         record = RunRecord(folder, self._options, command=run.command, screen=screen)
@@ -109,13 +109,13 @@ class Run:
         with (
             Journal(folder / JOURNAL) as journal,
             self._books.open(folder, screen, trial.other_ledgers) as ledger,
-            record.start(list(models.values()) if facts.asks else [], about, again),
+            record.start(list(models.values()) if facts.asks else [], about, retry),
         ):
             adopted = self._work.adopt(output, journal) if output.exists() else 0
             try:
                 figures = partial(self._books.figures, summary)
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
-                    loop = Loop(run.limits.multiworker, advance, screen.interrupted, summary, again)
+                    loop = Loop(run.limits.multiworker, advance, screen.interrupted, summary, retry)
                     model = models[trial.llm] if trial.llm in FREE else tools
                     already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:
@@ -130,13 +130,13 @@ class Run:
             tools.check()
             if warning:
                 screen.say(f"{WARNING}{warning}")
-        report_again(again, f"{facts.noun}s", screen)
+        report_retries(retry, f"{facts.noun}s", screen)
         return inference
 
     def _make_room(self, compared: Mapping[str, Any]) -> None:
         """Set the run before aside where this one starts again."""
         output, folder, force = self._output, self._trial.run_folder, self._settings.choices.force
-        kept = open_run(folder, compared, force=force, ways_on=self._facts.ways_on)
+        kept = open_run(folder, compared, force=force, conflict_fix=self._facts.conflict_fix)
         if kept is not None:
             if output.exists():
                 output.replace(kept / output.name)
@@ -151,16 +151,20 @@ class Run:
         Raises:
             UsageError: settings that contradict the run.
         """
-        again, compared = self._compared()
+        retry, compared = self._compared()
         journal_file, force = self._trial.run_folder / JOURNAL, self._settings.choices.force
-        starts_again = gives_way(
-            self._trial.run_folder, compared, force=force, ways_on=self._facts.ways_on, read_only=True
+        starts_again = needs_new_run(
+            self._trial.run_folder,
+            compared,
+            force=force,
+            conflict_fix=self._facts.conflict_fix,
+            read_only=True,
         ) or (force and not journal_file.exists())
         parameters = parameters_of(ChatRequest([], self._facts.parameters), self._options)
         estimate = Estimate(completion_limit(parameters))
         with Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal:
             output = _NOTHING if starts_again else self._output
-            return self._work.foresee(output, journal, estimate, again), estimate
+            return self._work.preview(output, journal, estimate, retry), estimate
 
     def _show_foreseen(self) -> Inference:
         facts, llm, screen = self._facts, self._trial.llm, self._settings.screen

@@ -14,7 +14,7 @@ from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
 from toolassay.models.concurrency_limiter import QUEUE_TURN, Halt, QueueTurn
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
-from toolassay.runs.retry_malformed import Again
+from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.screen import GRACE
 
 Item = TypeVar("Item")
@@ -280,14 +280,14 @@ class Loop:
         done: Called after each item, settled ones included.
         interrupted: Called at the first Ctrl-C with the number of items in flight.
         summary: An empty summary to fill.
-        again: Answered items to run again.
+        retry: Answered items to run again.
     """
 
     concurrency: int | None = None
     done: Callable[[], None] = lambda: None
     interrupted: Callable[[int], None] = lambda in_flight: None
     summary: RunSummary = field(default_factory=RunSummary)
-    again: Again = field(default_factory=Again)
+    retry: RetryPlan = field(default_factory=RetryPlan)
 
 
 def run_unsettled(
@@ -304,7 +304,7 @@ def run_unsettled(
     Args:
         items: The items; taken only when one can start.
         work: As for `run_items`.
-        settled: Whether to skip an item: it has a final outcome, or `loop.again` leaves it out.
+        settled: Whether to skip an item: it has a final outcome, or `loop.retry` leaves it out.
         models: The models that `work` calls; each is closed once.
         loop: Concurrency and callbacks.
         stopped: Called with each item that the budget stops, and the error.
@@ -345,4 +345,4 @@ def run_unsettled(
     run_coroutine(run())
     if loop.summary.interrupted:
         raise KeyboardInterrupt
-    return already - loop.again.left
+    return already - loop.retry.left

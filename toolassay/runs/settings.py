@@ -1,6 +1,6 @@
-"""What travels together: options objects, each documented once.
+"""Options objects of the stages; each option is documented here once.
 
-A stage takes the objects, or their fields as plain keywords, or both; a keyword replaces the field.
+A stage takes the objects, their fields as keywords, or both; a keyword replaces the field.
 
     infer("data", llm="acme/one", budget=Budget(cost=5.0))
     infer("data", model=ModelSettings(llm="acme/one"), limits=Limits(Budget(cost=5.0)))
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -29,17 +29,18 @@ if TYPE_CHECKING:
     Options = TypeVar("Options", bound=DataclassInstance)
 
 PREDICTIONS = "predictions"
-"""The prediction folder where no other is named."""
+"""Default prediction folder, below the data folder."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use.
+    """Limits of a run.
 
     Attributes:
-        budget: US dollars, tokens and requests at most, earlier starts and all trials included.
-        prices: a CSV table of prices; what is in it counts before the prices of genai-prices.
-        multiworker: maximum concurrent requests; None adapts to the server.
+        budget: Maximum US dollars, tokens and requests, earlier starts and all trials included; None for no
+            limit.
+        prices: CSV table of prices; it takes precedence over the prices of genai-prices.
+        multiworker: Maximum concurrent requests; None adapts to the server.
     """
 
     budget: Budget | None = None
@@ -49,17 +50,18 @@ class Limits:
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Which model answers, where it is, and how it samples.
+    """The model, its endpoint and its sampling parameters.
 
     Attributes:
-        llm: name of a served model, of an installed one, or "offline", "nothing", "random", which need no
-            server.
-        options: the endpoint and its client; None for the defaults and the environment.
-        temperature: of each request, from 0.
-        top_p: of each request, from 0 to 1.
-        max_tokens: of an answer, thinking included; None for the default of the stage or benchmark.
-        structured: whether the server constrains answers to a JSON schema: "auto" where it can, True or the
-            run ends, False not, None for the default of the stage or benchmark.
+        llm: Name of a served or registered model, or a built-in model that needs no server: "offline",
+            "nothing" or "random".
+        options: Endpoint and HTTP client; None for the defaults and the environment variables.
+        temperature: Sampling temperature, 0 or more; None omits the parameter.
+        top_p: Nucleus sampling probability, 0 to 1; None omits the parameter.
+        max_tokens: Maximum tokens of an answer, reasoning included; None for the default of the stage or
+            benchmark.
+        structured: Whether the server constrains answers to a JSON schema. "auto": if it supports schemas;
+            True: the run stops if it does not; False: never; None: default of the stage or benchmark.
     """
 
     llm: str = "gpt-4"
@@ -71,43 +73,42 @@ class ModelSettings:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Temperature and top_p as parameters of a request; one that is None is not sent.
+        """Temperature and top_p as request parameters, without those that are None.
 
         Raises:
-            UsageError: a value is out of its range.
+            UsageError: A value is out of range.
         """
         return sampling_parameters(self.temperature, self.top_p)
 
     def endpoint(self, limits: Limits) -> ModelOptions:
-        """The options to make models with; where the schema is required, a refused one ends the run."""
+        """The client options; with `structured` True, a server that refuses the schema stops the run."""
         given = self.options or ModelOptions(connections=limits.multiworker)
         return replace(given, require_schema=self.structured is True)
 
     def check(self) -> None:
-        """Refuse a limit of tokens that allows no answer.
+        """Validate `max_tokens`.
 
         Raises:
-            UsageError: `max_tokens` is below 1.
+            UsageError: It is less than 1.
         """
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(
-                f"--max_tokens {self.max_tokens} is no limit of an answer", fix="give a number from 1"
-            )
+            raise UsageError(f"--max_tokens {self.max_tokens} is less than 1", fix="write a number from 1")
 
 
 @dataclass(frozen=True)
 class RunChoices:
-    """Which items a start asks, where the run is kept, and what happens to a run that is there.
+    """Which items to run, where to write, and how to treat an existing run.
 
     Attributes:
-        prediction_dir: below the data folder; None for `predictions`.
-        limit: ask only the first N items, in the order of the file.
-        ids: ask only these: ids, or a file of them (one a line, a JSON list, or `split_ids.json:test`).
-        trials: how often the whole run is made; further ones are in `trials/<number>/`.
-        force: start again where the run had other settings; the old run is kept under `runs/`.
-        retry_malformed: ask items again whose answer was malformed or cut off; `max_tokens` may differ then.
-            The other answers stay, and so does the old one until the new one has arrived.
-        dry_run: only show what would be sent and may be used; nothing is sent or written.
+        prediction_dir: Prediction folder, below the data folder; None for `predictions`.
+        limit: Run only the first N items, in file order.
+        ids: Run only these ids, or those in a file (one per line, a JSON list, or `split_ids.json:test`).
+        trials: Number of complete runs of all items; further trials are in `trials/<number>/`.
+        force: Start a new run if the settings differ from those of the existing run, which is kept under
+            `runs/`.
+        retry_malformed: Retry items with a malformed or truncated answer; `max_tokens` may differ. An old
+            answer is kept until the new one has arrived.
+        dry_run: Estimate requests and cost; nothing is sent or written.
     """
 
     prediction_dir: str | None = None
@@ -120,21 +121,21 @@ class RunChoices:
 
     @property
     def chosen_ids(self) -> Collection[RequestId] | None:
-        """The ids, once a file of them was read."""
+        """The ids; `infer` has replaced a file by its ids."""
         assert not isinstance(self.ids, Path)
         return self.ids
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Everything that one start of a run shares, whichever the benchmark.
+    """The settings of one start of a run that all benchmarks share.
 
     Attributes:
-        model: which model answers.
-        limits: what the run may use.
-        choices: which items are asked, and where the run is kept.
-        command: what was typed, for the manifest; None for a call from Python.
-        screen: where notices, results and progress go.
+        model: The model and its sampling parameters.
+        limits: Limits of the run.
+        choices: Which items to run, and where to write.
+        command: Command line, recorded in the manifest; None for a call from Python.
+        screen: Receives messages, results and progress.
     """
 
     model: ModelSettings = field(default_factory=ModelSettings)
@@ -145,53 +146,22 @@ class RunSettings:
 
     @property
     def endpoint(self) -> ModelOptions:
-        """Where served models are."""
+        """Client options for served models."""
         return self.model.endpoint(self.limits)
 
     @property
     def cost_of(self) -> Callable[..., float | None]:
-        """US dollars of an answer of the model by its tokens, as the ledger books it.
+        """A function that returns the US dollars of an answer by its tokens, as in the ledger.
 
         Raises:
-            UsageError: the table of prices is malformed.
+            UsageError: The table of prices is malformed.
         """
         books = Books([self.model.llm], None, self.limits.prices, self.endpoint)
         return partial(books.cost_of, self.model.llm)
 
 
-class ModelKeywords(TypedDict, total=False):
-    """The fields of `ModelSettings` as keywords."""
-
-    llm: str
-    options: ModelOptions | None
-    temperature: float | None
-    top_p: float | None
-    max_tokens: int | None
-    structured: Structured | None
-
-
-class LimitKeywords(TypedDict, total=False):
-    """The fields of `Limits` as keywords."""
-
-    budget: Budget | None
-    prices: Path | None
-    multiworker: int | None
-
-
-class ChoiceKeywords(TypedDict, total=False):
-    """The fields of `RunChoices` as keywords."""
-
-    prediction_dir: str | None
-    limit: int | None
-    ids: Path | Collection[RequestId] | None
-    trials: int
-    force: bool
-    retry_malformed: bool
-    dry_run: bool
-
-
 def gather(given: Options, keywords: dict[str, Any]) -> Options:
-    """An options object with the keywords that are fields of it, which are taken out of `keywords`.
+    """Replace the fields of an options object that `keywords` names; these are removed from `keywords`.
 
     >>> keywords = {"llm": "acme/one", "seed": 3}
     >>> gather(ModelSettings(), keywords).llm, keywords
@@ -202,10 +172,10 @@ def gather(given: Options, keywords: dict[str, Any]) -> Options:
 
 
 def refuse_unknown(function: str, keywords: Mapping[str, Any]) -> None:
-    """Refuse keywords that no options object took, as Python does.
+    """Refuse keywords that are left after `gather`, like a Python function.
 
     Raises:
-        TypeError: there is one.
+        TypeError: There is one.
     """
     for name in keywords:
         raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")

@@ -11,7 +11,7 @@ from toolassay.files import read_json, write_json
 from toolassay.models.address import HIDDEN, Address
 from toolassay.models.redaction import without_secrets
 from toolassay.runs.manifest import MANIFEST
-from toolassay.runs.retry_malformed import Again
+from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.tool_arrival import TOOL_USE
 
 STARTS = "starts"
@@ -38,8 +38,8 @@ class Start:
         self._path = folder / MANIFEST
         self._manifest: dict[str, Any] = _without_secrets(read_json(self._path))
         self._facts = {"time": _now(), **facts}
-        self._again: Again | None = None
-        self._again_fact: dict[str, Any] = {}
+        self._retry: RetryPlan | None = None
+        self._retry_fact: dict[str, Any] = {}
         self._manifest[STARTS] = [*_listed(self._manifest, STARTS), self._facts]
         self._write()
 
@@ -65,11 +65,11 @@ class Start:
         self._manifest[TOOL_USE] = dict(facts)
         self._write()
 
-    def asks_again(self, again: Again) -> None:
+    def retries_malformed(self, retry: RetryPlan) -> None:
         """Record that this start runs items again, and its `max_tokens`; `end` adds the number replaced."""
-        self._again = again
-        self._again_fact = {"time": _now(), "items": None, "max_tokens": again.max_tokens}
-        self._manifest[ASKED_AGAIN] = [*_listed(self._manifest, ASKED_AGAIN), self._again_fact]
+        self._retry = retry
+        self._retry_fact = {"time": _now(), "items": None, "max_tokens": retry.max_tokens}
+        self._manifest[ASKED_AGAIN] = [*_listed(self._manifest, ASKED_AGAIN), self._retry_fact]
         self._write()
 
     def formed(self, model: str, endpoint: str, form: str, *, fingerprint: str | None = None) -> None:
@@ -79,9 +79,9 @@ class Start:
     def end(self, facts: Mapping[str, Any]) -> None:
         """Record the end of the start with its result."""
         self._facts |= {"ended": _now(), **facts}
-        if self._again is not None:
-            self._again_fact["items"] = self._again.replaced
-            if not self._again.replaced:
+        if self._retry is not None:
+            self._retry_fact["items"] = self._retry.replaced
+            if not self._retry.replaced:
                 self._manifest[ASKED_AGAIN].pop()  # the last is its own
         self._write()
 

@@ -16,12 +16,12 @@ from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.prices import Tariff
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.trials import Trial
 from toolassay.screen import Screen
 
-WAYS_ON = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
+CONFLICT_FIX = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class WorkFacts:
         helpers: names of further models that are asked.
         asks: whether a model is asked at all; recorded answers are not.
         stage: what the progress display calls the run.
-        not_counted: what a dry run does not foresee beside retries, as a clause.
-        ways_on: what the user can do where the settings contradict the run.
+        not_counted: what a dry run does not include beside retries, as a clause.
+        conflict_fix: what the user can do where the settings contradict the run.
         extra: more for the manifest.
         has_summary: whether `summary.json` is written beside the journal.
     """
@@ -103,7 +103,7 @@ class WorkFacts:
     asks: bool = True
     stage: str = "infer"
     not_counted: str = ""
-    ways_on: str = WAYS_ON
+    conflict_fix: str = CONFLICT_FIX
     extra: Mapping[str, Any] = field(default_factory=dict)
     has_summary: bool = True
 
@@ -139,7 +139,7 @@ class Work(ABC):
         """Take over lines of a prediction file that the journal does not know; how many."""
         return 0
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add what is not answered yet to `estimate`; how much is answered. Nothing is sent or written.
 
         Raises:

@@ -81,8 +81,9 @@ class Sampler:
     Args:
         graph: The tool graph.
         seed: Random seed; a sample depends only on it, its index and the graph.
-        shapes: Weight of each shape [default: TaskBench's 3 : 7 : 8].
-        sizes: Weight of each number of tools of a chain or dag [default: TaskBench's]. A single has one tool.
+        shapes: Weight of each shape [default: the published 3 : 7 : 8 (Shen et al., 2024)].
+        sizes: Weight of each number of tools of a chain or dag [default: the published weights]. A single
+            has one tool.
 
     Raises:
         UsageError: The weights are invalid.

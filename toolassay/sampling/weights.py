@@ -12,11 +12,11 @@ from toolassay.errors import UsageError
 Choice = TypeVar("Choice")
 
 SHAPE_WEIGHTS: Mapping[Shape, float] = {"single": 3, "chain": 7, "dag": 8}
-"""TaskBench's weights of the shapes."""
+"""Published weights of the shapes (Shen et al., 2024, section 3.2)."""
 SIZE_WEIGHTS: Mapping[int, float] = {
     2: 0.1, 3: 0.2, 4: 0.3, 5: 0.2, 6: 0.1, 7: 0.05, 8: 0.025, 9: 0.025, 10: 0.025,
 }  # fmt: skip
-"""TaskBench's weights of the numbers of tools; they sum to 1.025, and only their ratios count."""
+"""Published weights of the numbers of tools (Shen et al., 2024); their sum is 1.025, only ratios count."""
 
 SMALLEST: Mapping[Shape, int] = {"single": 1, "chain": 2, "dag": 3}
 """Minimum number of tools of each shape."""

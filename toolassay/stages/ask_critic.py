@@ -1,4 +1,4 @@
-"""Critics that review samples, each in a run that is journaled, limited and continued like any other."""
+"""Runs critics on samples; each run has a journal and limits, and continues like any other run."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written
 
 FOLDER = "critics"
-WAYS_ON = "use those settings, another --out, or --force true (keeps the old run)"
+CONFLICT_FIX = "use those settings, another --out, or --force true (keeps the old run)"
 
 
 class ReviewWork(Work):
-    """Samples that a critic reviews.
+    """A run of a critic over samples.
 
     Args:
-        reviews: the samples, and what to do with their reviews.
-        data: the file of the samples, for the manifest.
-        size: number of samples.
+        reviews: The samples and their verdicts.
+        data: File of the samples; its hash is in the manifest.
+        size: Number of samples.
     """
 
     def __init__(self, reviews: CriticWork, data: Path, size: int) -> None:
@@ -41,7 +41,7 @@ class ReviewWork(Work):
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """One item is a review."""
+        """The prompt hash is a setting: a changed prompt needs a new run."""
         wording = hashlib.sha256(template().encode()).hexdigest()
         return WorkFacts(
             "review",
@@ -51,15 +51,15 @@ class ReviewWork(Work):
             self._size,
             {**hashes(self._data), "prompt": wording},
             stage="critic",
-            ways_on=WAYS_ON,
+            conflict_fix=CONFLICT_FIX,
         )
 
     def run(self, run: OpenRun) -> int:
-        """Ask for the reviews that are missing."""
+        """Request the missing reviews; returns the number that the journal already had."""
         return self._reviews.run(run.model, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """A line for each review."""
+        """Write one line per review."""
         return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
@@ -72,22 +72,22 @@ def ask_critics(
     data: Path,
     run: RunSettings,
 ) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
-    """Have several models review the same samples, one after the other.
+    """Let several models review the same samples, one model after the other.
 
     Args:
-        critics: the models; all on the same server.
-        golds: the samples.
-        background: their tools.
-        out: the runs are in `critics/` below; so is what each has used.
-        data: the file of the samples, for the manifest.
-        run: endpoint, limits and choices.
+        critics: Names of the models, all on the same server.
+        golds: The samples.
+        background: Their tools.
+        out: The runs and their usage are in its subfolder `critics/`.
+        data: File of the samples; its hash is in the manifest.
+        run: Endpoint, limits and choices.
 
     Returns:
-        For each critic the verdicts by line, and whether each answered everything.
+        For each critic the verdicts by line number, and whether every critic answered every request.
 
     Raises:
-        UsageError: settings that contradict a run.
-        ToolassayError: a model cannot be reached.
+        UsageError: The settings differ from those of an existing run.
+        ToolassayError: A model cannot be reached.
     """
     asked = {
         name: ask_critic(
@@ -104,29 +104,29 @@ def ask_critics(
 def ask_critic(
     golds: Selected, background: Background, *, out: Path, data: Path, run: RunSettings
 ) -> tuple[Mapping[int, CriticVerdict], bool]:
-    """Have a model review samples; what it reviewed before is not asked again.
+    """Let a model review samples; existing reviews are kept.
 
     Args:
-        golds: the samples.
-        background: their tools.
-        out: the run is in `critics/` below.
-        data: the file of the samples, for the manifest.
-        run: the critic, limits and choices; "offline" needs no server, and is not asked about plans without
-            arguments, in which it has nothing to check.
+        golds: The samples.
+        background: Their tools.
+        out: The run is in its subfolder `critics/`.
+        data: File of the samples; its hash is in the manifest.
+        run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no
+            plan without arguments.
 
     Returns:
-        The verdict of each sample by its line, and whether each has an answer.
+        The verdict of each sample by line number, and whether every request was answered.
 
     Raises:
-        UsageError: settings that contradict the run.
-        ToolassayError: the model cannot be reached.
+        UsageError: The settings differ from those of the run.
+        ToolassayError: The model cannot be reached.
     """
     llm = run.model.llm
     bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
     not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
     golds = golds.without(bare)
     if not len(golds):
-        run.screen.say(f"{llm} is not asked to review: there is no sample that it could judge")
+        run.screen.say(f"{llm} has nothing to review: no sample has arguments")
         return not_asked, True
     reviews = CriticWork(golds, background)
     ended = Run(ReviewWork(reviews, data, len(golds)), Trial(out / FOLDER, llm), run).carry_out()
@@ -134,7 +134,7 @@ def ask_critic(
 
 
 def _used_together(out: Path, critics: Sequence[str]) -> str:
-    """Requests, tokens and money of the runs of some critics, earlier starts included."""
+    """Requests, tokens and cost of the runs of several critics, earlier starts included."""
     files = [Trial(out / FOLDER, name).run_folder / SUMMARY for name in critics]
     used = [read_json(file)["used"] for file in files if file.exists()]
     requests, read, written = (

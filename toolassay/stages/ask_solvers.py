@@ -1,4 +1,4 @@
-"""Models that solve the requests of samples blind, for a second opinion on the gold."""
+"""Runs solvers, models that plan the requests without seeing the gold, for the second-opinion gate."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def ask_solvers(
     predictions: Path,
     run: RunSettings,
 ) -> tuple[SecondOpinionGate, bool]:
-    """Have each solver plan what it has not planned yet.
+    """Let each solver plan the requests that it has not planned yet.
 
     Args:
-        golds: the samples whose requests are asked.
-        background: their tools.
-        solvers: the models.
-        folder: holds the requests and the tools.
-        predictions: the folder of the predictions; those there count.
-        run: endpoint, limits and choices of the runs.
+        golds: The samples whose requests are sent.
+        background: Their tools.
+        solvers: Names of the models.
+        folder: Folder with the requests and the tools.
+        predictions: Prediction folder; existing predictions are used.
+        run: Endpoint, limits and choices of the runs.
 
     Returns:
-        The gate that knows what they answered, and whether each answered everything.
+        The gate with the predictions, and whether every solver answered every request.
 
     Raises:
-        UsageError: a request is missing in `user_requests.json`, or settings contradict a run.
-        ToolassayError: a model cannot be reached.
+        UsageError: A request is missing in `user_requests.json`, or the settings differ from those of a run.
+        ToolassayError: A model cannot be reached.
     """
     ids = [gold.id for gold in golds]
     complete = True

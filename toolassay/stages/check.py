@@ -1,4 +1,4 @@
-"""The check stage: a data set through the gates -> what passes, is doubtful, is wrong."""
+"""The check stage: runs a data set through the gates and writes the passed and the quarantined samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolassay.gates.gate import Background, Finding, Level
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet, RepairLabel
-from toolassay.gates.repair import repair as mend
+from toolassay.gates.repair import repair as repaired
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -34,7 +34,7 @@ from toolassay.stages.checked import (
     REPAIRS,
     CheckedFolder,
 )
-from toolassay.stages.choice import Choice, other_set, worth_asking
+from toolassay.stages.choice import Choice, other_set, worth_reviewing
 from toolassay.stages.sort_set import Sorted, sort_set
 from toolassay.text_formatting import count_of
 from toolassay.variety import Thresholds
@@ -46,13 +46,13 @@ PREDICTIONS = "predictions"
 
 @dataclass(frozen=True)
 class Checked:
-    """How a check ended.
+    """The result of a check.
 
     Attributes:
-        out: the folder it wrote.
-        levels: how many samples pass, are in quarantine, are rejected.
-        funnel: the object of `funnel.json`.
-        complete: whether every model that was asked answered everything.
+        out: Output folder.
+        levels: Number of samples per level: pass, quarantine, reject.
+        funnel: Content of `funnel.json`.
+        complete: Whether every critic and solver answered every request.
     """
 
     out: Path
@@ -62,7 +62,7 @@ class Checked:
 
     @property
     def share(self) -> float:
-        """The share of samples that pass, from 0 to 1."""
+        """Share of samples that pass, from 0 to 1."""
         return self.levels["pass"] / sum(self.levels.values())
 
     @property
@@ -78,15 +78,16 @@ class Checked:
 
 @dataclass(frozen=True)
 class GateSettings:
-    """Which gates a data set goes through, and how.
+    """The gates of a check and their options.
 
     Attributes:
-        gates: only these; None for all that apply.
-        without: all but these.
-        against: another set, a folder or its file, whose requests must not be in this one.
-        threshold: how alike near duplicates are, from 0.2 to 1; None for 0.6.
-        repair: first fix what has one meaning only; every change is in `repairs.jsonl`.
-        dependency_type: resource or temporal; None for what the folder says.
+        gates: Names of the gates to run; None for all that apply.
+        without: Names of the gates to skip.
+        against: Another data set (folder or file), e.g. a test set, that must not share requests with this
+            one.
+        threshold: Jaccard similarity from which two requests are near duplicates, 0.2 to 1; None for 0.6.
+        repair: Fix faults that have only one possible correction; `repairs.jsonl` lists every change.
+        dependency_type: "resource" or "temporal"; None for the type in `benchmark.json`.
     """
 
     gates: Sequence[str] | None = None
@@ -112,30 +113,32 @@ def check(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> Checked:
-    """Send every label of a data folder through the gates, and sort the set by their findings.
+    """Run every sample of a data folder through the gates and sort the samples by the findings.
 
     Args:
-        data_dir: holds `data.json` and the tools; nothing in it is changed.
-        out: a data folder of what passes, with `gates.jsonl` and the funnel; `quarantine/` in it is one of
-            what is doubtful. The same command replaces it; a data set of another origin is never replaced.
-        gating: which gates, and how.
-        critic: a model, or several, that review each sample. The "no" of one model puts a sample in
-            quarantine, that of two rejects it; the stored review is that of the model that wrote the label.
-        solvers: models that solve the requests blind; what none of them gets is put in quarantine.
-        prediction_dir: where their predictions are, below `data_dir`; default `predictions` in `out`.
-        model: the endpoint of critics and solvers; its other fields are those of solvers.
-        limits: what each model may use, earlier starts included.
-        force: start again where a model's run had other settings, and replace what was changed in `out`; what
-            was there is kept.
-        command: what was typed, for the manifests.
-        screen: where notices and progress go.
-        keywords: fields of the three options objects, instead of or beside them.
+        data_dir: Folder with `data.json` and the tools; it is not changed.
+        out: Output data folder with the passed samples, `gates.jsonl` and the funnel. Its subfolder
+            `quarantine/` is a data folder with the doubtful samples. Only the output of an earlier check of
+            the same data is replaced.
+        gating: Which gates, and their options.
+        critic: One or several models that review each sample. One "no" puts a sample in quarantine, two
+            reject it. The review stored with a label counts as that of the model that wrote the label.
+        solvers: Models that solve the requests without seeing the gold plan. A sample that none of them
+            solves is put in quarantine.
+        prediction_dir: Folder of their predictions, below `data_dir`; default: `predictions` in `out`.
+        model: Endpoint of critics and solvers; the sampling fields apply to solvers only.
+        limits: Limits of each model, earlier starts included.
+        force: Start a new run where a model's run had other settings, and replace changed files in `out`;
+            copies of both are kept.
+        command: Command line, recorded in the manifests.
+        screen: Receives messages, results and progress.
+        keywords: Fields of the three options objects; they replace the fields of the given objects.
 
     Raises:
-        UsageError: files missing or malformed, an `out` that must not be replaced or that another check is
-            writing, no such gate. Nothing is written then.
-        TypeError: an unknown keyword.
-        ToolassayError: a model cannot be reached.
+        UsageError: A file is missing or malformed, `out` must not be replaced or is being written by another
+            check, or a gate is unknown. Nothing is written then.
+        TypeError: A keyword is unknown.
+        ToolassayError: A model cannot be reached.
     """
     gating = gather(gating or GateSettings(), keywords)
     run = RunSettings(
@@ -153,27 +156,27 @@ def check(
     with place.held():
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
-        labels = LabelledSet(folder.data, _mend(background) if repair else None)
+        labels = LabelledSet(folder.data, _repair_with(background) if repair else None)
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
         choice = Choice(
             gating.gates, gating.without, critics=critics, solvers=solvers, other=other is not None
         )
-        choice.settle(background)
+        choice.validate(background)
         if solvers and not folder.user_requests.exists():
             raise UsageError(
-                "no such file: --solver asks its requests",
+                "no such file: --solver needs its requests",
                 file=folder.user_requests,
                 fix="make it with format_data.py",
             )
         whole_set = choice.whole_set(labels, other, bars)
         known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
-        line = choice.of(gate_pipeline(background, known))
+        line = choice.select(gate_pipeline(background, known))
         complete = True
         with ExitStack() as open_files:
             if critics or solvers:
-                worth = worth_asking(labels, line, screen)
+                worth = worth_reviewing(labels, line, screen)
                 place.claim()
                 if critics:
                     verdicts, complete = ask_critics(
@@ -189,8 +192,8 @@ def check(
                     )
                     open_files.callback(opinion.close)
                     known, complete = replace(known, second_opinion=opinion), complete and answered
-                line = choice.of(gate_pipeline(background, known))
-            ended = sort_set(labels, line, place, background, graph, mended=repair, screen=screen)
+                line = choice.select(gate_pipeline(background, known))
+            ended = sort_set(labels, line, place, background, graph, is_repaired=repair, screen=screen)
         funnel = ended.funnel
         settings = {
             "toolassay": __version__,
@@ -215,25 +218,25 @@ def check(
 
 
 def _refuse_others(folder: DataFolder) -> None:
-    """Say what to use instead for a folder of another benchmark.
+    """Refuse a folder of a benchmark without gold plans.
 
     Raises:
-        UsageError: it is one.
+        UsageError: It is one; the message names the command to use instead.
     """
     benchmark = benchmark_of(folder)
     if benchmark.gold_advice:
         raise UsageError(
-            f"is a {benchmark.title} folder, whose gold is no plan",
+            f"is a {benchmark.title} folder, which has no gold plans",
             file=folder.path,
             fix=benchmark.gold_advice.format(folder.path),
         )
 
 
 def _critics(given: str | Sequence[str] | None) -> list[str]:
-    """The critics to ask.
+    """The names of the critics.
 
     Raises:
-        UsageError: one is given twice, is a baseline, or has no name.
+        UsageError: A name is empty, a baseline, or given twice.
     """
     critics = [given] if isinstance(given, str) else list(given or ())
     for name, count in Counter(critics).items():
@@ -242,25 +245,25 @@ def _critics(given: str | Sequence[str] | None) -> list[str]:
         refuse_baseline(name, "--critic")
         if count > 1:
             raise UsageError(
-                f"--critic {name} is given {count} times: one model is one opinion",
+                f"--critic {name} is given {count} times",
                 fix="name each critic once",
             )
     return critics
 
 
 def _teacher(folder: DataFolder) -> str:
-    """The model that wrote the labels and their reviews, by `benchmark.json`; empty where it does not say."""
+    """The model in `benchmark.json` that wrote the labels and their reviews; empty if there is none."""
     generation = folder.benchmark.get("generation")
     name = generation.get("llm") if isinstance(generation, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
-def _mend(background: Background) -> RepairLabel:
-    return lambda record: mend(record, background)
+def _repair_with(background: Background) -> RepairLabel:
+    return lambda record: repaired(record, background)
 
 
 def _signature(settings: Mapping[str, Any]) -> str:
-    """The choices behind a funnel, as one line."""
+    """One line with the settings and file hashes of a funnel."""
     parts = [
         f"toolassay:{settings['toolassay']}",
         f"kind:{settings['dependency_type']}",
@@ -286,17 +289,18 @@ def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> N
 def _report(ended: Sorted, out: Path, screen: Screen) -> None:
     funnel = ended.funnel
     if ended.repairs is not None:
-        told = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
-        screen.say(f"mended: {told or 'nothing'}{f' (each in {out / REPAIRS})' if told else ''}")
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
+        screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
-        screen.say(f"{gate}, most often ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
-    if ended.mendable:
-        screen.say(f"{count_of(ended.mendable, 'sample')} would fare better mended: --repair true")
+        screen.say(f"{gate}, most frequent ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
+    if ended.repairable:
+        samples = count_of(ended.repairable, "sample")
+        screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
-    screen.say(f"why, sample by sample: {out / GATES}; as a picture: {out / FUNNEL_PICTURE}")
+    screen.say(f"findings of each sample: {out / GATES}; picture: {out / FUNNEL_PICTURE}")
     if funnel.levels["quarantine"]:
-        screen.say(f"to look at the doubtful ones: toolassay review --data_dir {out / QUARANTINE}")
+        screen.say(f"to review the quarantined samples: toolassay review --data_dir {out / QUARANTINE}")
     if not funnel.levels["pass"]:
         screen.say(f"{WARNING}no sample passes")

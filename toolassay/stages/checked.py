@@ -1,4 +1,4 @@
-"""The folder that `toolassay check` writes, and whether what lies there may be replaced."""
+"""The output folder of `toolassay check`, and whether an existing one may be replaced."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ from toolassay.locks import exclusive_folder
 from toolassay.stages.checked_writer import CheckedWriter, Lines
 
 CHECKED = "checked"
-"""The entry of `benchmark.json` by which a folder is known as the output of a check."""
+"""Key of `benchmark.json` that marks the output of a check."""
 QUARANTINE = "quarantine"
 GATES, REJECTED, REPAIRS = "gates.jsonl", "rejected.json", "repairs.jsonl"
 FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE = "funnel.json", "funnel.md", "funnel.png"
 REVIEWED = "reviewed"
-"""The entry of `benchmark.json` by which a folder is known as what a review has left."""
+"""Key of `benchmark.json` that marks the output of a review."""
 _LOCK = ".check.lock"
 _SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
 _ABOUT = ("source", "generation")
-"""What `benchmark.json` says of who wrote a set; it is as true of a part of it."""
+"""Keys of `benchmark.json` about the origin of a set; they are copied, as they also hold for its parts."""
 
 
 class CheckedFolder:
-    """Where the results of a check go: a data folder of what passes, and one of what is in quarantine.
+    """The output of a check: a data folder with the passed samples and one with the quarantined samples.
 
     Args:
-        path: made if missing.
-        source: the folder that is checked.
-        force: replace what was changed since, or came from another folder, after keeping dated copies.
+        path: Output folder; created if missing.
+        source: The checked folder.
+        force: Replace also files that were changed since, or that come from another folder; dated copies are
+            kept.
 
     Raises:
-        UsageError: it is the source, a file, or holds a data set that this did not write.
+        UsageError: `path` is the source, a file, or a data set that no check wrote.
     """
 
     def __init__(self, path: Path, source: DataFolder, *, force: bool = False) -> None:
@@ -54,10 +55,10 @@ class CheckedFolder:
             raise UsageError("is a file, a folder is needed", file=path, fix="check --out")
         if path.resolve() == source.path.resolve():
             raise UsageError("is the folder that is checked", file=path, fix="choose another --out")
-        self._look()
+        self._inspect()
 
-    def _look(self) -> None:
-        """Read what lies there, and whether it may be replaced."""
+    def _inspect(self) -> None:
+        """Raise UsageError if the existing files must not be replaced; note those that need a dated copy."""
         self.passed, self.quarantine = DataFolder(self.path), DataFolder(self.path / QUARANTINE)
         self._kept: list[Path] = []
         for folder in (self.passed, self.quarantine):
@@ -69,16 +70,16 @@ class CheckedFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody else checks into it meanwhile; what a check that was killed left half-written is gone.
+        """Lock the folder and remove the unfinished files of a killed check.
 
         Raises:
-            UsageError: another check writes it now (names its process), or has just put there what must not
-                be replaced.
-            ToolassayError: it cannot be written.
+            UsageError: Another check holds the lock (the message names its process), or has just written
+                files that must not be replaced.
+            ToolassayError: The folder cannot be written.
         """
         fix = "wait until it is done, or choose another --out"
         with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
-            self._look()
+            self._inspect()
             for folder in (self.passed, self.quarantine):
                 own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)
                 for path in (*folder.files, *(folder.path / name for name in own)):
@@ -86,28 +87,28 @@ class CheckedFolder:
             try:
                 yield
             finally:
-                with suppress(OSError):  # there is something in it
+                with suppress(OSError):  # the folder is not empty
                     self.quarantine.path.rmdir()
 
     def claim(self) -> None:
-        """Mark the folder as the output of this check before anything else is written to it.
+        """Mark the folder as the output of this check, before any other file is written to it.
 
         Raises:
-            ToolassayError: it cannot be written.
+            ToolassayError: The folder cannot be written.
         """
         if CHECKED not in self.passed.benchmark:
             self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
 
     @contextmanager
     def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[CheckedWriter]:
-        """Give what takes the samples one by one; if the block ends well, all files are replaced.
+        """A writer for the samples; all files are replaced when the block ends without an exception.
 
         Args:
-            graph: of the tools; says the dependency type.
-            repairs: whether there may be any.
+            graph: Tool graph, with the dependency type of the set.
+            repairs: Whether to write `repairs.jsonl`.
 
         Raises:
-            ToolassayError: a file cannot be written; if it was one of the labels, all are as they were.
+            ToolassayError: A file cannot be written. No file of labels is changed then.
         """
         for path in self._kept:
             keep_dated_copy(path)
@@ -143,21 +144,21 @@ class CheckedFolder:
             write_json(folder.tool_desc, graph.library.to_json())
 
     def _describe(self, folder: DataFolder, graph: ToolGraph, state: Mapping[str, Any]) -> None:
-        said = self._source.benchmark
-        about = {key: said[key] for key in _ABOUT if key in said}
-        gone = [key for key in _ABOUT if key not in said]
+        source = self._source.benchmark
+        about = {key: source[key] for key in _ABOUT if key in source}
+        gone = [key for key in _ABOUT if key not in source]
         what = "quarantine" if folder is self.quarantine else "pass"
         checked = {_FROM: path_from(folder.path, self._source.path), "level": what, **state}
         folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
 
 
 def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:
-    """What `benchmark.json` says of a check, as it is true of the set that a review makes of that one.
+    """`benchmark.json` of a reviewed set, derived from that of the checked set.
 
     Args:
-        benchmark: of the set that was reviewed.
-        source: its folder.
-        target: the folder of what the review left.
+        benchmark: Content of `benchmark.json` of the set that was reviewed.
+        source: Its folder.
+        target: Output folder of the review; the relative path to the checked data is adapted to it.
     """
     checked = benchmark.get(CHECKED)
     if not isinstance(checked, Mapping):
@@ -173,21 +174,21 @@ def _is_checked(folder: DataFolder) -> bool:
 
 
 def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
-    """Why what lies in a folder must not be replaced; None where it may be."""
+    """The error if the files of a folder must not be replaced; None if they may be."""
     there = next((path for path in folder.files if path.exists()), None)
     if there is None:
         return None
     checked = folder.benchmark.get(CHECKED)
     if not isinstance(checked, Mapping) or not _is_checked(folder):
         return UsageError(
-            "is of a data set that this command did not write", file=there, fix="choose another --out"
+            "belongs to a data set that this command did not write", file=there, fix="choose another --out"
         )
-    ways_on = "choose another --out, or --force true (keeps a dated copy)"
+    conflict_fix = "choose another --out, or --force true (keeps a dated copy)"
     written = path_in(folder.path, str(checked.get(_FROM)))
     if written != source.path.resolve():
-        return UsageError(f"is what was checked of {written}", file=folder.path, fix=ways_on)
+        return UsageError(f"holds the result of checking {written}", file=folder.path, fix=conflict_fix)
     if checked.get(_WRITING) or not folder.data.exists() or checked.get(_SHA) is None:
         return None
     if checked[_SHA] != sha256_of(folder.data):
-        return UsageError("was changed since it was written", file=folder.data, fix=ways_on)
+        return UsageError("was changed since it was written", file=folder.data, fix=conflict_fix)
     return None

@@ -1,4 +1,4 @@
-"""The lines that `toolassay check` writes of each sample."""
+"""Writes the lines of each sample to the output files of `toolassay check`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from toolassay.gates.gate_pipeline import Inspection
 
 
 class Lines:
-    """A file of JSON lines among several that are written at once.
+    """A JSON Lines file; its errors name the file, also while several files are open.
 
     Args:
-        stream: where the lines go.
-        path: of the file, as errors name it.
+        stream: Open file.
+        path: Path for error messages.
     """
 
     def __init__(self, stream: IO[str], path: Path) -> None:
@@ -27,7 +27,7 @@ class Lines:
         """Write one line.
 
         Raises:
-            ToolassayError: it cannot be written; names this file, whichever others are open.
+            ToolassayError: It cannot be written.
         """
         try:
             self._stream.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -40,14 +40,14 @@ class Lines:
 
 
 class CheckedWriter:
-    """Takes samples in input order.
+    """Writes samples in input order.
 
     Args:
-        gates: a line a sample.
-        rejected: the labels that are rejected, with their findings.
-        repairs: a line a repair; None where nothing is mended.
-        passed: the labels that pass, and their requests.
-        quarantine: likewise of those in quarantine.
+        gates: `gates.jsonl`, one line per sample.
+        rejected: `rejected.json`: rejected labels with their findings.
+        repairs: `repairs.jsonl`, one line per repair; None if repair was not requested.
+        passed: Files of the passed labels and of their requests.
+        quarantine: The same two files of the quarantined samples.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class CheckedWriter:
         """Write one sample.
 
         Args:
-            inspection: what the gates say.
-            facts: more for its line in `gates.jsonl`.
-            repairs: what was mended in it.
+            inspection: Findings of the gates.
+            facts: Additional fields of its line in `gates.jsonl`.
+            repairs: Changes to the sample.
         """
         line = inspection.to_json()
         self._gates.write({**line, **facts})

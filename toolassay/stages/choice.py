@@ -1,4 +1,4 @@
-"""Which gates a check has: those asked for, and what they need beyond a single sample."""
+"""Selects the gates of a check and the samples and data sets that they need."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from toolassay.variety import Thresholds
 
 @dataclass
 class Choice:
-    """The gates asked for.
+    """The requested gates.
 
     Args:
-        only: only these; None for all.
-        without: all but these.
-        critics: the critics to ask.
-        solvers: the models to solve the requests.
-        other: whether there is another set that must not be repeated.
+        only: Names of the gates to run; None for all.
+        without: Names of the gates to skip.
+        critics: Models that review the samples.
+        solvers: Models that solve the requests.
+        other: Whether `--against` names another data set.
     """
 
     only: Sequence[str] | None
@@ -40,16 +40,18 @@ class Choice:
     def __post_init__(self) -> None:
         self._names: set[str] = set()
 
-    def settle(self, background: Background) -> None:
-        """Find out the names before anything is read or asked.
+    def validate(self, background: Background) -> None:
+        """Validate the names before any file is read or any model is called.
 
         Raises:
-            UsageError: there is no such gate, or something is given that only a gate left out would use.
+            UsageError: A gate is unknown, or an option is given whose gate is skipped.
         """
         opinion = SecondOpinionGate((), background) if self.solvers else None
         whole_set: list[Gate] = [DuplicateGate(())]
         whole_set += [ContaminationGate((), ())] * self.other
-        line = self.of(gate_pipeline(background, SampleContext(second_opinion=opinion, whole_set=whole_set)))
+        line = self.select(
+            gate_pipeline(background, SampleContext(second_opinion=opinion, whole_set=whole_set))
+        )
         self._names = {gate.name for gate in line}
         for flag, given, gate in (
             ("critic", self.critics, TeacherGate),
@@ -58,42 +60,46 @@ class Choice:
         ):
             if given and gate.name not in self._names:
                 raise UsageError(
-                    f"--{flag} is given, and the gate '{gate.name}' left out", fix="take the one or the other"
+                    f"--{flag} needs the gate '{gate.name}', which is left out",
+                    fix=f"omit --{flag}, or run that gate",
                 )
 
-    def of(self, gates: Sequence[Gate]) -> tuple[Gate, ...]:
-        """Those of some gates that are asked for."""
+    def select(self, gates: Sequence[Gate]) -> tuple[Gate, ...]:
+        """The requested ones among `gates`."""
         return select_gates(gates, self.only, self.without)
 
     def whole_set(self, labels: LabelledSet, other: LabelledSet | None, bars: Thresholds) -> list[Gate]:
-        """The gates made from the whole set; one that is left out is not made, for it reads everything."""
+        """The gates that compare samples with each other or with another set; they read the sets completely.
+
+        A skipped duplicate gate reads nothing.
+        """
         gates: list[Gate] = [DuplicateGate(labels if DuplicateGate.name in self._names else (), bars)]
         if other is not None:
             gates.append(ContaminationGate(labels, other, bars))
         return gates
 
 
-def worth_asking(labels: LabelledSet, gates: Sequence[Gate], screen: Screen) -> Selected:
-    """The samples that the rules do not reject: models are asked about no others."""
+def worth_reviewing(labels: LabelledSet, gates: Sequence[Gate], screen: Screen) -> Selected:
+    """The samples that no rule gate rejects; only these are sent to critics and solvers."""
     first = [gate for gate in gates if not isinstance(gate, TeacherGate | SecondOpinionGate)]
     lines = {gold.line for gold in labels if inspect(gold, first).level != "reject"}
     left_out = len(labels) - len(lines)
     if left_out:
-        screen.say(f"models are not asked about {count_of(left_out, 'sample')} that the rules reject")
+        screen.say(f"{count_of(left_out, 'sample')} that the rules reject are not sent to models")
     return Selected(labels, frozenset(lines))
 
 
 def other_set(path: Path, checked: DataFolder) -> LabelledSet:
-    """Another set: a file of labels or requests, or a data folder with one.
+    """The data set of `--against`: a file of labels or requests, or a data folder with one.
 
     Raises:
-        UsageError: there is none, it is malformed, or it is the one that is checked.
+        UsageError: It is missing, malformed, or the data set that is checked.
     """
     if path.resolve() in (checked.path.resolve(), checked.data.resolve()):
         raise UsageError(
-            "is the set that is checked: all of it would repeat itself",
+            "is the data set that is checked",
             file=path,
-            fix="give another with --against; repeats within a set are found without it",
+            fix="name another data set with --against; duplicates within a set are found without it",
         )
     if not path.exists():
         raise UsageError("no such file or folder", file=path, fix="check --against")

@@ -1,4 +1,4 @@
-"""The compare stage: the items of several models -> which of them is better, and how sure that is."""
+"""The compare stage: tests whether the scores of models differ significantly, item by item."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ def compare(
     save: str | Path | None = None,
     screen: Screen = DEFAULT,
 ) -> Comparison:
-    """Compare models on the items they share; the first is the baseline of all others.
+    """Compare models on the items they share; the first model is the baseline.
 
     Args:
-        models: two or more, each a name in the data folder's metrics, or the path of an `.items.jsonl` or a
-            metrics `.json`.
-        data_dir: the data folder; not needed where all models are paths.
-        prediction_dir: the predictions whose metrics are meant, as in `evaluate`.
-        metrics: names of strict scores; empty for all that both have.
-        split: overall, single, chain or dag.
-        n_tools: overall, or 1 to 10.
-        resamples: of the bootstrap and of the randomisation.
-        seed: of both.
-        save: a JSON file for the result.
-        screen: who listens.
+        models: Two or more models, each as a name in the data folder's metrics or as the path of an
+            `.items.jsonl` or metrics `.json` file.
+        data_dir: Data folder; not needed if all models are paths.
+        prediction_dir: Prediction folder whose metrics are compared, as for `evaluate`.
+        metrics: Names of strict scores; empty for all that both models have.
+        split: "overall", "single", "chain" or "dag".
+        n_tools: "overall", or 1 to 10.
+        resamples: Number of resamples of the bootstrap and of the randomisation test.
+        seed: Random seed of both.
+        save: JSON file for the result.
+        screen: Receives messages, results and progress.
 
     Returns:
-        Every model against the first: means, difference with interval, p-values, smallest detectable effect.
+        For each model and the baseline: means, difference with 95 % interval, p-values, and the smallest
+        detectable effect.
 
     Raises:
-        UsageError: fewer than two models, a model that was not evaluated, files that do not fit together.
+        UsageError: There are fewer than two models, one was not evaluated, or their items do not match.
     """
     if len(models) < 2:
         raise UsageError("nothing to compare", fix="name two models, the baseline first")
@@ -54,7 +55,9 @@ def compare(
         raise UsageError(f"{resamples} resamples", fix="give --resamples 1 or more")
     groups = groups_of([split], [n_tools], "mul")
     if len(groups) != 1:
-        raise UsageError("one group of items is compared at a time", fix="give one --split and one --n_tools")
+        raise UsageError(
+            "only one group of items can be compared at a time", fix="give one --split and one --n_tools"
+        )
     files = scored_models(
         [str(model) for model in models],
         lambda: metrics_folder(DataFolder(Path(data_dir)).require().path, prediction_dir),

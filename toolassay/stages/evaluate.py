@@ -1,4 +1,4 @@
-"""The evaluate stage: labels and predictions -> metrics."""
+"""The evaluate stage: scores predictions against the labels and writes metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.requests import read_ids
-from toolassay.runs.outcomes import asked_phrase, excluded_phrase
+from toolassay.runs.outcomes import excluded_phrase, scored_phrase
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import keep_leaderboard
 
@@ -28,26 +28,27 @@ def evaluate(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> list[FolderEvaluation]:
-    """Score the predictions of one or several models, and rank them in `leaderboard.md`.
+    """Score the predictions of one or several models and write `leaderboard.md`.
 
     Args:
-        data_dir: the data folder, of any benchmark.
-        llm: the model, or several; "all" is every model with a prediction file.
-        prediction_dir: below `data_dir`, or as given.
-        save_dir: where metrics go; default the prediction folder's name with "metrics" for "predictions".
-        ids: score only these items, given as `infer` takes them.
-        limit: score only the items that `infer` asks with this limit.
-        own: options of the folder's benchmark, an instance of its `scoring`.
-        screen: where notices and progress go.
-        keywords: fields of those options, instead of or beside them.
+        data_dir: Data folder of any benchmark.
+        llm: Name of one or several models; "all" is every model with a prediction file.
+        prediction_dir: Prediction folder, below `data_dir` or as a path.
+        save_dir: Output folder, below `data_dir`; default: the name of the prediction folder with "metrics"
+            in place of "predictions".
+        ids: Score only these items; the formats are those of `infer`.
+        limit: Score only the items that `infer` runs with this limit.
+        own: Options of the folder's benchmark, an instance of its `scoring`.
+        screen: Receives messages, results and progress.
+        keywords: Fields of these options; they replace the fields of `own`.
 
     Returns:
-        One evaluation a model: its numbers by group, and the file they are in.
+        One evaluation per model: its metrics by group, and the metrics file.
 
     Raises:
-        UsageError: files missing or malformed, or options of another benchmark.
-        TypeError: an unknown keyword.
-        IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
+        UsageError: A file is missing or malformed, or an option belongs to another benchmark.
+        TypeError: A keyword is unknown.
+        IncompleteEvaluation: Some of several models cannot be scored; it carries the scores of the others.
     """
     folder = DataFolder(Path(data_dir))
     benchmark = benchmark_of(folder)
@@ -78,14 +79,14 @@ def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) ->
             screen.say(f"{evaluation.llm}: {note}")
         for number, ran, first in evaluation.short_trials:
             screen.say(
-                f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {first} items: figures of repeats "
-                "rest on fewer runs; the same inference.py asks the rest"
+                f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {first} items: stability is "
+                "computed from fewer runs; the same inference.py command sends the rest"
             )
         for numbers in evaluation.counted:
             if numbers["partial"]:
                 screen.say(
-                    f"{WARNING}{evaluation.llm}: {asked_phrase(numbers)} (excluded: "
-                    f"{excluded_phrase(numbers['outcomes'])}); the scores are of these alone. The same "
-                    "inference.py asks the rest; evaluate.py --limit N or --ids FILE scores a chosen part"
+                    f"{WARNING}{evaluation.llm}: {scored_phrase(numbers)} (excluded: "
+                    f"{excluded_phrase(numbers['outcomes'])}); other items are not scored. The same "
+                    "inference.py command sends the rest; evaluate.py --limit N or --ids FILE scores a subset"
                 )
                 break

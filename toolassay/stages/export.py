@@ -1,4 +1,4 @@
-"""The export stage: data.json -> files for training and sharing."""
+"""The export stage: `data.json` -> files for training and sharing."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export came to.
+    """The result of an export.
 
     Attributes:
-        path: the folder.
-        counts: samples a split.
-        refused: how many samples have no plan that can be carried out, or no split.
-        left_out: how many the gates gave another level than wished.
+        path: Output folder.
+        counts: Number of samples per split.
+        refused: Number of samples whose plan is not executable, or that are in no split.
+        left_out: Number of samples left out by `level`.
     """
 
     path: Path
@@ -52,13 +52,14 @@ class ChatForm:
     """How an export writes chats.
 
     Attributes:
-        tools: functions a chat offers: "all", those of its plan ("gold"), or a number; None for all, or 128
-            of them.
-        system: the system message; empty for none.
-        closing: the last words of a chat, `$results` being the results; None ends it with its last call.
-        parallel: make calls that do not need one another in one turn.
-        arguments: of calls in the OpenAI form, as JSON "text" or as an "object".
-        seed: of the draws of `tools`.
+        tools: Functions offered in a chat: "all", "gold" (those of its plan) or a number, which adds random
+            tools to those of the plan; None for all, but at most 128.
+        system: System message; empty for none.
+        closing: Template of the last assistant message, in which `$results` stands for the results; None ends
+            a chat with its last tool call.
+        parallel: Put independent calls in one turn.
+        arguments: Type of the arguments in the OpenAI format: a JSON "text" or an "object".
+        seed: Random seed for `tools`.
     """
 
     tools: int | Literal["all", "gold"] | None = None
@@ -83,29 +84,29 @@ def export(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> Exported:
-    """Write the gold of a folder in a form for training or sharing.
+    """Export the gold plans of a folder for training or sharing.
 
-    Of several labels with one id the last counts. Samples are read and written one by one: memory grows with
-    their ids only.
+    If several labels have one id, the last is used. Samples are streamed; only their ids are kept in memory.
 
     Args:
-        data_dir: holds `data.json` and the tools.
-        to: "hf" (Parquet and a card), "jsonl" (the same rows), "openai" or "sharegpt" (chats with calls).
-        out: the folder; one that an earlier export wrote is replaced.
-        splits: a file of `toolassay split` or of the published form; default the folder's own, where there
-            is one; "none" for none.
-        dependency_type: resource or temporal; default what the folder says.
-        level: leave out what the gates (`gates.jsonl` of the folder) gave a lower level, or did not see.
-        chats: how chats are written.
-        licence: for the card; default what `benchmark.json` says, else unknown.
-        force: replace what somebody else made; dated copies are kept.
-        screen: where notices and progress go.
-        keywords: fields of `chats`, instead of or beside it.
+        data_dir: Folder with `data.json` and the tools.
+        to: "hf" (Parquet and a dataset card), "jsonl" (the same rows), "openai" or "sharegpt" (chats with
+            tool calls).
+        out: Output folder; the output of an earlier export is replaced.
+        splits: Split file of `toolassay split` or in the published format; default: that of the folder, if
+            any; "none" for no splits.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        level: Lowest level of `gates.jsonl` to export; samples without a level are left out too.
+        chats: How chats are written.
+        licence: Licence for the card; default: that in `benchmark.json`, else unknown.
+        force: Replace files of another program; dated copies are kept.
+        screen: Receives messages, results and progress.
+        keywords: Fields of `chats`; they replace the fields of the given object.
 
     Raises:
-        TypeError: an unknown keyword.
-        UsageError: files missing or malformed, a folder that must not be replaced, or a package missing.
-        ToolassayError: not one sample can be exported; nothing is written then.
+        TypeError: A keyword is unknown.
+        UsageError: A file is missing or malformed, the folder must not be replaced, or a package is missing.
+        ToolassayError: No sample can be exported; nothing is written then.
     """
     form = gather(chats or ChatForm(), keywords)
     refuse_unknown("export", keywords)
@@ -138,7 +139,7 @@ def export(
             raise ToolassayError(
                 f"none of {count_of(len(selection), 'sample')} can be exported",
                 file=folder.data,
-                fix="the warnings say why; toolassay check says more, toolassay split splits anew",
+                fix="see the warnings; toolassay check gives details, toolassay split writes new splits",
             )
         facts = CardFacts(
             name,
@@ -166,7 +167,7 @@ def export(
 
 
 def _write(selection: Selection, rows: Rows, tally: ExportTally, path: Path, screen: Screen) -> int:
-    """Write every sample; those refused go to `path`, which is there only if there are any. How many are."""
+    """Write every sample and return the number of refused ones, which are listed in the file `path`."""
     count = 0
     with (
         contextlib.closing(JsonLinesWriter(path)) as refused,
@@ -174,7 +175,7 @@ def _write(selection: Selection, rows: Rows, tally: ExportTally, path: Path, scr
     ):
         for found in selection:
             if isinstance(found, SelectedPlan):
-                found = _sayable(found, rows)
+                found = _checked(found, rows)
             if isinstance(found, Refusal):
                 count += 1
                 refused.write(found.to_json())
@@ -189,7 +190,7 @@ def _write(selection: Selection, rows: Rows, tally: ExportTally, path: Path, scr
     return count
 
 
-def _sayable(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | Refusal:
+def _checked(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | Refusal:
     try:
         rows.check(chosen.plan)
     except Unfit as error:
@@ -202,8 +203,8 @@ def _report(result: Exported, tally: ExportTally, destination: Destination, scre
         screen.say(f"kept {copy}")
     if tally.without_arguments:
         screen.say(
-            f"{WARNING}{count_of(tally.without_arguments, 'sample')} without arguments in the gold: those of "
-            "the calls are empty"
+            f"{WARNING}{count_of(tally.without_arguments, 'sample')} without gold arguments: their calls "
+            "have empty arguments"
         )
     if result.left_out:
         screen.say(f"{count_of(result.left_out, 'sample')} left out by the level of the gates")
@@ -225,14 +226,14 @@ def _split_file(folder: DataFolder, given: str | Path | None) -> SplitFile | Non
 
 
 def _wanted(level: Level | None) -> frozenset[str] | None:
-    """The levels that are exported."""
+    """The levels to export; None for all."""
     if level is None or level == "reject":
         return None
     return frozenset({"pass", level})
 
 
 def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
-    """The level of each sample by the gates; None where they were not asked."""
+    """The level of each sample in `gates.jsonl`; None if there is no such file and no level is required."""
     if level is None and not path.exists():
         return None
     found: dict[str, str] = {}

@@ -21,21 +21,21 @@ def format_data(
     force: bool = False,
     screen: Screen = DEFAULT,
 ) -> Formatted:
-    """Format the samples of a folder into a data set.
+    """Convert the generated samples of a folder to a data set.
 
     Args:
-        data_dir: holds `data_raw.json` and `tool_desc.json` (or `graph_desc.json`).
-        dependency_type: resource or temporal; default what the folder says. `benchmark.json` keeps what
-            it says.
-        critics: keep only what this alignment mode lets pass (node, link, both_node_link, self-check, all).
-        force: replace a data set written by somebody else, or read one as of the other dependency type;
-            dated copies are kept.
-        screen: who listens.
+        data_dir: Folder with `data_raw.json` and `tool_desc.json` (or `graph_desc.json`).
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`, which stays.
+        critics: Keep only the samples that this alignment mode accepts: node, link, both_node_link,
+            self-check or all.
+        force: Replace a data set of another program, and allow the other dependency type; dated copies are
+            kept.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: files missing or malformed, a dependency type that is not the folder's, or a data set
-            that must not be replaced.
-        ToolassayError: no sample can be formatted; nothing is written then.
+        UsageError: A file is missing or malformed, the dependency type is not that of the folder, or the data
+            set must not be replaced.
+        ToolassayError: No sample can be formatted; nothing is written then.
     """
     if critics is not None and critics not in MODES:
         raise UsageError(f"unknown critics '{critics}'", fix=f"use one of {', '.join(MODES)}")
@@ -53,7 +53,7 @@ def format_data(
         screen.show("")
     screen.show(f"Format {result.kept} out of {result.kept + result.refused + result.left_out}")
     if result.left_out:
-        screen.say(f"{result.left_out} left out: the critics ({critics}) do not let them pass")
+        screen.say(f"{result.left_out} left out: the critics ({critics}) reject them")
     if result.refused:
         reasons = "".join(f"\n  {count} x {reason}" for reason, count in result.reasons.most_common(5))
         screen.say(f"{WARNING}{result.refused} refused, with reasons in {folder.data_error}:{reasons}")
@@ -67,5 +67,5 @@ def _check_agreement(folder: DataFolder, given: DependencyType) -> None:
         raise UsageError(
             f"says {recorded}, --dependency_type says {given}",
             file=folder.benchmark_file,
-            fix="leave the flag out, or use --force true (keeps dated copies)",
+            fix="omit the flag, or use --force true (keeps dated copies)",
         )

@@ -1,4 +1,4 @@
-"""The generate stage: graph -> data_raw.json, statistics.json, task_graphs/."""
+"""The generate stage: a tool graph -> `data_raw.json`, `statistics.json` and `task_graphs/`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.run import Run
 from toolassay.runs.settings import (
     Limits,
@@ -49,23 +49,23 @@ from toolassay.schemas import sample_schema
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
 
-WAYS_ON = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
+CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
 _NOTHING = Path(os.devnull)  # the samples of another run
 
 
 @dataclass(frozen=True)
 class SampleSettings:
-    """Which samples of the tool graph are drawn.
+    """Which subgraphs of the tool graph are sampled.
 
     Attributes:
-        number_of_samples: the total, those already there included; None for the published 5,000, whose cost
+        number_of_samples: Total number, existing samples included; None for the published 5,000, whose cost
             is estimated and shown before the first request.
-        seed: of the samples; -1 continues with that of the folder, or draws one.
-        method: one shape only: single, chain or dag.
-        tool_number: one number of tools only.
-        shape_weights: weight of each shape; None for the published ones.
-        size_weights: weight of each number of tools; None for the published ones.
+        seed: Random seed of the samples; -1 uses that of the folder, or draws one.
+        method: Sample one shape only: "single", "chain" or "dag".
+        tool_number: Sample one number of tools only.
+        shape_weights: Relative frequency of each shape; None for the published ones.
+        size_weights: Relative frequency of each number of tools; None for the published ones.
     """
 
     number_of_samples: int | None = None
@@ -78,14 +78,14 @@ class SampleSettings:
 
 @dataclass(frozen=True)
 class WritingSettings:
-    """How requests and gold plans are written for samples.
+    """How a model writes requests and gold plans for samples.
 
     Attributes:
-        check: ask for the teacher's review in the same answer.
-        prompt: the built-in wording: "published", or "example" (a worked example instead of placeholders, for
-            small models).
-        prompt_template: a file with another wording.
-        save_figure: draw each new sample into `task_graphs/`.
+        check: Request the teacher's review in the same answer.
+        prompt: Built-in prompt: "published", or "example", which shows a short worked example instead of
+            placeholders, for small models.
+        prompt_template: File with another prompt template.
+        save_figure: Draw each new sample to `task_graphs/`.
     """
 
     check: bool = False
@@ -95,7 +95,7 @@ class WritingSettings:
 
 
 MODEL = ModelSettings(temperature=0.7, top_p=1.0, structured="auto")
-"""The model settings of a generation where none are given."""
+"""Default model settings of `generate`."""
 
 
 def generate(
@@ -116,31 +116,30 @@ def generate(
     """Generate requests with gold plans for samples of a tool graph.
 
     Args:
-        data_dir: an existing data folder is worked in, with its own graph and tools; one that does not
-            exist is made and given copies of `graph_desc` and `tool_desc`. None makes a folder named
-            after the time and the model.
-        graph_desc: looked up as given, then inside `data_dir`.
-        tool_desc: likewise.
-        dependency_type: resource or temporal; default what the folder says.
-        model: the model that writes, temperature 0.7 and top_p 1 by default; "offline" needs no server. Its
-            `max_tokens`, default 2,500, may change from start to start: samples without a usable answer are
-            sent again with the new one. `structured` is "auto" by default.
-        limits: what the run may use.
-        samples: which samples are drawn.
-        writing: how requests are written.
-        choices: `force` and `dry_run`.
-        command: what was typed, for the manifest.
-        screen: where notices and progress go.
-        keywords: fields of the five options objects, instead of or beside them.
+        data_dir: Data folder. An existing one is used with its own graph and tools; a new one gets copies of
+            `graph_desc` and `tool_desc`. None creates a folder named after the time and the model.
+        graph_desc: Graph file, as a path or inside `data_dir`.
+        tool_desc: Tool file, as a path or inside `data_dir`.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        model: The generating model; by default with temperature 0.7, top_p 1 and `structured` "auto".
+            "offline" needs no server. `max_tokens`, default 2,500, may differ between starts: samples without
+            a usable answer are sent again with the new limit.
+        limits: Limits of the run, earlier starts included.
+        samples: Which subgraphs are sampled.
+        writing: How requests are written.
+        choices: Only `force` and `dry_run` are used.
+        command: Command line, recorded in the manifest.
+        screen: Receives messages, results and progress.
+        keywords: Fields of the five options objects; they replace the fields of the given objects.
 
     Returns:
-        The data folder, and whether every sample has a usable answer. Nothing is written before the
-        input has proved sound.
+        The data folder, and whether every sample has a usable answer. The input is validated before
+        anything is written.
 
     Raises:
-        UsageError: files missing or malformed, settings that contradict the folder's run.
-        TypeError: an unknown keyword.
-        ToolassayError: the model cannot be reached.
+        UsageError: A file is missing or malformed, or the settings differ from those of the folder's run.
+        TypeError: A keyword is unknown.
+        ToolassayError: The model cannot be reached.
     """
     run = RunSettings(
         gather(model or MODEL, keywords),
@@ -172,18 +171,18 @@ def generate(
 
 
 class GenerationWork(Work):
-    """Requests and gold plans for samples of a tool graph, written to `data_raw.json`.
+    """A run that writes requests and gold plans for samples of a tool graph to `data_raw.json`.
 
     Args:
-        place: the data folder, and what is copied into it.
-        dependency_type: as given.
-        run: model, limits and choices.
-        samples: which samples.
-        writing: how they are written.
-        is_new: whether the folder was named by this start, so that the same command finds another.
+        place: The data folder, and the files to copy into it.
+        dependency_type: Value of `--dependency_type`.
+        run: Model, limits and choices.
+        samples: Which subgraphs are sampled.
+        writing: How requests are written.
+        is_new: Whether this start chose the folder's name, so that the same command would create another.
 
     Raises:
-        UsageError: files missing or malformed, or settings that contradict the samples of the folder.
+        UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
     """
 
     def __init__(
@@ -200,7 +199,7 @@ class GenerationWork(Work):
         self._folder, llm, screen = place.folder, run.model.llm, run.screen
         self._graph = graph = place.graph(dependency_type, say=screen.say)
         self._count = samples.number_of_samples or PUBLISHED_SAMPLES
-        self._again = f" with --data_dir {self._folder.path}" if is_new else ""
+        self._same_folder = f" with --data_dir {self._folder.path}" if is_new else ""
         self._generation: Generation | None = None
         run_folder = Trial(self._folder.path, llm).run_folder
         seed = samples.seed
@@ -247,7 +246,7 @@ class GenerationWork(Work):
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """One item is a sample."""
+        """Settings and hashes of the generation; one item is one sample."""
         settings, folder = self._settings, self._folder
         return WorkFacts(
             "sample",
@@ -261,7 +260,7 @@ class GenerationWork(Work):
                 "prompt": settings["prompt_sha256"],
             },
             stage="generate",
-            ways_on=WAYS_ON,
+            conflict_fix=CONFLICT_FIX,
             has_summary=False,  # `statistics.json` has it
             extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
         )
@@ -272,15 +271,15 @@ class GenerationWork(Work):
         return self._generation is not None and self._generation.usable >= self._count
 
     def output(self, trial: Trial) -> Path:
-        """The samples are in the data folder itself."""
+        """`data_raw.json` of the data folder."""
         return self._folder.data_raw
 
     def prepare(self) -> None:
-        """Make the folder, with its graph and tools."""
+        """Create the folder with its graph and tools."""
         self._place.make(self._graph)
 
     def run(self, run: OpenRun) -> int:
-        """Ask for the samples that are missing; `data_raw.json` and `statistics.json` grow as they arrive."""
+        """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
         folder, settings = self._folder, self._settings
         if self._foreign and folder.data_raw.exists():
             self._run.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
@@ -300,19 +299,19 @@ class GenerationWork(Work):
         return self._generation.already
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """Everything is written already."""
+        """The number of samples; `run` has written them."""
         return Written(0 if self._generation is None else self._generation.written)
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
-        """Add the samples that would be sent."""
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add the missing samples to the estimate; returns the number of existing ones."""
         there = _NOTHING if self._foreign else output
-        return self._generator(None).foresee(there, journal, self._count, estimate)
+        return self._generator(None).preview(there, journal, self._count, estimate)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
-        """Say what was written, what is missing, and how to go on."""
+        """Report the samples that were written, that are missing, and how to continue."""
         if self._generation is not None:
-            _report(self._generation, self._folder, screen, again=self._again)
-            report_stop(self._generation.summary, screen, again=self._again)
+            _report(self._generation, self._folder, screen, again=self._same_folder)
+            report_stop(self._generation.summary, screen, again=self._same_folder)
 
     def _generator(self, model: ChatModel | None) -> Generator:
         def schema(sample: Sample) -> Mapping[str, Any]:
@@ -332,29 +331,29 @@ class GenerationWork(Work):
 
 
 def _of_default(estimate: Estimate, price: Tariff | None) -> str:
-    """What the published number of samples comes to, and how to ask for fewer."""
+    """A warning with the estimated cost of the published number of samples."""
     money = ""
     if price is None:
         money = f"; money: {NO_PRICE}"
     elif price.local:
         money = f"; money: none ({price.words})"
     return (
-        f"{WARNING}without --number_of_samples it is the published {PUBLISHED_SAMPLES:,}: "
+        f"{WARNING}the default of --number_of_samples is the published {PUBLISHED_SAMPLES:,}: "
         f"{estimate.expected(None if price is None or price.local else price).words}{money}. "
-        "For fewer: --number_of_samples 100; Ctrl-C ends the run and keeps what is there"
+        "For fewer: --number_of_samples 100; Ctrl-C stops the run and keeps its samples"
     )
 
 
 @contextmanager
 def _resumable(new: DataFolder | None) -> Iterator[None]:
-    """Say where an interrupted run lies if the same command would not find it; leave no empty folder."""
+    """Name the folder of an interrupted run if the command did not; remove a new folder without samples."""
     try:
         yield
     except KeyboardInterrupt as stop:
         if new is None:
             raise
         raise KeyboardInterrupt(
-            f"interrupted; the same command with --data_dir {new.path} continues where this one stopped"
+            f"interrupted; the same command with --data_dir {new.path} continues the run"
         ) from stop
     except ToolassayError:
         if new is not None and not new.data_raw.exists():
@@ -363,14 +362,14 @@ def _resumable(new: DataFolder | None) -> Iterator[None]:
 
 
 def _begun_with(run_folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of the run in a folder where only `max_tokens` differs, else those of this start."""
+    """The settings of the existing run if at most `max_tokens` differs, else those of this start."""
     recorded = recorded_settings(run_folder) or {}
     same = not changes({**recorded, MAX_TOKENS: None}, {**settings, MAX_TOKENS: None})
     return recorded if same else settings
 
 
 def _recorded_seed(run_folder: Path, data_raw: Path) -> int:
-    """The seed the folder began with, else a new one."""
+    """The seed of the folder's run, else a random one."""
     recorded = (recorded_settings(run_folder) or {}).get("seed")
     if recorded is None and data_raw.exists():
         recorded = _first_seed(data_raw)
@@ -385,12 +384,12 @@ def _first_seed(data_raw: Path) -> int | None:
 
 
 def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) -> bool:
-    """Whether `data_raw.json` holds something else than samples of these settings.
+    """Whether `data_raw.json` has other content than samples made with these settings.
 
-    `benchmark.json` says what the samples were made with.
+    `benchmark.json` records the settings of the samples.
 
     Raises:
-        UsageError: it does, and there is no leave to replace them.
+        UsageError: It has, and `force` does not allow to replace it.
     """
     if not folder.data_raw.exists():
         return False
@@ -398,13 +397,13 @@ def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) ->
     try:
         read_kept(folder.data_raw, settings["seed"])
         if not isinstance(made_with, Mapping):
-            raise UsageError("was not written by this command", file=folder.data_raw, fix=WAYS_ON)
+            raise UsageError("was not written by this command", file=folder.data_raw, fix=CONFLICT_FIX)
         changed = changes(made_with, settings)
         if changed:
             raise UsageError(
                 f"holds samples made with other settings ({'; '.join(changed)})",
                 file=folder.data_raw,
-                fix=WAYS_ON,
+                fix=CONFLICT_FIX,
             )
     except UsageError:
         if not force:
@@ -447,17 +446,15 @@ def _facts(generation: Generation) -> dict[str, Any]:
 def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again: str) -> None:
     outcomes = generation.summary.outcomes
     new, refused = outcomes["answered"], outcomes["refused"] + generation.refused
-    screen.say(
-        f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} there before"
-    )
-    again_asked = {name: count for name, count in outcomes.items() if name not in ("answered", "refused")}
-    lost = sum(again_asked.values())
+    screen.say(f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} existing")
+    unusable = {name: count for name, count in outcomes.items() if name not in ("answered", "refused")}
+    lost = sum(unusable.values())
     if lost:
-        told = ", ".join(f"{count} {name}" for name, count in again_asked.items())
+        counts = ", ".join(f"{count} {name}" for name, count in unusable.items())
         failures = "".join(f"\n  {failure}" for failure in generation.summary.failures)
         screen.say(
-            f"{WARNING}{lost} samples have no usable answer ({told}): the same command{again} asks for them"
-            f" again{failures}"
+            f"{WARNING}{lost} samples have no usable answer ({counts}): the same command{again} requests"
+            f" them again{failures}"
         )
     if refused:
-        screen.say(f"{refused} samples the model declined to write; they are not asked for again")
+        screen.say(f"{refused} samples refused by the model; they are not requested again")

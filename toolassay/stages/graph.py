@@ -1,4 +1,4 @@
-"""The graph stage: from a tool file to `graph_desc.json` in a data folder, nothing lost on the way."""
+"""The graph stage: a tool file -> `graph_desc.json` in a data folder."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def build_graph(
     normalise_types: bool = True,
     screen: Screen = DEFAULT,
 ) -> ToolGraph:
-    """Build a graph and write it.
+    """Build a tool graph and write `graph_desc.json`.
 
     Args:
-        data_dir: where it goes; default the folder of `tool_desc`. Made if missing.
-        tool_desc: the tools, looked up as given, then inside `data_dir`; default those of `data_dir`.
-        dependency_type: the flag, if given.
-        max_links: above it, implied links are not written down.
-        materialise: write them all the same.
-        normalise_types: spell resource types one way.
-        screen: who listens.
+        data_dir: Output folder, created if missing; default: the folder of `tool_desc`.
+        tool_desc: Tool file, as a path or inside `data_dir`; default: that of `data_dir`.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`, else the tools'.
+        max_links: Maximum number of links to write; with more, they stay implied by the types.
+        materialise: Write the links whatever their number.
+        normalise_types: Unify different spellings of a resource type.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: no tools, tools that cannot make such a graph, or a graph that would replace them.
+        UsageError: There are no tools, they do not allow such a graph, or the graph would replace them.
     """
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
@@ -72,7 +72,7 @@ def build_graph(
 
 
 def _write(graph: ToolGraph, path: Path, limit: int | None) -> str:
-    """Write the graph unless the same one is there; what was done, in words."""
+    """Write the graph unless it is unchanged; returns a phrase for the message."""
     new = path.with_name(f".{path.name}.new")
     try:
         with atomic_writer(new) as stream:
@@ -97,7 +97,7 @@ def _same(old: Path, new: Path) -> bool:
 
 
 def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> None:
-    """Leave a folder that later stages can work in: its tools and what it is."""
+    """Add the tools and `benchmark.json`, which later stages need."""
     if not folder.tool_desc.exists():
         shutil.copyfile(source, folder.tool_desc)
         say(f"{folder.tool_desc}: copied from {source}")

@@ -1,4 +1,4 @@
-"""The infer stage: the items of a data folder and a model -> predictions."""
+"""The infer stage: runs a model on the items of a data folder and writes predictions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
 
 Security = bool | int | str
-"""False: no probes; True: the usual number; a number of attacks; or a mode of the benchmark."""
+"""False: no probes; True: the default number of attacks; a number of attacks; or a mode of the benchmark."""
 
 
 def infer(
@@ -36,26 +36,26 @@ def infer(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> Inference:
-    """Ask a model about every item of a data folder; what is answered already is not asked again.
+    """Run a model on every item of a data folder; items that have an answer are not sent again.
 
     Args:
-        data_dir: the data folder, of any benchmark.
-        model: which model answers, and how it samples.
-        limits: what the run may use, all trials together.
-        choices: which items are asked, how often, and where the run is kept.
-        own: options of the folder's benchmark, an instance of its `options`.
-        security: send probes instead of the items, to see whether the agent acts on text that is data; a run
-            of its own. A text is a mode of the benchmark.
-        judge: with `security`, a model on the same server that is asked whether the agent complied.
-        command: what was typed, for the manifest.
-        screen: where notices, results and progress go.
-        keywords: fields of the four options objects, instead of or beside them.
+        data_dir: Data folder of any benchmark.
+        model: The model and its sampling parameters.
+        limits: Limits of all trials together.
+        choices: Which items to run, how often, and where to write.
+        own: Options of the folder's benchmark, an instance of its `options`.
+        security: Send prompt-injection probes instead of the items, in a separate run. A string is a mode of
+            the benchmark (`Benchmark.security_modes`).
+        judge: With `security`, a model on the same server that judges whether the agent complied.
+        command: Command line, recorded in the manifest.
+        screen: Receives messages, results and progress.
+        keywords: Fields of the four options objects; they replace the fields of the given objects.
 
     Raises:
-        UsageError: files missing or malformed, settings that contradict the run, or options of another
-            benchmark.
-        TypeError: an unknown keyword.
-        ToolassayError: the model cannot be reached.
+        UsageError: A file is missing or malformed, the settings differ from those of the run, or an option
+            belongs to another benchmark.
+        TypeError: A keyword is unknown.
+        ToolassayError: The model cannot be reached.
     """
     folder = DataFolder(Path(data_dir)).require()
     model = gather(model or ModelSettings(), keywords)
@@ -69,7 +69,7 @@ def infer(
     if security:
         return _probe(folder, run, own, security, judge)
     if judge:
-        raise UsageError("--judge judges probes", fix="add --security true, or leave it out")
+        raise UsageError("--judge needs --security", fix="add --security true, or omit --judge")
     place = folder.path / benchmark.place(run, own)
 
     def one(number: int) -> Inference:
@@ -82,7 +82,7 @@ def infer(
 def _probe(
     folder: DataFolder, run: RunSettings, own: Any, security: Security, judge: str | None
 ) -> Inference:
-    """Send the probes of a folder; the run is in `security/` of the prediction folder, a line each."""
+    """Send the probes of a folder; the run and its results are in `security/` of the prediction folder."""
     choices, benchmark = run.choices, benchmark_of(folder)
     refuse_beside_security(
         limit=choices.limit,
@@ -100,6 +100,6 @@ def _probe(
             )
         return benchmark.probe_in_mode(security, folder, run, own, judge)
     if security < 0:
-        raise UsageError(f"--security {security}", fix="give the number of attacks, or true")
+        raise UsageError(f"--security {security} is negative", fix="write the number of attacks, or true")
     prober = benchmark.prober(folder, run, own, None if security is True else int(security))
     return probe(run, prober, folder.path / benchmark.place(run, own), judge)

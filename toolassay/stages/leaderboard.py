@@ -1,4 +1,4 @@
-"""The leaderboard stage: the metrics of a data folder side by side, the published numbers beside them."""
+"""The leaderboard stage: ranks the models of a data folder, optionally beside published rows."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ def leaderboard(
     with_published: bool = False,
     published: str | None = None,
 ) -> Board:
-    """The models of a folder side by side; its remarks say what is left out, and what compares badly.
+    """Rank the models of a folder; the remarks name omitted models and rows that are not comparable.
 
     Args:
-        data_dir: the data folder.
-        prediction_dir: below it, or as given; says where the metrics are, and holds the runs whose cost
-            and time are shown.
-        metrics_dir: where the metrics are instead, below the data folder or as given.
-        group: of the metrics.
-        mode: which rows: strict, compat, or both.
-        sort_by: a heading, "coverage", "cost", "latency" or "model"; by strict where there is strict. Default
-            the column that the benchmark names first.
-        with_published: add the published rows of the folder's domain.
-        published: the domain whose rows are added, where the folder does not say.
+        data_dir: Data folder of any benchmark.
+        prediction_dir: Prediction folder, below `data_dir` or as a path; its runs have cost and latency, and
+            its name determines the metrics folder.
+        metrics_dir: Metrics folder, below `data_dir` or as a path.
+        group: Group of the metrics, e.g. "overall_overall".
+        mode: Rows to show: "strict", "compat" or "both".
+        sort_by: A column heading, "coverage", "cost", "latency" or "model"; strict scores are used if there
+            are any. Default: the main score of the benchmark.
+        with_published: Add the published rows of the folder's domain.
+        published: Domain of the published rows, if the folder does not name it.
 
     Raises:
-        UsageError: no metrics, an unknown group, mode, column or domain.
+        UsageError: There are no metrics, or the group, mode, column or domain is unknown.
     """
     folder = DataFolder(Path(data_dir)).require()
     _check("mode", mode, MODES)
@@ -116,10 +116,10 @@ def leaderboard(
 
 
 def render(board: Board, format: str) -> str:
-    """The board as text.
+    """The leaderboard as text in one of `FORMATS`.
 
     Raises:
-        UsageError: an unknown format.
+        UsageError: The format is unknown.
     """
     from toolassay.report.leaderboard.tables import terminal_text
 
@@ -134,10 +134,10 @@ def render(board: Board, format: str) -> str:
 
 
 def format_of(path: Path) -> str:
-    """The format that the name of a file asks for.
+    """The format that the suffix of a file name stands for.
 
     Raises:
-        UsageError: none.
+        UsageError: The suffix is unknown.
 
     >>> format_of(Path("board.tex"))
     'latex'
@@ -145,13 +145,13 @@ def format_of(path: Path) -> str:
     found = _SUFFIXES.get(path.suffix.lower())
     if found is None:
         raise UsageError(
-            "says no format", file=path, fix="end its name in .md, .csv, .tex or .txt, or say --format"
+            "has an unknown suffix", file=path, fix="use .md, .csv, .tex or .txt, or add --format"
         )
     return found
 
 
 def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: Path) -> Path | None:
-    """Write the leaderboard of a folder of metrics into it; None with fewer than two models."""
+    """Write `leaderboard.md` to a metrics folder and return its path; None with fewer than two models."""
     try:
         board = leaderboard(data_dir, prediction_dir=prediction_dir, metrics_dir=metrics.absolute())
     except UsageError:
@@ -189,7 +189,7 @@ def _stale(
     standing: Standing,
     predictions: Path,
 ) -> Iterator[str]:
-    """Warnings that what a model was scored with is no longer what the folder holds."""
+    """Warnings that data or predictions changed since a model was scored."""
     if standing.strict is None:
         yield f"{name} has no strict scores: evaluate it again"
     now = dict(made_from)
@@ -202,7 +202,7 @@ def _stale(
 
 
 def _compared(standings: dict[str, Standing]) -> Iterator[str]:
-    """In which choices the models were scored differently."""
+    """Warnings of signature parts in which the models differ."""
     signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
     for part in dict.fromkeys(part for parts in signed.values() for part in parts):
         by_value: dict[str, list[str]] = {}
@@ -210,11 +210,11 @@ def _compared(standings: dict[str, Standing]) -> Iterator[str]:
             by_value.setdefault(parts.get(part, "none"), []).append(name)
         if len(by_value) > 1 and part not in _OWN:
             each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
-            yield f"warning: rows differ in {part} ({each}) and compare only so far"
+            yield f"warning: rows differ in {part} ({each}) and are not fully comparable"
 
 
 def _signature(standings: dict[str, Standing]) -> Iterator[str]:
-    """What all strict scores have in common."""
+    """The signature parts that all strict scores share."""
     signed = [standing.parts for standing in standings.values() if standing.parts]
     if signed:
         common = [
@@ -226,11 +226,11 @@ def _signature(standings: dict[str, Standing]) -> Iterator[str]:
 
 
 def _where_metrics_are(folder: DataFolder) -> str:
-    """What to do where a folder of metrics is empty: the folders in and beside `folder` that hold some."""
+    """Advice for an empty metrics folder: the folders in and beside `folder` that have metrics."""
     inside = _metrics_folders(folder.path)
     if inside:
         named = ", ".join(path.relative_to(folder.path).as_posix() for path in inside[:_NAMED])
-        return f"choose with --metrics_dir; in {folder.path} these hold metrics: {named}"
+        return f"choose with --metrics_dir; folders with metrics in {folder.path}: {named}"
     home = folder.path.resolve().parent
     data_folders = {
         file.parent for name in ("data.json", "benchmark.json") for file in home.glob(f"*/{name}")
@@ -238,12 +238,12 @@ def _where_metrics_are(folder: DataFolder) -> str:
     beside = [path for path in sorted(data_folders) if _metrics_folders(path, depth=1)]
     if beside:
         named = ", ".join(str(folder.path.parent / path.name) for path in beside[:_NAMED])
-        return f"choose with --data_dir; these hold metrics: {named}; or make some with evaluate.py --llm all"
+        return f"choose with --data_dir; folders with metrics: {named}; or run evaluate.py --llm all"
     return "make them with evaluate.py --llm all"
 
 
 def _metrics_folders(path: Path, *, depth: int = 2) -> list[Path]:
-    """The folders below `path` that hold a metrics file."""
+    """The folders below `path` with a metrics file."""
     found = {file.parent for level in range(1, depth + 1) for file in path.glob("*/" * level + "*.json")}
     return [folder for folder in sorted(found) if any(map(_is_metrics, sorted(folder.glob("*.json"))))]
 

@@ -1,4 +1,4 @@
-"""All stages in a row: from a tool list to scored models and pictures."""
+"""The pipeline stage: runs all stages from a tool list to scored models and pictures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from toolassay.tools import ToolLibrary
 
 @dataclass(frozen=True)
 class Piped:
-    """How a pipeline ended: the scores of each model, and whether nothing lacks an answer."""
+    """The scores of each model, and whether every sample and request has an answer."""
 
     evaluations: list[FolderEvaluation]
     complete: bool
@@ -48,30 +48,30 @@ def pipeline(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> Piped:
-    """Graph, pictures, requests with gold plans, predictions and scores, in one data folder.
+    """Create graph, pictures, requests with gold plans, predictions and scores in one data folder.
 
     Args:
-        data_dir: made if missing; a stage that was done already is continued, not repeated.
-        tool_desc: the tools; default those of `data_dir`.
-        dependency_type: resource or temporal; default what the folder says.
-        llm: the models to be tested.
-        generator: the model that writes requests and gold.
-        options: where served models are.
-        number_of_samples: how many requests.
-        seed: of the samples.
-        limits: what each run may use: the generation, and the inference of each model.
-        command: what was typed, for the manifests.
-        screen: where notices and progress go.
-        keywords: fields of `limits`, instead of or beside it.
+        data_dir: Data folder, created if missing; finished stages are not repeated.
+        tool_desc: Tool file; default: that of `data_dir`.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        llm: Names of the models under test.
+        generator: Model that writes requests and gold plans.
+        options: Endpoint of served models.
+        number_of_samples: Number of requests.
+        seed: Random seed of the samples.
+        limits: Limits of each run: of the generation and of the inference with each model.
+        command: Command line, recorded in the manifests.
+        screen: Receives messages, results and progress.
+        keywords: Fields of `limits`; they replace the fields of the given object.
 
     Returns:
-        The scores of each model that could be asked (one that could not is said and left out), and whether
-        every sample and every request has an answer.
+        The scores of each model with predictions (a warning names the others), and whether every sample and
+        every request has an answer.
 
     Raises:
-        UsageError: files missing or malformed.
-        TypeError: an unknown keyword.
-        ToolassayError: a model cannot be reached, or the budget allows nothing.
+        UsageError: A file is missing or malformed.
+        TypeError: A keyword is unknown.
+        ToolassayError: A model cannot be reached, or the budget allows no request.
     """
     limits = gather(limits or Limits(), keywords)
     refuse_unknown("pipeline", keywords)
@@ -97,7 +97,8 @@ def pipeline(
     )
     if not DataFolder(Path(data_dir)).data_raw.exists():
         raise ToolassayError(
-            f"{generator} wrote no sample", fix="see what is said above; raise the limits if they were met"
+            f"{generator} wrote no sample",
+            fix="see the messages above; raise the limits if they were reached",
         )
     step("format_data.py", folder)
     format_data(data_dir, screen=screen)
@@ -107,7 +108,7 @@ def pipeline(
         try:
             inference = infer(data_dir, llm=name, **shared)
             if not inference.written:
-                raise ToolassayError("no request has an answer", fix="see what is said above")
+                raise ToolassayError("no request has an answer", fix="see the messages above")
             complete = complete and inference.summary.complete
         except ToolassayError as error:
             screen.say(f"{WARNING}{name} is left out: {error}")
@@ -122,7 +123,7 @@ def pipeline(
 
 
 def _flags(limits: Limits) -> str:
-    """The limits as the command line spells them."""
+    """The limits as command-line flags."""
     budget = limits.budget or Budget()
     flags = {
         "multiworker": limits.multiworker,
@@ -134,10 +135,10 @@ def _flags(limits: Limits) -> str:
 
 
 def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:
-    """Refuse other tools than the folder has, before anything changes.
+    """Refuse tools that differ from those of the folder, before anything is written.
 
     Raises:
-        UsageError: they differ.
+        UsageError: They differ.
     """
     if tool_desc is None or not folder.tool_desc.exists():
         return
@@ -148,7 +149,7 @@ def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:
 
 
 def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) -> bool:
-    """Whether the folder has a graph of its tools, which a person may have edited: it is used as it is."""
+    """Whether the folder has a graph of its tools; it may be edited by hand, so it is used unchanged."""
     if not folder.graph_desc.exists() or not folder.tool_desc.exists():
         return False
     graph = ToolGraph.load(folder.graph_desc)
@@ -160,7 +161,7 @@ def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) 
 
 
 def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
-    """Where everything lies afterwards: (what, path)."""
+    """The output files as pairs (description, path)."""
     place = Path(data_dir)
     rows = [
         ("the tool graph to explore", "graph_desc.html"),
@@ -173,7 +174,7 @@ def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
 
 
 class _Steps:
-    """Says which stage begins, as the command that would run it alone."""
+    """Announces each stage as the command that would run it alone."""
 
     def __init__(self, screen: Screen, total: int) -> None:
         self._screen, self._total, self._done = screen, total, 0

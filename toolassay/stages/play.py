@@ -1,4 +1,4 @@
-"""One sample, asked and shown, nothing kept: to try a prompt or a model before paying for thousands."""
+"""Generates and prints one sample without saving it, to try a prompt or a model before a long run."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def play(
     screen: Screen = DEFAULT,
     **settings: Any,
 ) -> dict[str, Any] | None:
-    """Generate one sample in a folder that vanishes, and show its record.
+    """Generate one sample in a temporary folder and print its record.
 
     Args:
-        data_dir: holds the graph.
-        graph_desc: another graph.
-        screen: who listens.
-        settings: as `generate` takes them.
+        data_dir: Data folder with the graph.
+        graph_desc: Another graph file.
+        screen: Receives messages, results and progress.
+        settings: Keywords of `generate`.
 
     Returns:
-        The raw record, or None where the model's answer could not be read.
+        The raw record, or None if the model's answer cannot be parsed.
 
     Raises:
-        UsageError: there is no graph.
-        ToolassayError: the model cannot be reached.
+        UsageError: There is no graph.
+        ToolassayError: The model cannot be reached.
     """
     place = Path(data_dir) if data_dir is not None else None
     source = find_file(graph_desc or "graph_desc.json", place)

@@ -1,4 +1,4 @@
-"""The report stage: metrics of several benchmarks -> five axes in one table, one picture and one page."""
+"""The report stage: compares models on several benchmarks in one table, one picture and one page."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ PICTURES = ("axes.svg", "axes.png")
 
 @dataclass(frozen=True)
 class AxesReport:
-    """What was measured, and where it stands.
+    """The content and files of a report.
 
     Attributes:
-        runs: one model on one data folder each, the rows of a model together.
-        missing: for each metrics file that is not there, or cannot be used, and each folder without
-            any, what to do.
-        notes: where models that nobody named were not run, likewise.
-        files: what was written.
+        runs: One entry per model and data folder, sorted by model.
+        missing: Each missing or unusable metrics file, with the command that creates it.
+        notes: Each model that was run on some of the folders only, with the command for the rest.
+        files: Files written.
     """
 
     runs: Sequence[Axes]
@@ -45,7 +44,7 @@ class AxesReport:
 
 @dataclass(frozen=True)
 class _Place:
-    """A data folder: its metrics and its predictions, if there are any."""
+    """A data folder with its metrics and prediction folders."""
 
     folder: DataFolder
     given: str
@@ -54,14 +53,14 @@ class _Place:
     prediction_dir: str
 
     def models(self) -> list[str]:
-        """Who has metrics or predictions here, by name."""
+        """Names of the models with metrics or predictions."""
         stems = {file.stem for place in (self.metrics, self.predictions) if place for file in _json(place)}
         return sorted(
             stem if self.predictions is None else model_name(self.predictions, stem) for stem in stems
         )
 
     def fix(self, model: str) -> str:
-        """The command that makes the metrics of a model."""
+        """The command that writes the metrics of a model."""
         if not self.has_predictions(model) and not self.file(model).is_file():
             return f"run inference.py {self._flags(model)}, then evaluate.py likewise"
         named = ""
@@ -70,11 +69,11 @@ class _Place:
         return f"run evaluate.py {self._flags(model)}{named}"
 
     def has_predictions(self, model: str) -> bool:
-        """Whether a model was run."""
+        """Whether the model has a prediction file."""
         return self.predictions is not None and (self.predictions / self.file(model).name).is_file()
 
     def file(self, model: str) -> Path:
-        """The metrics of a model."""
+        """Metrics file of a model."""
         return self.metrics / f"{safe_name(model)}.json"
 
     def _flags(self, model: str) -> str:
@@ -90,27 +89,30 @@ def write_report(
     out: str | Path = "report",
     screen: Screen = DEFAULT,
 ) -> AxesReport:
-    """Put cost, latency, accuracy, stability and security of models on several benchmarks side by side.
+    """Compare cost, latency, accuracy, stability and security of models on several benchmarks.
 
     Writes `axes.json`, `axes.csv`, `axes.svg`, `axes.png` and `index.html`.
 
     Args:
-        data_dir: one data folder, or several, of any benchmark.
-        llm: the model, or several; "all" is every one with metrics or predictions.
-        prediction_dir: below each data folder, or as given; says where the metrics are.
-        metrics_dir: where the metrics are instead.
-        out: the folder to write into.
-        screen: who listens.
+        data_dir: One or several data folders of any benchmark.
+        llm: One or several models; "all" is every model with metrics or predictions.
+        prediction_dir: Prediction folder, below each data folder or as a path; its name determines the
+            metrics folder.
+        metrics_dir: Metrics folder, below each data folder or as a path.
+        out: Output folder.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: no data folder, or no metrics at all.
+        UsageError: A data folder does not exist, or there are no metrics at all.
     """
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
     places = [_place(one, prediction_dir, metrics_dir) for one in dict.fromkeys(map(Path, given))]
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
     by_place = [place.models() if EVERY_MODEL in wanted else wanted for place in places]
     known_models = dict.fromkeys(model for names in by_place for model in names)
-    models = sorted(known_models, key=lambda model: model in BASELINES)  # not ranked: they stand last
+    models = sorted(
+        known_models, key=lambda model: model in BASELINES
+    )  # baselines are not ranked and come last
     names = _names(places)
     runs: list[Axes] = []
     missing: list[str] = []
@@ -166,7 +168,7 @@ def _place(data_dir: Path, prediction_dir: str | Path, metrics_dir: str | Path |
 
 
 def _names(places: Sequence[_Place]) -> list[str]:
-    """The names of the data folders; paths where two have the same name."""
+    """The names of the data folders; their paths if names repeat."""
     names = [place.folder.path.resolve().name for place in places]
     return [
         name if names.count(name) == 1 else place.folder.path.as_posix()
@@ -193,18 +195,18 @@ def _read(place: _Place, name: str, model: str) -> Axes:
 
 
 def data_title(folder: DataFolder, name: str) -> str:
-    """What a report calls a folder: a team's own data by the name of the folder alone.
+    """The title of a data folder in a report; of a team's own data, the folder's name.
 
-    A benchmark is named where the library is a published or bundled one. A folder that is not called as that
-    library is named beside it, so that two folders have two titles.
+    Data with a published or bundled library has the benchmark's title, followed by the domain and, if it
+    differs from the usual one, the folder's name, so that titles are unique.
 
     Args:
-        folder: the data.
-        name: what the folder is called; unlike that of every other one in the report.
+        folder: Data folder.
+        name: Name of the folder, unique in the report.
     """
     try:
         library = benchmark_of(folder).library_of(folder)
-    except UsageError:  # without tools or tables: nothing says that the library is a known one
+    except UsageError:  # without tools or tables, the library is unknown
         library = None
     if library is None:
         return name

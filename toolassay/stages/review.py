@@ -1,4 +1,4 @@
-"""The review: people look at the samples of a data folder, and what comes of it."""
+"""The review stage: reviewers decide on the samples of a data folder, on a page or in spreadsheets."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def review_session(
     each: int = 0,
     screen: Screen = DEFAULT,
 ) -> Session:
-    """The review of a data folder: samples, findings, and what everybody has decided so far.
+    """The review of a data folder: samples, findings of the gates, and all decisions so far.
 
     Args:
-        data_dir: holds `data.json` and the tools.
-        gates: a `gates.jsonl`; default that of the folder; without one the gates look at a sample when it is
-            shown.
-        dependency_type: resource or temporal; default what the folder says.
-        reviewers: names among whom the samples are shared out; empty: everybody looks at all.
-        each: how many of them look at each sample; 0: all.
-        screen: who listens.
+        data_dir: Folder with `data.json` and the tools.
+        gates: A `gates.jsonl`; default: that of the folder. Without one, the gates check each sample when it
+            is shown.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
+        each: Number of reviewers per sample; 0: all.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: a file is missing or malformed, or the shares cannot be made.
+        UsageError: A file is missing or malformed, or the samples cannot be shared like this.
     """
     shares = Shares([checked_name(name) for name in reviewers], each)
     folder = DataFolder(Path(data_dir)).require()
@@ -59,7 +59,7 @@ def review_session(
     path = Path(gates) if gates is not None else _gates_of(folder)
     written = read_findings(path) if gates is not None or path.exists() else {}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
-        screen.say(f"{WARNING}{path} speaks of none of the samples")
+        screen.say(f"{WARNING}{path} has findings for none of the samples")
     passed = gate_pipeline(background)
     name = folder.path.resolve().name
     return Session(
@@ -75,12 +75,12 @@ def review_session(
 
 
 def _gates_of(folder: DataFolder) -> Path:
-    """What the gates said of the samples of a folder."""
+    """Default path of `gates.jsonl`."""
     return _of_check(folder, FILE)
 
 
 def _of_check(folder: DataFolder, name: str) -> Path:
-    """A file of a check: beside the folder for one of those in quarantine, else in it."""
+    """A file of the check; for a quarantine folder it is in the parent folder."""
     own = folder.path / name
     apart = CHECKED in folder.benchmark and folder.path.resolve().name == QUARANTINE and not own.exists()
     return folder.path.resolve().parent / name if apart else own
@@ -101,24 +101,24 @@ def start_review(
 ) -> None:
     """Serve the page of a review on 127.0.0.1 until interrupted.
 
-    Every action is on the disk (`reviews/<reviewer>.jsonl`) before the page says that it is saved; the page
-    opens at the first sample the reviewer has not decided.
+    Each decision is on disk (`reviews/<reviewer>.jsonl`) before the page shows it as saved. The page opens at
+    the first undecided sample of the reviewer.
 
     Args:
-        data_dir: holds `data.json` and the tools.
-        reviewer: a name; empty has the page ask for it.
-        queue: all, or conflicts: what reviewers differ on, for an adjudicator.
-        port: 0 takes a free one.
-        open_browser: show the page in the browser.
-        gates: a `gates.jsonl`; default that of the folder, else the gates are run.
-        dependency_type: resource or temporal; default what the folder says.
-        reviewers: names among whom the samples are shared out; empty: everybody looks at all.
-        each: how many of them look at each sample; 0: all.
-        screen: shown the address when there is one.
+        data_dir: Folder with `data.json` and the tools.
+        reviewer: Name of the reviewer; if empty, the page asks for it.
+        queue: "all", or "conflicts": samples with differing decisions, for an adjudicator.
+        port: Port; 0 selects a free one.
+        open_browser: Open the page in the browser.
+        gates: A `gates.jsonl`; default: that of the folder, else the gates are run.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
+        each: Number of reviewers per sample; 0: all.
+        screen: Receives the address once the server listens.
 
     Raises:
-        UsageError: a file is missing or malformed, a name that cannot be used, a port that is taken.
-        KeyboardInterrupt: at Ctrl-C.
+        UsageError: A file is missing or malformed, a name is not valid, or the port is in use.
+        KeyboardInterrupt: At Ctrl-C.
     """
     chosen: Queue | None = next((name for name in QUEUES if name == queue), None)
     if chosen is None:
@@ -138,7 +138,9 @@ def start_review(
         server = ReviewServer(session, reviewer=reviewer, queue=chosen)
         await server.open(port)
         screen.show(server.address)
-        screen.say("open that address in a browser on this machine; Ctrl-C ends the review, all is saved")
+        screen.say(
+            "open that address in a browser on this machine; Ctrl-C ends the review, all decisions are saved"
+        )
         if open_browser:
             import webbrowser
 
@@ -152,17 +154,17 @@ def start_review(
 
 
 def review_summary(data_dir: str | Path, *, screen: Screen = DEFAULT) -> dict[str, object]:
-    """The table of human verification and the agreement of the reviewers, in `reviews/table.json` and `.md`.
+    """Write the decisions and the agreement of the reviewers to `reviews/table.json` and `reviews/table.md`.
 
     Args:
-        data_dir: the folder that was reviewed.
-        screen: shown the tables.
+        data_dir: Reviewed folder.
+        screen: Receives the tables.
 
     Returns:
-        The object of `table.json`.
+        Content of `table.json`.
 
     Raises:
-        UsageError: a file is missing or malformed.
+        UsageError: A file is missing or malformed.
     """
     table = verification(review_session(data_dir, screen=screen).outcomes())
     pieces = markdown(table)
@@ -194,19 +196,19 @@ def export_reviews(
     each: int = 0,
     screen: Screen = DEFAULT,
 ) -> int:
-    """Write the samples as a sheet to fill in, with what the reviewer has decided; how many rows.
+    """Write a spreadsheet with the samples and the reviewer's decisions; returns the number of rows.
 
     Args:
-        data_dir: holds `data.json` and the tools.
-        file: an `.xlsx` or `.csv`.
-        reviewer: whose decisions stand in it; empty: nobody's.
-        gates: a `gates.jsonl`; default that of the folder, else the gates are run.
-        reviewers: names among whom the samples are shared out; the sheet holds the reviewer's share.
-        each: how many of them look at each sample; 0: all.
-        screen: who listens.
+        data_dir: Folder with `data.json` and the tools.
+        file: An `.xlsx` or `.csv` file.
+        reviewer: Reviewer whose decisions are filled in; empty for none.
+        gates: A `gates.jsonl`; default: that of the folder, else the gates are run.
+        reviewers: Names of the reviewers that share the samples; the sheet has the share of `reviewer`.
+        each: Number of reviewers per sample; 0: all.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: a file is missing or malformed, or the sheet is of another kind.
+        UsageError: A file is missing or malformed, or the sheet has another format.
     """
     session = review_session(data_dir, gates=gates, reviewers=reviewers, each=each, screen=screen)
     reviewer = checked_name(reviewer) if reviewer else ""
@@ -221,17 +223,17 @@ def export_reviews(
 def import_reviews(
     data_dir: str | Path, file: str | Path, *, reviewer: str, insist: bool = False, screen: Screen = DEFAULT
 ) -> int:
-    """Take in a sheet that was filled in: all of it or, if a row is wrong, nothing; how much was new.
+    """Import a completed spreadsheet; returns the number of new decisions. An invalid row imports nothing.
 
     Args:
-        data_dir: the folder the sheet was made of.
-        file: an `.xlsx` or `.csv`.
-        reviewer: who filled it in.
-        insist: save fixes that the gates reject, which is noted.
-        screen: who listens.
+        data_dir: Folder that the sheet was exported from.
+        file: An `.xlsx` or `.csv` file.
+        reviewer: Name of the reviewer.
+        insist: Accept edits that the gates reject; the decision is marked accordingly.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: rows are wrong (tells which), or a file is missing or malformed.
+        UsageError: Rows are invalid (the message names them), or a file is missing or malformed.
     """
     session = review_session(data_dir, screen=screen)
     count = take_sheet(session, read_sheet(Path(file)), checked_name(reviewer), Path(file), insist=insist)
@@ -247,20 +249,20 @@ def apply_review(
     with_passed: bool = False,
     screen: Screen = DEFAULT,
 ) -> Applied:
-    """Write the data folder that the decisions make of this one.
+    """Apply the decisions and write the reviewed data folder.
 
     Args:
-        data_dir: the folder that was reviewed.
-        out: another folder; made if missing.
-        keep_undecided: keep what nobody has decided on; else it is left out.
-        with_passed: of the quarantine of a check: take along what passed the gates.
-        screen: told the counts.
+        data_dir: Reviewed folder.
+        out: Another folder, created if missing.
+        keep_undecided: Keep samples without a decision instead of leaving them out.
+        with_passed: For the quarantine of a check: add the samples that passed the gates.
+        screen: Receives the counts.
 
     Raises:
-        IncompleteError: reviewers differ on samples that nobody has settled.
-        UsageError: a file is missing or malformed, `out` holds another data set, or `with_passed` of what is
-            no quarantine.
-        ToolassayError: no sample is left.
+        IncompleteError: Some samples have unsettled conflicts.
+        UsageError: A file is missing or malformed, `out` has another data set, or `with_passed` is given for
+            a folder that is not a quarantine.
+        ToolassayError: No sample is left.
     """
     folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
     passed = _passed_beside(folder) if with_passed else ()
@@ -272,31 +274,31 @@ def apply_review(
         session.outcomes(), folder, target, keep_undecided=keep_undecided, passed=passed, about=about
     )
     _copy_funnel(_of_check(folder, FUNNEL), target.path / FUNNEL)
-    told = ", ".join(f"{count} {name}" for name, count in sorted(applied.counts.items()))
+    decisions = ", ".join(f"{count} {name}" for name, count in sorted(applied.counts.items()))
     more = f", and {applied.passed} that passed the gates" if applied.passed else ""
-    screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({told}){more}")
+    screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({decisions}){more}")
     return applied
 
 
 def _passed_beside(quarantine: DataFolder) -> Iterator[Mapping[str, Any]]:
-    """The labels that passed where these were put in quarantine.
+    """The passed labels of the check that wrote a quarantine folder.
 
     Raises:
-        UsageError: this is no quarantine of a check, or what passed is gone or malformed.
+        UsageError: The folder is not the quarantine of a check, or the passed labels are missing.
     """
     passed = DataFolder(quarantine.path.resolve().parent)
     checked = quarantine.benchmark.get(CHECKED)
     if not isinstance(checked, Mapping) or checked.get("level") != "quarantine" or not passed.data.exists():
         raise UsageError(
-            "is no quarantine that toolassay check wrote: nothing passed beside it",
+            "is not a quarantine folder of toolassay check with passed samples beside it",
             file=quarantine.path,
-            fix="leave --with_passed out",
+            fix="omit --with_passed",
         )
     return (label for _, label in read_labels(passed.data))
 
 
 def _copy_funnel(funnel: Path, copy: Path) -> None:
-    """Have what the gates counted before the review stand beside what it left; that of another set goes."""
+    """Copy the funnel of the check to the reviewed set; without one, remove an outdated copy."""
     if not funnel.exists():
         copy.unlink(missing_ok=True)
         return

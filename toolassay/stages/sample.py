@@ -1,4 +1,4 @@
-"""Samples shown and drawn without a model."""
+"""The sample stage: prints and draws sampled subgraphs, without a model."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ def sample(
     as_json: bool = False,
     screen: Screen = DEFAULT,
 ) -> list[Sample]:
-    """Samples of a tool graph, shown one by one.
+    """Sample subgraphs of a tool graph and print them.
 
     Args:
-        data_dir: holds the graph; drawings go to its `task_graphs/`.
-        graph_desc: another graph than the folder's own.
-        dependency_type: resource or temporal; default what the folder says.
-        method: the shape; None draws shape and size by weight.
-        tools: how many tools; default 3, or 1 for a single; where the shape is drawn, by weight.
-        number_of_samples: how many samples.
-        seed: -1 draws one and shows it.
-        shape_weights: instead of the published ones.
-        size_weights: likewise.
-        save_figure: draw each sample.
-        as_json: show JSON objects rather than text.
-        screen: who listens.
+        data_dir: Data folder with the graph; drawings are written to its `task_graphs/`.
+        graph_desc: Another graph file.
+        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        method: Shape; None draws shape and size by weight.
+        tools: Number of tools; default 3, or 1 for a single. Without a `method`, it is drawn by weight.
+        number_of_samples: Number of samples.
+        seed: Random seed; -1 draws one and prints it.
+        shape_weights: Relative frequency of each shape; None for the published ones.
+        size_weights: Relative frequency of each number of tools; None for the published ones.
+        save_figure: Draw each sample.
+        as_json: Print JSON objects instead of text.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: no graph, or a size it does not have (names the largest found).
+        UsageError: There is no graph, or no subgraph of that size; the message names the largest size.
     """
     folder = DataFolder(Path(data_dir))
     if graph_desc is None:
@@ -78,7 +78,7 @@ def sample(
 
 
 def describe(drawn: Sample) -> str:
-    """A sample in words: its tools in order, and its links.
+    """A sample as text: its tools in order, each with its incoming links.
 
     >>> from toolassay.graph import Link
     >>> print(describe(Sample(0, 7, "chain", ("a", "b"), (Link("a", "b", "text"),))))

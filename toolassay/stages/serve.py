@@ -1,4 +1,4 @@
-"""The offline models as a server on this machine, with faults if asked."""
+"""Serves the offline models over HTTP on this machine, optionally with injected faults."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def serve(
     """Answer chat completions on 127.0.0.1 until interrupted.
 
     Args:
-        port: 0 takes a free one.
-        data_dirs: folders that will be asked about: what a prompt does not show is read there.
-        faults: rules, as `toolassay.serving.faults.FaultPlan` reads them.
-        seed: of the faults.
-        delay: seconds every answer takes.
-        capacity: so many requests at once are served, the rest is told 429.
-        retry_after: seconds that the faults "429" and "500" ask to wait.
-        pause: seconds between the pieces of the fault "drip".
-        outage: seconds that the fault "refused" lasts.
-        screen: shown the base URL when there is one.
+        port: Port; 0 selects a free one.
+        data_dirs: Data folders of the requests; tool types and links that a prompt omits are read from them.
+        faults: Rules in the syntax of `toolassay.serving.faults.FaultPlan`.
+        seed: Random seed of the faults.
+        delay: Seconds before every answer.
+        capacity: Maximum concurrent requests; further ones get status 429. None for no limit.
+        retry_after: Seconds in the Retry-After header of the faults "429" and "500".
+        pause: Seconds between the chunks of the fault "drip".
+        outage: Seconds that the fault "refused" lasts.
+        screen: Receives the base URL once the server listens.
 
     Raises:
-        UsageError: an unknown fault, a folder without tools, a port that is taken.
-        KeyboardInterrupt: at Ctrl-C.
+        UsageError: A fault is unknown, a folder has no tools, or the port is in use.
+        KeyboardInterrupt: At Ctrl-C.
     """
     plan = FaultPlan(faults, seed)
     folders = [DataFolder(Path(name)).require() for name in data_dirs]
-    # The prompts of the other benchmarks show all that the answers depend on.
+    # Prompts of benchmarks without plans contain everything that the answers depend on.
     planned = [folder for folder in folders if has_plans(folder)]
     known = [graph_of(folder, None, say=screen.say) for folder in planned]
 

@@ -1,4 +1,4 @@
-"""Every sample of a set through the gates, and to the file where it belongs."""
+"""Runs the samples of a check through the gates and writes each to the file of its level."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from toolassay.stages.checked import CheckedFolder
 
 
 class Sorted(NamedTuple):
-    """What came of a set.
+    """The counts of a check.
 
     Attributes:
-        funnel: the counts.
-        repairs: how often what was mended, by kind; None where nothing was to be.
-        mendable: where nothing was to be mended: the samples that mending would bring to a better level.
+        funnel: Number of samples per gate and level.
+        repairs: Number of repairs by kind; None if repair was not requested.
+        repairable: Number of samples that a repair would bring to a better level; 0 if repair was requested.
     """
 
     funnel: GateFunnel
     repairs: Counter[str] | None
-    mendable: int
+    repairable: int
 
 
 def sort_set(
@@ -39,28 +39,28 @@ def sort_set(
     background: Background,
     graph: ToolGraph,
     *,
-    mended: bool,
+    is_repaired: bool,
     screen: Screen,
 ) -> Sorted:
-    """Send each sample through the gates and write it where it belongs.
+    """Run each sample through the gates and write it to the files of its level.
 
     Args:
-        labels: the set, mended or not.
-        gates: in order.
-        place: where it is written; all files are replaced at the end, or none.
-        background: what samples are mended against.
-        graph: of the tools.
-        mended: whether the labels are.
-        screen: shown the progress.
+        labels: The samples, repaired if requested.
+        gates: The gates, in order.
+        place: Output folder; its files are all replaced at the end, or none is.
+        background: Tools that repairs refer to.
+        graph: Tool graph.
+        is_repaired: Whether repair was requested.
+        screen: Receives progress.
 
     Raises:
-        UsageError: the set changed in the meantime.
-        ToolassayError: a file cannot be written.
+        UsageError: The file of labels changed during the check.
+        ToolassayError: A file cannot be written.
     """
-    funnel, kinds, mendable = GateFunnel(gates), Counter[str](), 0
+    funnel, kinds, repairable = GateFunnel(gates), Counter[str](), 0
     teachers = [gate for gate in gates if isinstance(gate, TeacherGate)]
     with (
-        place.writing(graph, repairs=mended) as writer,
+        place.writing(graph, repairs=is_repaired) as writer,
         screen.progress("check", len(labels)) as advance,
     ):
         for gold, repairs in labels.repaired():
@@ -72,13 +72,13 @@ def sort_set(
                     facts["verdicts"] = verdicts
             writer.add(inspection, facts, [{"id": gold.id, **change._asdict()} for change in repairs])
             kinds.update(change.kind for change in repairs)
-            mendable += not mended and _would_be_better(inspection, gates, background)
+            repairable += not is_repaired and _would_be_better(inspection, gates, background)
             advance()
-    return Sorted(funnel, kinds if mended else None, mendable)
+    return Sorted(funnel, kinds if is_repaired else None, repairable)
 
 
 def _would_be_better(inspection: Inspection, gates: Sequence[Gate], background: Background) -> bool:
-    """Whether mending would bring a sample to a better level."""
+    """Whether a repair would bring a sample to a better level."""
     if inspection.level == "pass":
         return False
     record, repairs = repair(inspection.gold.record, background)

@@ -1,4 +1,4 @@
-"""The stage `split`: `data.json` to `split_ids.json`."""
+"""The split stage: `data.json` -> `split_ids.json`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def split(
         threshold: similarity from which requests are near duplicates, as in `toolassay check`.
         out: the file; default `split_ids.json` in the folder.
         force: replace a split file that another program made, and keep a dated copy.
-        screen: where messages go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: a file is missing or malformed, the shares are not valid, no sample uses a held-out tool,

@@ -1,4 +1,4 @@
-"""`statistics.json`: what generation was asked, how far it is, how it ended; one JSON object a line."""
+"""`statistics.json`: settings, progress and result of a generation, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from toolassay.errors import ToolassayError
 
-_EVERY = 100
+_EVERY = 100  # samples per line of progress
 
 
 class Statistics:
-    """Appends to `statistics.json`: a line at the start, one per 100 samples, one at the end.
+    """Appends lines to `statistics.json`: at the start, every 100 samples and at the end.
 
     Raises:
-        ToolassayError: from each method, where the file cannot be written.
+        ToolassayError: A method cannot write the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -25,17 +25,17 @@ class Statistics:
         self._count = 0
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """Note what was asked. No key may be among `settings`."""
+        """Write the settings. They must not contain an API key."""
         self._append("started", settings)
 
     def count(self) -> None:
-        """One sample more is done."""
+        """Count one finished sample."""
         self._count += 1
         if self._count % _EVERY == 0:
             self._append("running", {"done": self._count})
 
     def end(self, facts: Mapping[str, Any]) -> None:
-        """Note how it ended."""
+        """Write the result."""
         self._append("ended", facts)
 
     def _append(self, event: str, facts: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The variety stage: a data set -> how varied it is, in numbers, tables and pictures."""
+"""The variety stage: measures the diversity of a data set, in numbers, tables and pictures."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def measure_variety(
     seed: int = 0,
     screen: Screen = DEFAULT,
 ) -> VarietyReport:
-    """Say how varied a data set is.
+    """Measure the diversity of a data set.
 
     Args:
-        data_dir: holds `data.json`, or `user_requests.json` where there are no labels; and the tools and
-            their graph, without which their coverage is not told.
-        out: the folder to write `variety.json`, `variety.md` and the pictures into.
-        threshold: how alike near duplicates are.
-        sample: on how many requests, drawn with the seed, distinct-n and likeness are measured.
-        seed: likewise.
-        screen: who listens.
+        data_dir: Folder with `data.json`, or `user_requests.json` without labels. Coverage needs the tools
+            and their graph.
+        out: Output folder for `variety.json`, `variety.md` and the pictures.
+        threshold: Jaccard similarity from which two requests are near duplicates.
+        sample: Number of randomly drawn requests on which distinct-n and similarity are measured.
+        seed: Random seed of the draw.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: no data set, or a malformed one; a file where the folder should be, or files of somebody
-            else in it that the report would replace.
-        ToolassayError: the folder cannot be written.
+        UsageError: The data set is missing or malformed, `out` is a file, or the report would replace files
+            of another program.
+        ToolassayError: The folder cannot be written.
     """
     folder, bars = DataFolder(Path(data_dir)).require(), Thresholds(threshold)
     refuse_other_benchmarks(folder)
@@ -52,10 +52,10 @@ def measure_variety(
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise UsageError("is a file, a folder is needed", file=out, fix="choose another --out")
-    _leave_alone(out)
+    _check_output(out)
 
     def golds() -> Iterator[Gold]:
-        # Nobody knows how many there are before they are read.
+        # The number of samples is not known before the file is read, so the progress has one step.
         with screen.progress(f"read {labels}", 1) as advance:
             for number, record in read_labels(labels):
                 yield Gold.of(record, number)
@@ -66,15 +66,15 @@ def measure_variety(
     report = write_variety(
         out, golds(), library=library, graph=graph, thresholds=bars, sample=sample, seed=seed
     )
-    _tell(report, screen)
+    _report(report, screen)
     return report
 
 
-def _leave_alone(out: Path) -> None:
-    """Make sure that only an earlier report is replaced.
+def _check_output(out: Path) -> None:
+    """Allow to replace an earlier report only.
 
     Raises:
-        UsageError: there is a file of one of its names, but no report.
+        UsageError: There is a file with the name of a report file, but no report.
     """
     with suppress(UsageError):
         earlier = read_json(out / "variety.json")
@@ -82,13 +82,11 @@ def _leave_alone(out: Path) -> None:
             return
     for name in REPORT_FILES:
         if (out / name).exists():
-            raise UsageError(
-                "is not of a variety report", file=out / name, fix="name another folder with --out"
-            )
+            raise UsageError("is not part of a variety report", file=out / name, fix="choose another --out")
 
 
 def _graph(folder: DataFolder, screen: Screen) -> ToolGraph | None:
-    """The folder's graph, listed or implied by its tools."""
+    """The graph in `graph_desc.json`, else the one that the tools imply; None without tools."""
     if folder.graph_desc.exists():
         return folder.graph(folder.benchmark.get("dependency_type"), say=screen.say)
     library = _library(folder)
@@ -103,11 +101,11 @@ def _library(folder: DataFolder) -> ToolLibrary | None:
     return folder.library() if folder.tool_desc.exists() else None
 
 
-def _tell(report: VarietyReport, screen: Screen) -> None:
+def _report(report: VarietyReport, screen: Screen) -> None:
     figures = report.figures
     repeats = figures["repeats"]
-    told = f"{repeats['exact']:,} exact and {repeats['near']:,} near duplicates"
-    screen.show(f"{count_of(figures['requests'], 'request')}: {told}")
+    duplicates = f"{repeats['exact']:,} exact and {repeats['near']:,} near duplicates"
+    screen.show(f"{count_of(figures['requests'], 'request')}: {duplicates}")
     for name, what in (("tools", "tools"), ("links", "possible links")):
         part = figures[name]
         if "not_applicable" in part:

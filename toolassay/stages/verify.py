@@ -1,4 +1,4 @@
-"""The verify stage: predictions and scores made again from the raw answers, compared with the files."""
+"""The verify stage: recomputes predictions and scores from the raw answers and compares the files."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _BERTSCORE = "bertscore"
 
 @dataclass(frozen=True)
 class Verification:
-    """What a verification found: the lines, and what to say of the scores; equal if there is nothing."""
+    """Differences of prediction lines, and messages about differing scores; both empty if all is equal."""
 
     lines: LineComparison
     scores: list[str]
 
     @property
     def is_equal(self) -> bool:
-        """Whether predictions and scores are what the raw answers give."""
+        """Whether predictions and scores match the raw answers."""
         return self.lines.is_equal and not self.scores
 
 
@@ -58,22 +58,23 @@ def verify(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> Verification:
-    """Make the predictions and scores of a model again from its journal, and report what differs.
+    """Recompute predictions and scores of a model from its journal and report differences.
 
-    Nothing is written to the folder.
+    Nothing is written to the data folder.
 
     Args:
-        data_dir: the data folder, of any benchmark.
-        llm: the model.
-        prediction_dir: below `data_dir`, or as given; `runs/<llm>/journal.jsonl` in it holds the raw answers.
-        metrics_dir: below `data_dir`, or as given; default that of the predictions.
-        own: the options of the benchmark that the scores were made with, an instance of its `scoring`.
-        screen: where notices, results and progress go.
-        keywords: fields of those options, instead of or beside them.
+        data_dir: Data folder of any benchmark.
+        llm: Name of the model.
+        prediction_dir: Prediction folder, below `data_dir` or as a path; its `runs/<llm>/journal.jsonl` has
+            the raw answers.
+        metrics_dir: Metrics folder, below `data_dir` or as a path; default: that of the predictions.
+        own: Options of the benchmark that the scores were made with, an instance of its `scoring`.
+        screen: Receives messages, results and progress.
+        keywords: Fields of these options; they replace the fields of `own`.
 
     Raises:
-        UsageError: there is no journal or no prediction file, or a file is malformed.
-        TypeError: an unknown keyword.
+        UsageError: There is no journal or no prediction file, or a file is malformed.
+        TypeError: A keyword is unknown.
     """
     screen = replace(screen, say=once(screen.say))
     folder = DataFolder(Path(data_dir)).require()
@@ -98,7 +99,7 @@ def verify(
         if metrics.is_file():
             scores = list(_scores(benchmark, recorded, options, metrics, file))
         else:
-            screen.say(f"{metrics}: no such file, so that no scores are compared (evaluate.py makes them)")
+            screen.say(f"{metrics}: no such file; scores are not compared (evaluate.py writes them)")
     for line in scores:
         screen.show(line)
     verification = Verification(comparison, scores)
@@ -111,13 +112,13 @@ def verify(
 def _scores(
     benchmark: Benchmark, recorded: RecordedRun, own: Any, metrics: Path, file: Path
 ) -> Iterator[str]:
-    """What differs between the metrics file and the scores of the predictions that were made again."""
+    """Messages about differences between the metrics file and the recomputed scores."""
     screen, llm = recorded.screen, recorded.llm
     predictions, target = recorded.work / "predictions", recorded.work / "metrics"
     old = read_groups(metrics)
     before = next(iter(old.values()))
     parts = signature_of(before)
-    # Scores of some items: which ones, the file of items says.
+    # Scores of a subset: the file of items lists its ids.
     chosen = [item.id for item in read_items(items_path(metrics))] if "chosen" in parts else None
     left_out = None
     if parts.get(_BERTSCORE, "none") != "none":
@@ -148,20 +149,20 @@ def _scores(
         if one.place == "toolassay":
             screen.say(f"scored with version {one.old}, this is {one.new}")
     yield from listed(
-        f"{metrics}: made from other things than there are now:",
+        f"{metrics}: computed from other inputs than the current ones:",
         [one for one in otherwise if one.place != "toolassay"],
     )
-    yield from listed(f"{metrics}: numbers that moved:", moved_scores(old, new, left_out=left_out))
+    yield from listed(f"{metrics}: scores that differ:", moved_scores(old, new, left_out=left_out))
     items = items_path(metrics)
     if not items.is_file():
-        yield f"{items}: no such file, which evaluate.py writes beside the scores"
+        yield f"{items}: no such file; evaluate.py writes it beside the scores"
         return
     moved = moved_items(items, items_path(result.path), left_out=left_out)
-    yield from listed(f"{items}: {count_of(len(moved), 'item')} moved:", moved, most=5)
+    yield from listed(f"{items}: {count_of(len(moved), 'item')} with differences:", moved, most=5)
 
 
 def _bring(trials: Iterable[Trial], predictions: Path) -> None:
-    """Link the files that are not made again: further trials, and the ledgers and manifests of all trials."""
+    """Link the files that are not recomputed: further trials, and ledgers and manifests of all trials."""
     for trial in trials:
         there = replace(trial, predictions=predictions)
         pairs = [

@@ -1,4 +1,4 @@
-"""The picture stage: graph_desc.json -> graph_desc.png, graph_desc.pdf, graph_desc.html."""
+"""The visualize stage: graph_desc.json -> graph_desc.png, graph_desc.pdf, graph_desc.html."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def visualize(
     """Draw the tool graph of a folder.
 
     Args:
-        data_dir: holds `graph_desc.json`.
-        graph_desc: another graph than the folder's own.
-        screen: who listens.
+        data_dir: Data folder with `graph_desc.json`.
+        graph_desc: Another graph file.
+        screen: Receives messages, results and progress.
 
     Returns:
-        The files made, beside the graph: PNG, PDF and, where it is not too large for one, the page.
+        The files written beside the graph: PNG, PDF and, unless the graph is too large, the HTML page.
 
     Raises:
-        UsageError: no graph, or one too large to draw.
+        UsageError: There is no graph, or it is too large to draw.
     """
     from toolassay.report import draw_graph, write_graph_page
 

@@ -4,6 +4,5 @@
 `with_digits` have brought into one spelling, unless they say otherwise. `parse_*` reads a whole text and
 raises ValueError on any other form. `may_be_*` is lenient: only what cannot be such a value fails.
 
-Formats that must behave as published have parsers of their own, such as
-`benchmarks/workbench/tools/date_parsing.py`.
+Formats that must behave as published have their own parsers, in the folder of their benchmark.
 """

@@ -38,21 +38,21 @@ class Classic(Benchmark):
     infer_options: ClassVar[Sequence[Option]] = (
         Option(
             "agent",
-            "cot (default), reasoning, tools (a function a workflow), retrieval (default of the offline "
+            "cot (default), reasoning, tools (one function per workflow), retrieval (default of the offline "
             "model), recorded.",
         ),
-        Option("order", "The order in which workflows are shown.", metavar="table|name|SEED"),
-        Option("recorded", "Recorded answers, CSV or JSON, to repeat.", Path),
+        Option("order", "Order of the workflows in the prompt [default: table].", metavar="table|name|SEED"),
+        Option("recorded", "File with recorded answers, CSV or JSON, for --agent recorded.", Path),
         Option(
             "none_as",
-            "What a recorded answer says where it chose none [default: none]; '' is an empty cell.",
+            "Recorded answer that means no workflow [default: none]; '' is an empty cell.",
             multiple=True,
         ),
     )
     evaluate_options: ClassVar[Sequence[Option]] = (
         Option(
             "orders",
-            "Another prediction folder, with another order of the workflows; may be repeated.",
+            "Prediction folder of a run with another order of the workflows; may be repeated.",
             Path,
             multiple=True,
         ),
@@ -60,7 +60,7 @@ class Classic(Benchmark):
     verify_options: ClassVar[Sequence[Option]] = (
         Option(
             "orders",
-            "The further prediction folders that were evaluated; may be repeated.",
+            "Prediction folder that was passed to evaluate --orders; may be repeated.",
             Path,
             multiple=True,
         ),
@@ -68,27 +68,28 @@ class Classic(Benchmark):
     show_options: ClassVar[Sequence[Option]] = (
         Option(
             "with_published",
-            "Published figures beside yours: true by domain too, false none [default: over all].",
+            "Add the published figures: true adds those of each domain, false none "
+            "[default: the overall figures].",
             bool,
         ),
     )
     help_notes: ClassVar[Mapping[str, str]] = {
-        "max_tokens": "512, its agent reasoning 4096",
-        "structured": "the shape without the names",
+        "max_tokens": "512, or 4096 for --agent reasoning",
+        "structured": "a schema without the workflow names",
     }
     security_modes: ClassVar[Mapping[str, str]] = {
-        "published": "the published test of the bare model, graded by --judge"
+        "published": "the published test of the model without the agent, graded by --judge"
     }
     commands: ClassVar[Mapping[str, Entry]] = {
         "classic": Entry(
-            "Agents that pick a workflow: run one, score answers, make a set of your own chats.",
+            "Run agents that choose workflows, score predictions, build a data set from your chats.",
             "toolassay.benchmarks.classic.commands:command",
             ("classic run",),
         )
     }
     importers: ClassVar[Mapping[str, Entry]] = {
         "classic": Entry(
-            "The four tables of CLASSic.", "toolassay.benchmarks.classic.commands:import_command"
+            "CLASSic: the four published tables.", "toolassay.benchmarks.classic.commands:import_command"
         )
     }
     cluster = "the messages of one conversation"

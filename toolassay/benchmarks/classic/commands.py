@@ -1,8 +1,8 @@
-"""`toolassay classic …`: run an agent, score answers, make a set of chats."""
+"""`toolassay classic …`: run an agent, score predictions, build a data set from your own chats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import click
 from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
 from toolassay.cli import options
 from toolassay.cli.dotenv_file import load_environment
-from toolassay.cli.options import CommandGroup
+from toolassay.cli.options import CommandGroup, Function
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
@@ -26,12 +26,25 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores
 
 
-_FORCE = "Replace files that are there."
+_FORCE = "Replace existing files."
+
+
+def _with_published() -> Callable[[Function], Function]:
+    """`--with_published`."""
+    return options.option(
+        "with_published",
+        type=bool,
+        default=None,
+        is_flag=False,
+        flag_value=True,
+        help="Add the published figures: true adds those of each domain, false none "
+        "[default: the overall figures].",
+    )
 
 
 @click.group("build", cls=CommandGroup)
 def build() -> None:
-    """Make a set of your own chats: sample, workbook, merge, publish."""
+    """Build a data set from your own chats: sample, workbook, merge, publish."""
 
 
 @build.command("sample")
@@ -39,63 +52,85 @@ def build() -> None:
     "raw",
     type=options.PATH,
     required=True,
-    help="A table of messages, or a folder with messages and workflows (CSV or JSON lines).",
+    help="Table of messages, or folder with messages and workflows (CSV or JSON Lines).",
 )
 @options.option(
     "workflows",
     type=options.PATH,
     default=None,
-    help="A table of workflows: workflow, name, description, domain.",
+    help="Table of workflows with the columns workflow, name, description, domain.",
 )
-@options.option("out", type=options.PATH, required=True, help="Folder for the tables without labels.")
-@options.option("per_domain", type=click.IntRange(min=1), default=1000, help="Conversations of each domain.")
-@options.option("seed", type=int, default=0, help="The same seed draws the same conversations.")
-@options.option("min_length", type=click.IntRange(min=1), default=5, help="Characters of a user message.")
+@options.option("out", type=options.PATH, required=True, help="Output folder for the unlabelled tables.")
+@options.option(
+    "per_domain", type=click.IntRange(min=1), default=1000, help="Maximum conversations per domain."
+)
+@options.option("seed", type=int, default=0, help="Random seed of the draw.")
+@options.option(
+    "min_length",
+    type=click.IntRange(min=1),
+    default=5,
+    help="Minimum number of characters of a user message.",
+)
 @options.option(
     "mask",
     default="patterns",
     metavar="patterns|MODEL_PATH|off",
-    help="How personal data is found; a model is a spaCy folder, never downloaded.",
+    help="How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
 )
 @options.option(
-    "mask_pattern", multiple=True, metavar="KIND=REGEX", help="Also mask this, e.g. EMPLOYEE=E[0-9]{6}."
+    "mask_pattern",
+    multiple=True,
+    metavar="KIND=REGEX",
+    help="Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.",
 )
 @options.option(
     "phone_regions",
     default="",
     show_default=False,
     metavar="US,DE,…",
-    help="Of telephone numbers without a country code [default: eight large ones].",
+    help="Regions of telephone numbers without a country code [default: eight large ones].",
 )
 @options.option(
     "profanity",
     type=options.PATH,
     default=None,
-    help="A file of words, one a line; without it there is no such filter.",
+    help="File with profane words, one per line. Without it there is no profanity filter.",
 )
 @options.option(
     "filter",
     multiple=True,
     metavar="NAME=drop|cut|off",
-    help="Leave out the whole conversation (the default), cut it there, or look for nothing.",
+    help="What a filter does with a match: drop the conversation (default), truncate it there, or nothing.",
 )
 @options.option(
     "column",
     multiple=True,
     metavar="NAME=THEIRS",
-    help="What a column is called in your tables, e.g. text=body.",
+    help="Name of a column in your tables, e.g. text=body.",
 )
 @options.option(
-    "domain", default="", show_default=False, help="The domain of all chats, if no column says it."
+    "domain", default="", show_default=False, help="Domain of all chats, if there is no such column."
 )
 @options.option(
-    "user_is", default="", show_default=False, metavar="A,B", help="Names of the user under sender."
+    "user_is",
+    default="",
+    show_default=False,
+    metavar="A,B",
+    help="Values of the sender column that mean the user.",
 )
 @options.option(
-    "bot_is", default="", show_default=False, metavar="A,B", help="Names of the bot under sender."
+    "bot_is",
+    default="",
+    show_default=False,
+    metavar="A,B",
+    help="Values of the sender column that mean the bot.",
 )
 @options.option(
-    "human_is", default="", show_default=False, metavar="A,B", help="Names of your team under sender."
+    "human_is",
+    default="",
+    show_default=False,
+    metavar="A,B",
+    help="Values of the sender column that mean your team.",
 )
 @options.flag("force", _FORCE)
 def sample(
@@ -111,7 +146,7 @@ def sample(
     filter: tuple[str, ...],
     **settings: Any,
 ) -> None:
-    """Clean, filter and draw raw chats, and mask personal data."""
+    """Clean, filter and sample raw chats, and mask personal data."""
     from toolassay.benchmarks.classic.chats.build import sample_chats
     from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source
 
@@ -139,11 +174,19 @@ def sample(
 
 
 @build.command("workbook")
-@options.option("data_dir", type=options.PATH, required=True, help="The sample.")
-@options.option("annotators", required=True, metavar="A,B,C", help="Their names, which become file names.")
-@options.option("out", type=options.PATH, required=True, help="Folder for the workbooks.")
-@options.option("shuffle", type=int, default=None, metavar="SEED", help="An own order for each annotator.")
-@options.flag("force", "Replace workbooks that are there, with what was filled in.")
+@options.option("data_dir", type=options.PATH, required=True, help="Folder of the sample.")
+@options.option(
+    "annotators", required=True, metavar="A,B,C", help="Names of the annotators; they become file names."
+)
+@options.option("out", type=options.PATH, required=True, help="Output folder for the workbooks.")
+@options.option(
+    "shuffle",
+    type=int,
+    default=None,
+    metavar="SEED",
+    help="Shuffle the messages differently for each annotator.",
+)
+@options.flag("force", "Replace existing workbooks, including the labels in them.")
 def workbook(annotators: str, **settings: Any) -> None:
     """Write an Excel workbook for each annotator."""
     from toolassay.benchmarks.classic.chats.build import write_workbooks
@@ -152,40 +195,45 @@ def workbook(annotators: str, **settings: Any) -> None:
 
 
 @build.command("merge")
-@options.option("data_dir", type=options.PATH, required=True, help="The sample that was annotated.")
+@options.option("data_dir", type=options.PATH, required=True, help="Folder of the annotated sample.")
 @options.option(
     "workbooks",
     type=options.PATH,
     multiple=True,
-    help="Workbooks (.xlsx or .csv), or a folder of them; a file is an annotator.",
+    help="Workbooks (.xlsx or .csv) or a folder of them, one file per annotator.",
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[WORKBOOK]...")
-@options.option("out", type=options.PATH, required=True, help="Folder for the set and the reports.")
+@options.option(
+    "out", type=options.PATH, required=True, help="Output folder for the data set and the reports."
+)
 @options.option(
     "ties",
     type=click.Choice(["conflict", "first", "drop"]),
     default="conflict",
-    help="Without a majority: left out until decided (exit code 3), the first one's choice, or left out.",
+    help="Messages without a majority. conflict: omit until decided (exit code 3); first: use the label of "
+    "the first annotator; drop: omit.",
 )
-@options.flag("any_flag", "One annotator is enough to flag a message; else it takes a majority.")
+@options.flag("any_flag", "Flag a message if any annotator flags it, instead of a majority.")
 @options.flag("force", _FORCE)
 def merge(workbooks: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) -> int:
-    """Put the workbooks together by majority: a clean set, and how far annotators agree."""
+    """Merge the workbooks by majority vote into a data set, and report the agreement."""
     from toolassay.benchmarks.classic.chats.build import merge_workbooks
 
     return 3 if merge_workbooks(workbooks=[*workbooks, *more], screen=SCREEN, **settings) else 0
 
 
 @build.command("publish")
-@options.option("data_dir", type=options.PATH, required=True, help="The merged set.")
-@options.option("to", type=options.PATH, required=True, help="Folder for tables and card.")
-@options.flag("parquet", "Parquet instead of CSV.")
+@options.option("data_dir", type=options.PATH, required=True, help="Folder of the merged data set.")
 @options.option(
-    "prompts", type=options.PATH, default=None, help="A table of security prompts, where the set has none."
+    "to", type=options.PATH, required=True, help="Output folder for the tables and the dataset card."
+)
+@options.flag("parquet", "Write Parquet instead of CSV.")
+@options.option(
+    "prompts", type=options.PATH, default=None, help="Table of security prompts, for a data set without one."
 )
 @options.flag("force", _FORCE)
 def publish(**settings: Any) -> None:
-    """Lay a set out as the Hugging Face hub has it; nothing is sent."""
+    """Convert a data set to the layout of the Hugging Face hub. Nothing is uploaded."""
     from toolassay.benchmarks.classic.chats.build import publish_set
 
     publish_set(screen=SCREEN, **settings)
@@ -203,30 +251,30 @@ def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:
 
 @click.group("classic", cls=CommandGroup)
 def command() -> None:
-    """Agents that pick a workflow for a chat: cost, latency, accuracy, stability, security."""
+    """Evaluate agents that choose a workflow for each chat message."""
 
 
 @command.command("evaluate")
-@options.option("data_dir", type=options.PATH, default="data_classic", help="The tables.")
+@options.option("data_dir", type=options.PATH, default="data_classic", help="Data folder with the tables.")
 @options.option(
     "predictions",
     type=options.PATH,
     multiple=True,
     required=True,
-    help="Prediction rows with all trials: a JSON array or JSON lines; may be repeated.",
+    help="Prediction rows of all trials, a JSON array or JSON Lines; may be repeated.",
 )
 @options.option(
     "mode",
     type=click.Choice(["compat", "strict"]),
     default="compat",
-    help="compat: the published metrics; strict: errors count, nothing is removed.",
+    help="compat: the published metrics; strict: errors count as wrong and no row is removed.",
 )
-@options.with_published()
-@options.option("out", type=options.PATH, required=True, help="Folder for metrics.json.")
+@_with_published()
+@options.option("out", type=options.PATH, required=True, help="Output folder for metrics.json.")
 def evaluate(
     data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
 ) -> None:
-    """Score prediction rows, whoever made them."""
+    """Score prediction rows, e.g. those of another program."""
     from toolassay.benchmarks.classic.evaluation import METRICS, evaluate_rows
     from toolassay.runs.marks import mark_of, marked
 
@@ -241,18 +289,35 @@ def evaluate(
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})
-@click.option("--data", default="v1", show_default=True, help="The data: a path, or a name in configs/data/.")
-@click.option("--agent", default="cot", show_default=True, help="The agent: likewise in configs/agent/.")
-@click.option("--eval", "eval_", default="default", show_default=True, help="Likewise in configs/eval/.")
 @click.option(
-    "--set", "values", multiple=True, metavar="KEY=VALUE", help="E.g. agent.temperature=0.2; may be repeated."
+    "--data", default="v1", show_default=True, help="Data configuration: a path, or a name in configs/data/."
+)
+@click.option(
+    "--agent",
+    default="cot",
+    show_default=True,
+    help="Agent configuration: a path, or a name in configs/agent/.",
+)
+@click.option(
+    "--eval",
+    "eval_",
+    default="default",
+    show_default=True,
+    help="Evaluation configuration: a path, or a name in configs/eval/.",
+)
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set one value, e.g. agent.temperature=0.2; may be repeated.",
 )
 @options.multiworker()
-@options.option("prediction_dir", default="predictions", help="Below the data folder.")
+@options.option("prediction_dir", default="predictions", help="Output folder, below the data folder.")
 @options.budget()
 @options.dry_run()
-@options.with_published()
-@options.flag("force", "Start a new run where settings differ; the old run is kept.")
+@_with_published()
+@options.flag("force", "Start a new run if the settings differ from the existing run, which is kept.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
 def run(
     data: str,
@@ -263,9 +328,9 @@ def run(
     with_published: bool | None,
     **settings: Any,
 ) -> int:
-    """Have a configured agent choose for every message, and score it.
+    """Run a configured agent on every message and score it.
 
-    Single values are set with --set agent.temperature=0.2, or as --agent.temperature=0.2. Keys come from
+    Override a single value with --set agent.temperature=0.2 or --agent.temperature=0.2. API keys come from
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
     """
     from toolassay.benchmarks.classic.configuration import read_configuration
@@ -284,7 +349,10 @@ def run(
 
 
 def _refuse_unknown(more: tuple[str, ...]) -> None:
-    """Refuse what is neither a flag nor a value of a configuration; no value is repeated, it may be a key."""
+    """Refuse an argument that is neither a flag nor a configuration value.
+
+    The message does not repeat the argument's value, which may be an API key.
+    """
     from toolassay.benchmarks.classic.configuration import KEYS, checked, nearest
 
     for word in more:

@@ -1,4 +1,4 @@
-"""The evaluate stage of CLASSic: what an agent chose -> metrics."""
+"""Evaluates CLASSic folders: choices of an agent -> metrics."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def evaluate_rows(
             orders of the candidates if their rows say so (`order`).
         out: the folder for `metrics.json`.
         mode: which metrics are written, `compat` or `strict`.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: a file is missing or malformed, or holds answers to other data; an unknown mode.
@@ -174,7 +174,7 @@ def evaluate_rows(
 
 
 def _ended(trials: Sequence[Trial]) -> MissingOutcome:
-    """How messages ended that have no row, by the journal of each trial."""
+    """Outcomes of the messages without a row, from the journal of each trial."""
     runs = {
         trial.number: RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one.question))
         for trial in trials
@@ -183,7 +183,7 @@ def _ended(trials: Sequence[Trial]) -> MissingOutcome:
 
 
 def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[PredictionRow]]:
-    """A trial's file and rows; a further trial has the number of its folder, whatever the rows say."""
+    """The prediction file and rows of a trial; the number of a further trial is that of its folder."""
     rows = read_rows(trial.output, data)
     return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Import of a data set of CLASSic: from the hub or downloaded files to a data folder."""
+"""Imports a CLASSic data set from the hub or from downloaded files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _USUAL = (
 
 @dataclass(frozen=True)
 class ClassicSource:
-    """The files of each table, in order, and where they come from (for `benchmark.json`)."""
+    """The files of each table, in order, and their origin for `benchmark.json`."""
 
     tables: Mapping[str, Sequence[Path]]
     facts: Mapping[str, str]
@@ -116,7 +116,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _cell(value: Any) -> Any:
-    """What is missing is an empty cell; a whole number has no point."""
+    """A cell as text: empty for a missing value, and whole numbers without a decimal point."""
     if isinstance(value, float):
         return "" if math.isnan(value) else int(value) if value.is_integer() else value
     return "" if value is None else value
@@ -132,7 +132,7 @@ def _required(found: dict[str, list[str]], where: str) -> dict[str, list[str]]:
 
 
 def _configurations(card: str) -> dict[str, list[str]]:
-    """Patterns of the files of each configuration, as the head of a card lists them."""
+    """File patterns of each configuration in the header of a dataset card."""
     import yaml
 
     lines = card.splitlines()
@@ -179,7 +179,7 @@ def import_classic(
         repo: the data set on the hub; a gated one needs `HF_TOKEN` in the environment.
         revision: of it; None for the newest.
         folder: downloaded files instead of the hub: CSV or Parquet.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: neither or both of the sources, a missing or malformed table or row, a missing package, or

@@ -1,4 +1,4 @@
-"""The options of `infer` and `evaluate` in a folder of CLASSic."""
+"""Options of `infer` and `evaluate` for CLASSic folders."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class ChatOptions:
-    """The options of `infer` in a folder of CLASSic.
+    """Options of `infer` for CLASSic folders.
 
     Attributes:
-        agent: "cot" (None), "reasoning", "tools" (a function a workflow), "retrieval" (None of the offline
-            model) or "recorded".
-        order: of the workflows shown: "table" (None), "name", or the seed of a shuffle.
-        recorded: the file of answers that the agent "recorded" repeats.
-        none_as: what a recorded answer says where it chose none; empty for "none".
+        agent: "cot", "reasoning", "tools" (one function per workflow), "retrieval" or "recorded"; None for
+            "cot", or "retrieval" with the offline model.
+        order: Order of the workflows in the prompt: "table", "name", or the seed of a shuffle; None for
+            "table".
+        recorded: File with the answers of the agent "recorded".
+        none_as: Recorded answers that mean no workflow; empty for "none".
     """
 
     agent: str | None = None
@@ -27,10 +28,10 @@ class ChatOptions:
 
 @dataclass(frozen=True)
 class ChatScoring:
-    """The options of `evaluate` and `verify` in a folder of CLASSic.
+    """Options of `evaluate` and `verify` for CLASSic folders.
 
     Attributes:
-        orders: more prediction folders of the same models, which saw the workflows in another order.
+        orders: Prediction folders of runs of the same models with another order of the workflows.
     """
 
     orders: Sequence[str | Path] = ()

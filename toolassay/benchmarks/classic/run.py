@@ -1,4 +1,4 @@
-"""A run of CLASSic out of configuration files: an agent chooses, and its choices are scored."""
+"""`toolassay classic run`: runs and scores an agent from configuration files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TEMPERATURE = 0.7  # as published
 
 @dataclass(frozen=True)
 class ClassicRun:
-    """How a run ended, and its scores; None of a dry run, and where nothing was answered."""
+    """The result of a run, and its scores; None for a dry run or without an answer."""
 
     inference: Inference
     evaluation: ClassicEvaluation | None
@@ -132,7 +132,7 @@ def _run(
 
 
 def _unprobed(folder: DataFolder, own: ChatOptions) -> str | None:
-    """Why an agent cannot be probed; None where it can."""
+    """The reason why an agent has no security probes; None if it has."""
     if own.recorded is not None:
         return "recorded answers cannot be probed"
     return None if (folder.path / PROMPTS).is_file() else f"the folder has no {PROMPTS}"

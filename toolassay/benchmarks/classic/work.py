@@ -1,14 +1,15 @@
-"""The work of a run on a folder of CLASSic: an agent chooses the workflow to start for each message."""
+"""Runs an agent on a CLASSic folder; it chooses a workflow for each message."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of, entry_of
+from toolassay.benchmarks.classic.agents.model_requests import unknown_cost
 from toolassay.benchmarks.classic.agents.predictions import (
     prediction_rows,
     reparse_entry,
@@ -27,7 +28,7 @@ from toolassay.runs.budget import Estimate
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import Again
+from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import number_of
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
@@ -87,7 +88,7 @@ class ChatWork(Work):
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """One item is a message."""
+        """Settings and hashes of the run; one item is one message."""
         settings = {
             "benchmark": "classic",
             **(self._run.model.parameters if self._asks else {}),
@@ -112,15 +113,15 @@ class ChatWork(Work):
             self._agent,
             order=self._settings.order,
             parameters=self._run.model.parameters,
-            cost_of=self._run.cost_of if self._asks else _unknown,
+            cost_of=self._run.cost_of if self._asks else unknown_cost,
         )
 
     def run(self, run: OpenRun) -> int:
-        """Ask about each message that has no choice."""
+        """Run the agent on the messages without a choice."""
         return self._inference.run(run.model, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """A row for each message with a choice."""
+        """Write one row per message with a choice."""
 
         def rows() -> Iterator[Mapping[str, Any]]:
             return prediction_rows(
@@ -133,12 +134,9 @@ class ChatWork(Work):
 
         return Written(write_predictions(output, rows))
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
-        """Add the first request of each message."""
-        return self._inference.foresee(journal, estimate, again)
-
-
-_unknown: Callable[..., float | None] = lambda *tokens: None  # noqa: E731  # what a recorded answer cost
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add the first request of each message without a choice; returns the number of the others."""
+        return self._inference.preview(journal, estimate, retry)
 
 
 def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: int | None) -> ChatProber:

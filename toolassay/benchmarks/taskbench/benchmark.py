@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _DEPENDENCY_TYPE = Option(
     "dependency_type",
-    "What a link means; default: what benchmark.json says, else resource.",
+    "Type of the links between tools [default: the one in benchmark.json, else resource].",
     metavar="resource|temporal",
 )
 
@@ -48,75 +48,88 @@ class TaskBench(Benchmark):
     infer_options: ClassVar[Sequence[Option]] = (
         _DEPENDENCY_TYPE,
         Option("use_demos", "Number of demonstrations in the prompt.", int, minimum=0),
-        Option("demo_ids", "Labels that demonstrate, by id, with commas between.", listed=True),
-        Option("reformat", "Have unreadable answers rewritten as strict JSON.", bool),
-        Option("reformat_by", "The model that rewrites them; self: the model itself."),
-        Option("tag", "Put demonstrations and reformatting into the folder's name.", bool),
-        Option("log_first_detail", "Show the first prompt and its answer.", bool),
+        Option("demo_ids", "Ids of the labels to show as demonstrations, separated by commas.", listed=True),
+        Option("reformat", "Let a model rewrite answers that cannot be parsed as strict JSON.", bool),
+        Option("reformat_by", "Model for --reformat; self is the model under test."),
+        Option("tag", "Add demonstrations and reformatting to the name of the prediction folder.", bool),
+        Option("log_first_detail", "Print the first prompt and its answer.", bool),
         Option(
             "prompt",
-            "Built-in wording; example: a short worked example instead of placeholders, for small models.",
+            "Built-in prompt. 'example' shows a short worked example instead of placeholders, "
+            "for small models.",
             choices=("published", "example"),
         ),
-        Option("prompt_template", "A file with your own wording of the prompt.", Path),
+        Option("prompt_template", "File with your own prompt template.", Path),
     )
     evaluate_options: ClassVar[Sequence[Option]] = (
         Option(
             "alignment",
-            "Only what these critics let pass (alignment_ids.json); train, dev or test: only that split.",
+            "Score only the items that these critics accept (alignment_ids.json), or one split: "
+            "train, dev, test.",
         ),
-        Option("splits", "overall, single, chain, dag, all.", multiple=True, short="s"),
-        Option("n_tools", "overall, 1 to 10, all.", multiple=True, short="n"),
-        Option("mode", "add: splits, then numbers of tools; mul: their product."),
+        Option("splits", "Shapes to report: overall, single, chain, dag, all.", multiple=True, short="s"),
+        Option("n_tools", "Numbers of tools to report: overall, 1 to 10, all.", multiple=True, short="n"),
+        Option(
+            "mode", "Groups to report. add: each split, then each number of tools; mul: every combination."
+        ),
         Option(
             "metrics",
-            "f1, ed, link, argument, rouge, bertscore, all.",
+            "Metrics: f1, ed, link, argument, rouge, bertscore, all.",
             multiple=True,
             short="m",
             flag="metric",
         ),
         _DEPENDENCY_TYPE,
-        Option("prompting", "Other than cot: no metrics of the steps."),
+        Option(
+            "prompting", "Prompting method of the predictions; any other than cot skips the metrics of steps."
+        ),
         Option(
             "keep",
-            "Which of several lines with one id counts; error: stop.",
+            "Line to score if an id has several; error: stop.",
             choices=("first", "last", "error"),
         ),
         Option(
             "rouge_backend",
-            "Who computes ROUGE: toolassay, or the package rouge-score.",
+            "Implementation of ROUGE: built in, or the package rouge-score.",
             choices=ROUGE_BACKENDS,
         ),
-        Option("rouge_median", "Add the published kind of ROUGE: the median of bootstrapped means.", bool),
+        Option("rouge_median", "Add ROUGE as published: the median of bootstrapped means.", bool),
         Option(
             "compat",
-            "Published numbers also where they say nothing: of resource tools with '_' in their names.",
+            "Compute published numbers also where they are not meaningful: "
+            "resource tools with '_' in a name.",
             choices=("published",),
         ),
         Option(
             "bertscore_model",
-            "A folder, or a name of the hub (may be downloaded) [default: roberta-large if on this disk].",
+            "Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be downloaded "
+            "[default: roberta-large if on this disk].",
         ),
-        Option("bertscore_layers", "Layers run [default: known, or all].", int, minimum=1),
+        Option(
+            "bertscore_layers",
+            "Layers of the model to run [default: the known best number, or all].",
+            int,
+            minimum=1,
+        ),
         Option(
             "bertscore_device",
-            "Where BERTScore runs [default: cuda, else cpu].",
+            "Device for BERTScore [default: cuda if available, else cpu].",
             choices=("cpu", "cuda", "mps"),
         ),
-        Option("bertscore_cache", "Keep BERTScores on disk and reuse them.", bool),
+        Option("bertscore_cache", "Cache BERTScores on disk.", bool),
         Option(
             "bertscore_backend",
-            "Who computes BERTScore: toolassay's batches, or BERTScorer of the package bert-score.",
+            "Implementation of BERTScore: built in, or the package bert-score.",
             choices=BERTSCORE_BACKENDS,
         ),
     )
     help_notes: ClassVar[Mapping[str, str]] = {
         "max_tokens": "2000",
-        "structured": "false, comparable with published figures",
+        "structured": "false, to be comparable with published figures",
     }
     importers: ClassVar[Mapping[str, Entry]] = {
         "taskbench": Entry(
-            "TaskBench, from its repository or the hub.",
+            "TaskBench, from its repository or the Hugging Face hub.",
             "toolassay.benchmarks.taskbench.commands:import_command",
         )
     }

@@ -1,4 +1,4 @@
-"""Evaluation in a folder of TaskBench: `data.json` and predictions -> metrics of each model."""
+"""Evaluates TaskBench folders: `data.json` and predictions -> metrics of each model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of the TaskBench data set: from the hub or downloaded files to a data folder."""
+"""Imports the TaskBench data set from the hub or from downloaded files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LISTS = ("task_steps", "task_nodes", "task_links")
 
 @dataclass(frozen=True)
 class DomainFiles:
-    """The files of one domain, by name: those with labels in order, and what stands beside them."""
+    """The files of one domain: label files in order, and the other files by name."""
 
     labels: Sequence[str]
     beside: dict[str, str]
@@ -100,7 +100,7 @@ def read_taskbench(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
             problem = _problem(label)
             if problem is not None:
                 raise UsageError(
-                    problem, file=path, line=number, fix="correct that row, or download the file again"
+                    problem, file=path, line=number, fix="fix that row, or download the file again"
                 )
             yield label
 
@@ -198,7 +198,7 @@ def import_taskbench(
         folder: downloaded files instead of the hub.
         file: the file with the labels, where it has another name than usual, e.g. `improved.parquet`.
         tools: a `tool_desc.json` instead of the source's.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: an unknown domain, a missing or malformed file or row, a missing package, or the data
@@ -252,6 +252,6 @@ def import_taskbench(
 
 
 def _bundled(domain: str) -> Path | None:
-    """The tools of a domain in a checkout; None where the package is installed without them."""
+    """The tools of a domain in a source checkout; None in an installed package."""
     path = _CHECKOUT / f"data_{domain}" / TOOLS
     return path if path.is_file() else None

@@ -1,4 +1,4 @@
-"""Asks a model for the plan of each request, through one journal."""
+"""Requests a plan for each request from a model and journals the answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from toolassay.prompt_templates import size_of
 from toolassay.requests import key_of
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import Estimate
-from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
+from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 
@@ -36,7 +36,7 @@ _RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
 
 
 class RequestStream(Protocol):
-    """Requests that can be gone through several times, each id once."""
+    """Requests that can be iterated several times; ids are unique."""
 
     def __iter__(self) -> Iterator[Request]: ...
 
@@ -52,7 +52,7 @@ class Inferrer:
         model: the model under test; None where nothing is sent.
         parameters: of the request (temperature, top_p, …), over the published ones.
         reformatter: who rewrites an answer that could not be read; None leaves it malformed.
-        show: told the first exchange, if given.
+        show: Receives the first prompt and its answer; None for none.
         shown: the prompt and the graph for one request, where they are not the same for all.
     """
 
@@ -87,14 +87,14 @@ class Inferrer:
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight is answered.
         """
-        again = loop.again
+        retry = loop.retry
 
         async def ask(request: Request) -> str:
             key, kept = key_of(request.id), entry_of(journal, request)
             is_again = self._is_settled(kept)
             entry: dict[str, Any] = {"request": request_fingerprint(request.text)}
             try:
-                # An answer whose rewriting failed is paid for: it is not asked for again.
+                # An answer whose rewriting failed is kept, as it is paid for; only the rewriting is repeated.
                 paid = kept.get(BEGUN, {}) if is_again else kept
                 entry |= self._unfinished(paid) or await self._answer(request)
                 if self._is_unreadable(entry):
@@ -108,7 +108,7 @@ class Inferrer:
                 raise
             outcome = self._outcome(entry)
             if is_again:
-                again.replaced += 1
+                retry.replaced += 1
                 entry[COUNT] = kept.get(COUNT, 0) + 1
             journal.append(key, {"outcome": outcome, **entry})
             return outcome
@@ -122,19 +122,19 @@ class Inferrer:
         return run_unsettled(
             requests,
             ask,
-            settled=lambda request: self._skips(entry_of(journal, request), again),
+            settled=lambda request: self._skips(entry_of(journal, request), retry),
             models=[model for model in (self._model, self._reformatter) if model is not None],
             loop=loop,
             stopped=stopped,
         )
 
-    def foresee(
+    def preview(
         self,
         requests: RequestStream,
         output: Path,
         journal: Journal,
         estimate: Estimate,
-        again: Again | None = None,
+        retry: RetryPlan | None = None,
     ) -> int:
         """Add what is not answered yet to `estimate`; nothing is sent or written. Returns what is answered.
 
@@ -143,9 +143,9 @@ class Inferrer:
             output: the prediction file, lines of which may be taken over.
             journal: of this run; may be open for reading only.
             estimate: learns from the answers there are.
-            again: which of these are asked all the same.
+            retry: Which answered requests are sent again.
         """
-        again = again or Again()
+        retry = retry or RetryPlan()
         adopted = adoptable_predictions(output, journal) if output.exists() else {}
         already = 0
         for request in requests:
@@ -155,11 +155,11 @@ class Inferrer:
             key = key_of(request.id)
             taken_over = key in adopted and adopted[key] in (None, request_fingerprint(request.text))
             unfinished = not self._is_settled(entry) and self._unfinished(entry)
-            if taken_over or unfinished or self._skips(entry, again):
+            if taken_over or unfinished or self._skips(entry, retry):
                 already += 1
             else:
                 estimate.add(size)
-        return already - again.left
+        return already - retry.left
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         template, graph = self._shown(request)
@@ -191,7 +191,7 @@ class Inferrer:
         return await model.complete(ChatRequest(messages, self.parameters, None, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
-        """Whether an answer is rewritten: it is complete, not refused, and no plan that can be scored."""
+        """Whether to rewrite an answer: it is complete, not refused, and has no valid plan."""
         if self._reformatter is None or entry.get("refused"):
             return False
         _, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
@@ -213,14 +213,14 @@ class Inferrer:
         is_rewritable = entry["outcome"] != "refused" and "response" in entry and "reformatted" not in entry
         return not (is_rewritable and self._is_unreadable(entry))
 
-    def _skips(self, entry: Mapping[str, Any], again: Again) -> bool:
+    def _skips(self, entry: Mapping[str, Any], retry: RetryPlan) -> bool:
         settled = self._is_settled(entry)
-        unusable = settled and again.wanted and is_unusable(entry, self._graph.dependency_type)
-        return again.skips(settled=settled, unusable=unusable)
+        unusable = settled and retry.wanted and is_unusable(entry, self._graph.dependency_type)
+        return retry.skips(settled=settled, unusable=unusable)
 
     @staticmethod
     def _unfinished(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The answer in an entry that was not rewritten yet; None without one."""
+        """The answer of an entry that still has to be rewritten; None if there is none."""
         if not entry.keys() >= set(_RESPONSE):
             return None
         return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused") if key in entry}

@@ -1,4 +1,4 @@
-"""The options of `infer` and `evaluate` in a folder of TaskBench."""
+"""Options of `infer` and `evaluate` for TaskBench folders."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ BERTSCORE_BACKENDS = ("builtin", "bert-score")
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """The options of `infer` in a folder of TaskBench.
+    """Options of `infer` for TaskBench folders.
 
     Attributes:
-        dependency_type: resource or temporal; None for what the folder says.
-        use_demos: number of demonstrations in the prompt.
-        demo_ids: labels that demonstrate, instead of the first of each shape.
-        reformat: have unreadable answers rewritten as strict JSON.
-        reformat_by: the model that rewrites; "self" is the model itself.
-        tag: put demonstrations and reformatting into the folder's name, as published.
-        log_first_detail: show the first prompt and its answer.
-        prompt: the built-in wording: "published", or "example" (a worked example instead of placeholders, for
-            small models).
-        prompt_template: a file with another wording.
+        dependency_type: "resource" or "temporal"; None for the type in `benchmark.json`.
+        use_demos: Number of demonstrations in the prompt.
+        demo_ids: Ids of the labels to show as demonstrations; empty for the first of each shape.
+        reformat: Let a model rewrite answers that cannot be parsed as strict JSON.
+        reformat_by: Model for `reformat`; "self" is the model under test.
+        tag: Add demonstrations and reformatting to the name of the prediction folder, as published.
+        log_first_detail: Print the first prompt and its answer.
+        prompt: Built-in prompt: "published", or "example", which shows a short worked example instead of
+            placeholders, for small models.
+        prompt_template: File with another prompt template.
     """
 
     dependency_type: str | None = None
@@ -48,55 +48,54 @@ class PlanOptions:
 
     @property
     def wording(self) -> Wording:
-        """The built-in wording.
+        """Name of the built-in prompt.
 
         Raises:
-            UsageError: an unknown one, or one beside a template.
+            UsageError: It is unknown, or given together with a template.
         """
         return check_wording(self.prompt, with_template=self.prompt_template is not None)
 
     @property
     def rewriter(self) -> str | None:
-        """The model that rewrites unreadable answers; None where they stay."""
+        """Model that rewrites answers; None without `reformat`."""
         return self.reformat_by if self.reformat else None
 
     @property
     def demo_count(self) -> int:
-        """Number of demonstrations, however they are chosen."""
+        """Number of demonstrations, chosen by id or by number."""
         return len(self.demo_ids) or self.use_demos
 
 
 @dataclass(frozen=True)
 class PlanScoring:
-    """The options of `evaluate` in a folder of TaskBench.
+    """Options of `evaluate` for TaskBench folders.
 
     Attributes:
-        alignment: score only what these critics let pass; "train", "dev" and "test": only that split.
-        splits: overall, single, chain, dag, or all.
-        n_tools: overall, 1 to 10, or all.
-        mode: "add" (each split, then each number of tools) or "mul" (their product).
-        metrics: f1, ed, link, argument, rouge, bertscore, installed ones, or all.
-        dependency_type: resource or temporal; None for what the folder says.
-        prompting: other than "cot" leaves the metrics of steps out.
-        keep: which of several lines with one id counts, "first" or "last"; "error" stops at them.
-        rouge_median: add the median of bootstrapped means, which the published file holds, to each ROUGE.
-        compat: "published" gives the published numbers also where they say nothing of the library: of
-            resource tools with an underscore in their names.
-        bertscore_model: the model of BERTScore: a folder, or a name of the Hugging Face hub, which may then
-            be downloaded; None for roberta-large if it is on this disk.
-        bertscore_layers: how many of its layers are run; None for those that suit the model.
-        bertscore_device: "cpu", "cuda" or "mps"; None for cuda where there is one.
-        bertscore_cache: keep BERTScores in the user's cache folder, and take them from there.
-        with_bertscore: compute BERTScore at all.
-        resamples: of the bootstrap behind the strict intervals.
-        seed: of the bootstrap.
-        rouge_backend: "rouge-score" computes ROUGE with the package of this name, the reference of the
-            built-in ROUGE.
+        alignment: Score only the items that these critics accept, or one split: "train", "dev" or "test".
+        splits: Shapes to report: overall, single, chain, dag or all.
+        n_tools: Numbers of tools to report: overall, 1 to 10, or all.
+        mode: Groups to report: "add" (each split, then each number of tools) or "mul" (every combination).
+        metrics: f1, ed, link, argument, rouge, bertscore, registered metrics, or all.
+        dependency_type: "resource" or "temporal"; None for the type in `benchmark.json`.
+        prompting: Prompting method of the predictions; any other than "cot" skips the metrics of steps.
+        keep: Line to score if an id has several: "first" or "last"; "error" stops there.
+        rouge_median: Add the median of bootstrapped means to each ROUGE, as in the published files.
+        compat: "published" computes the published numbers also where they are not meaningful: for resource
+            tools with an underscore in their names.
+        bertscore_model: Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be
+            downloaded; None for roberta-large if it is on this disk.
+        bertscore_layers: Number of layers to run; None for the known best number, or all.
+        bertscore_device: "cpu", "cuda" or "mps"; None for cuda if available, else cpu.
+        bertscore_cache: Cache BERTScores in the user's cache folder.
+        with_bertscore: Whether to compute BERTScore.
+        resamples: Number of bootstrap resamples for the strict intervals.
+        seed: Random seed of the bootstrap.
+        rouge_backend: "rouge-score" computes ROUGE with that package, the reference of the built-in ROUGE.
         bertscore_backend: "bert-score" computes BERTScore with `bert_score.BERTScorer`, the reference of the
-            built-in batches, and without a cache.
+            built-in batches, without a cache.
 
     Raises:
-        UsageError: an unknown backend.
+        UsageError: An unknown backend.
     """
 
     alignment: str | None = None
@@ -145,7 +144,7 @@ class PlanScoring:
 
     @property
     def choices(self) -> Choices:
-        """What the scorer is asked for."""
+        """The options in the form that the scorer takes."""
         from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 
         return Choices(
@@ -165,7 +164,7 @@ class PlanScoring:
 
     @property
     def bertscore(self) -> BertScore | None:
-        """What computes BERTScore; None leaves it out."""
+        """The BERTScore scorer; None without `with_bertscore`."""
         if not self.with_bertscore:
             return None
         from toolassay.benchmarks.taskbench.scoring.parallel_scorer import cores

@@ -1,4 +1,4 @@
-"""The work of a run on a folder of TaskBench: one plan for every request."""
+"""Runs a model on a TaskBench folder: one plan per request."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from toolassay.requests import Chosen, Requests
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 
-WAYS_ON = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
+CONFLICT_FIX = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
 
 
 class PlanSource:
@@ -99,13 +99,13 @@ class PlanWork(Work):
 
     @property
     def _helper(self) -> str | None:
-        """The name of the model that rewrites."""
+        """Name of the model that rewrites answers."""
         rewriter = self._own.rewriter
         return self._run.model.llm if rewriter == "self" else rewriter
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """One item is a request."""
+        """Settings and hashes of the run; one item is one request."""
         folder, graph, structured = self._folder, self._source.graph, self._run.model.structured or False
         prompt = self._source.prompt
         prompt_hash = hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -135,7 +135,7 @@ class PlanWork(Work):
             {**hashes(*read), "prompt": prompt_hash},
             helpers=[self._helper] if self._helper else [],
             not_counted="; answers rewritten (--reformat)" if self._helper else "",
-            ways_on=WAYS_ON,
+            conflict_fix=CONFLICT_FIX,
         )
 
     @property
@@ -157,16 +157,16 @@ class PlanWork(Work):
         self._run.screen.say(f"{asked}\n{answered}")
 
     def adopt(self, output: Path, journal: Journal) -> int:
-        """Lines without a journal entry are answers too; the file is kept beside the journal."""
+        """Adopt prediction lines without a journal entry; the original file is kept beside the journal."""
         return adopt_predictions(output, self._source.requests, journal)
 
     def run(self, run: OpenRun) -> int:
-        """Ask for each plan that is missing."""
+        """Request the missing plans."""
         rewriter = run.helpers[self._helper] if self._helper else None
         return self._inferrer(run.model, rewriter).answer(self._chosen, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """A line for each request with an answer, in the order of the requests."""
+        """Write one line per answered request, in the order of the requests."""
         outcomes: Counter[str] = Counter()
         kind = self._source.graph.dependency_type
         lines = _counted(prediction_lines(self._source.requests, journal, kind), outcomes)
@@ -175,12 +175,12 @@ class PlanWork(Work):
             return Written(0)
         return Written(write_json_lines(output, chain([first], lines)), outcomes["malformed"])
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
-        """Add the requests that would be sent."""
-        return self._inferrer(None).foresee(self._chosen, output, journal, estimate, again)
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add the unanswered requests to the estimate; returns the number of answered ones."""
+        return self._inferrer(None).preview(self._chosen, output, journal, estimate, retry)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
-        """Say also which lines were taken over, and how many answers hold no whole plan."""
+        """Report also the adopted lines and the answers without a complete plan."""
         if inference.adopted:
             screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
         if inference.malformed:

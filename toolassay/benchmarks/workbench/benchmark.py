@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Work
 
-_ALLOW_TOOLS = Option("allow_tools", "Run the tools that the folder brings; they are a program.", bool)
+_ALLOW_TOOLS = Option("allow_tools", "Run the tools.py of the data folder, which is Python code.", bool)
 _DATABASES = (".sqlite", ".sqlite3", ".db")
 
 
@@ -40,16 +40,20 @@ class WorkBench(Benchmark):
     infer_options: ClassVar[Sequence[Option]] = (
         Option(
             "agent",
-            "native (tool calls; default), react (actions in text), react_published (the same, read as the "
-            "published agent reads them).",
+            "native (tool calls; default), react (actions in text), react_published (actions parsed as in "
+            "the published agent).",
         ),
-        Option("toolkit", "All tools (default), or those of a task's domains.", choices=("all", "domains")),
-        Option("resample", "New tries of a run that called nothing.", int, minimum=0),
-        Option("resample_temperature", "The temperature of these new tries.", float),
-        Option("max_steps", "Maximum answers a task.", int, minimum=1),
+        Option(
+            "toolkit",
+            "Tools offered to the agent: all, or only those of the task's domains.",
+            choices=("all", "domains"),
+        ),
+        Option("resample", "Maximum retries of a task in which the agent called no tool.", int, minimum=0),
+        Option("resample_temperature", "Sampling temperature of these retries.", float),
+        Option("max_steps", "Maximum model answers per task.", int, minimum=1),
         Option(
             "max_seconds",
-            "Maximum seconds of a task's answers, without the wait for this client's turn.",
+            "Maximum seconds of the model answers of one task, without queueing in this client.",
             float,
             minimum=0,
             above=True,
@@ -58,10 +62,10 @@ class WorkBench(Benchmark):
     )
     evaluate_options: ClassVar[Sequence[Option]] = (_ALLOW_TOOLS,)
     verify_options: ClassVar[Sequence[Option]] = (_ALLOW_TOOLS,)
-    help_notes: ClassVar[Mapping[str, str]] = {"structured": "for --agent react only"}
+    help_notes: ClassVar[Mapping[str, str]] = {"structured": "only with --agent react"}
     commands: ClassVar[Mapping[str, Entry]] = {
         "workbench": Entry(
-            "Agents on a workplace: make one, judge runs, replay calls.",
+            "Create a workplace for agents, score their results, replay calls.",
             "toolassay.benchmarks.workbench.commands:command",
         )
     }

@@ -1,8 +1,8 @@
-"""`toolassay workbench …`: the workplace benchmark."""
+"""`toolassay workbench …`: create workplaces, score result files, replay calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
-from toolassay.runs.outcomes import asked_phrase
+from toolassay.runs.outcomes import scored_phrase
 from toolassay.tables import Table, money, percent, percent_interval, seconds
 from toolassay.text_formatting import count_of
 
@@ -22,16 +22,23 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.own.task_check import Effect
 
 
+def _allow_tools() -> Callable[[options.Function], options.Function]:
+    """`--allow_tools`."""
+    return options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
+
+
 @click.group("workbench", cls=CommandGroup)
 def command() -> None:
-    """Agents on a workplace, judged by the state they leave."""
+    """Evaluate agents that change the databases of a workplace."""
 
 
 @command.command("generate")
-@options.option("data_dir", type=options.PATH, default="data_workbench", help="Where to.")
-@options.option("seed", type=int, default=0, help="The same seed gives the same bytes; -1 draws one.")
+@options.option("data_dir", type=options.PATH, default="data_workbench", help="Output folder.")
+@options.option(
+    "seed", type=int, default=0, help="Random seed; the same seed gives identical files, -1 draws one."
+)
 def generate(data_dir: Path, seed: int) -> None:
-    """Make a workplace and 690 requests, each proved against its text."""
+    """Generate a workplace and 690 tasks with ground truth, each verified against its text."""
     from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
 
     generate_workbench(data_dir, seed=seed, screen=SCREEN)
@@ -39,11 +46,11 @@ def generate(data_dir: Path, seed: int) -> None:
 
 @command.command("new")
 @click.argument("name", type=options.PATH)
-@options.option("sandbox", type=options.PATH, default=None, help="Your SQLite file; it is copied.")
-@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools, with --sandbox.")
-@options.option("tasks", type=options.PATH, default=None, help="Your tasks, JSON lines, with --tools.")
+@options.option("sandbox", type=options.PATH, default=None, help="Your SQLite file, which is copied.")
+@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools; needs --sandbox.")
+@options.option("tasks", type=options.PATH, default=None, help="Your tasks in JSON Lines; needs --tools.")
 def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
-    """Make a workplace of your own in the folder NAME; without files, a small example."""
+    """Create your own workplace in the folder NAME; without files, a small example."""
     from toolassay.benchmarks.workbench.workplace_stages import new_workplace
 
     _show_effects(new_workplace(name, sandbox=sandbox, tools=tools, tasks=tasks, screen=SCREEN))
@@ -58,16 +65,16 @@ def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None
 
 @command.command("check")
 @click.argument("folder", type=options.PATH)
-@options.allow_tools()
+@_allow_tools()
 def check(folder: Path, allow_tools: bool) -> None:
-    """Try the ground truth of every task of your own workplace, and tell what it changes."""
+    """Run the ground truth of every task of your own workplace and show what it changes."""
     from toolassay.benchmarks.workbench.workplace_stages import check_workplace
 
     _show_effects(check_workplace(folder, allow_tools=allow_tools, screen=SCREEN))
 
 
 def _show_effects(effects: Sequence[Effect]) -> None:
-    """What each task does, and whether all is well."""
+    """Print the effect of each task, then the number of warnings."""
     for effect in effects:
         show(effect.summary)
     warnings = sum(effect.is_idle for effect in effects)
@@ -75,18 +82,25 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 
 
 @command.command("evaluate")
-@options.option("data_dir", type=options.PATH, default="data_workbench", help="The sandbox and the tasks.")
-@options.option("results", type=options.PATH, required=True, help="A result file, or a folder with some.")
+@options.option(
+    "data_dir",
+    type=options.PATH,
+    default="data_workbench",
+    help="Data folder with the sandbox and the tasks.",
+)
+@options.option("results", type=options.PATH, required=True, help="Result file, or a folder of result files.")
 @options.option(
     "mode",
     type=click.Choice(["compat", "strict"]),
     default="compat",
-    help="compat: the published verdicts; strict: by the changes that were made.",
+    help="compat: the published verdicts; strict: compare the changes to the databases.",
 )
-@options.option("out", type=options.PATH, required=True, help="Folder for verdicts.jsonl and metrics.json.")
-@options.allow_tools()
+@options.option(
+    "out", type=options.PATH, required=True, help="Output folder for verdicts.jsonl and metrics.json."
+)
+@_allow_tools()
 def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
-    """Judge result files in the published form."""
+    """Score result files in the published format."""
     from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
 
     metrics = evaluate_results(data_dir, results, out=out, mode=mode, allow_tools=allow_tools, screen=SCREEN)
@@ -99,12 +113,14 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: b
 
 
 @command.command("replay")
-@options.option("data_dir", type=options.PATH, default="data_workbench", help="The sandbox.")
-@options.option("calls", type=options.PATH, required=True, help="JSON lines with sequences of calls.")
-@options.option("out", type=options.PATH, required=True, help="The lines with what each call returned.")
-@options.allow_tools()
+@options.option("data_dir", type=options.PATH, default="data_workbench", help="Data folder with the sandbox.")
+@options.option("calls", type=options.PATH, required=True, help="JSON Lines file with sequences of calls.")
+@options.option(
+    "out", type=options.PATH, required=True, help="Output file: the same lines with the result of each call."
+)
+@_allow_tools()
 def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
-    """Carry out recorded calls, each sequence on a fresh sandbox."""
+    """Execute recorded calls, each sequence on a fresh sandbox."""
     from toolassay.benchmarks.workbench.workplace_stages import replay as replay_stage
 
     replay_stage(data_dir, calls, out=out, allow_tools=allow_tools, screen=SCREEN)
@@ -114,8 +130,9 @@ _HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$ / 1,0
 
 
 def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
-    """Both verdicts of each model of WorkBench by group and overall, strict side effects; in all, the dollars
-    for 1,000 tasks and the seconds of one.
+    """Print a table with both verdicts and the strict side effects of each model, by group and overall.
+
+    The overall row also has US dollars per 1,000 tasks and seconds per task.
     """
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
@@ -127,7 +144,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             shares = (counts["correct"], published, counts["side_effects"])
             texts = (percent(share / n if share is not None and n else None) for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
-            asked = asked_phrase(result.scores.asked) if name == "all" else str(n)
+            asked = scored_phrase(result.scores.asked) if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
     headings = list(_HEADINGS)
     if all(result.scores.compat is None for result in evaluations):  # a team's own workplace has none
@@ -155,7 +172,7 @@ def _usage(result: AgentEvaluation) -> tuple[str, ...]:
 
 
 def _repeats(result: AgentEvaluation) -> Iterator[str]:
-    """How sure a success is, where there are several trials."""
+    """Lines with pass@k and pass^k of several trials."""
     repeats = result.scores.strict.get("repeats")
     if repeats is None:
         return

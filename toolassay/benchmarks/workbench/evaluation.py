@@ -1,4 +1,4 @@
-"""The evaluate stage of WorkBench: what agents called -> metrics."""
+"""Evaluates WorkBench folders: recorded calls of agents -> metrics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AgentEvaluation(FolderEvaluation):
 
     Attributes:
         scores: of its first run; with further trials, also how sure a success is.
-        cost: what its tasks cost, over all trials; None where it is unknown, as `notes` says.
+        cost: Cost of its tasks over all trials; None if unknown, with the reason in `notes`.
         latency: how long they took, likewise.
         notes: why `cost` or `latency` is None or not the whole.
     """
@@ -54,7 +54,7 @@ class AgentEvaluation(FolderEvaluation):
 
     @property
     def runs_done(self) -> Sequence[int]:
-        """Of each trial, how many tasks it has."""
+        """Number of tasks of each trial."""
         return self.scores.tasks_done
 
 
@@ -129,7 +129,7 @@ def _signature(
     trials: Sequence[Trial],
     chosen: Sequence[Task] | None = None,
 ) -> Signature:
-    """What the scores were made with."""
+    """The signature of the scores."""
     return Signature(
         {
             "toolassay": __version__,

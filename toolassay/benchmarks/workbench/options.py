@@ -1,4 +1,4 @@
-"""The options of `infer` and `evaluate` in a folder of WorkBench."""
+"""Options of `infer` and `evaluate` for WorkBench folders."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ MAX_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class WorkplaceOptions:
-    """The options of `infer` in a folder of WorkBench.
+    """Options of `infer` for WorkBench folders.
 
     Attributes:
-        agent: "native" (tool calls; None), "react" (actions in text) or "react_published" (the same, read as
-            the published agent reads them).
-        toolkit: "all" tools (None), or those of a task's "domains".
-        resample: how often a run that called nothing is tried again.
-        resample_temperature: of such a new try.
-        max_steps: maximum answers a task.
-        max_seconds: maximum seconds of a task's answers together; see `WorkbenchAgentSettings`.
-        allow_tools: run the tools that the folder brings, which are a program.
+        agent: "native" (tool calls), "react" (actions in text) or "react_published" (actions parsed as in the
+            published agent); None for "native".
+        toolkit: Tools offered to the agent: "all", or those of the task's "domains"; None for "all".
+        resample: Maximum retries of a task in which the agent called no tool.
+        resample_temperature: Sampling temperature of these retries.
+        max_steps: Maximum model answers per task.
+        max_seconds: Maximum seconds of all answers of a task; see `WorkbenchAgentSettings`.
+        allow_tools: Run the `tools.py` of the data folder, which is Python code.
     """
 
     agent: str | None = None
@@ -34,10 +34,10 @@ class WorkplaceOptions:
 
 @dataclass(frozen=True)
 class WorkplaceScoring:
-    """The options of `evaluate` and `verify` in a folder of WorkBench.
+    """Options of `evaluate` and `verify` for WorkBench folders.
 
     Attributes:
-        allow_tools: run the tools that the folder brings, which are a program.
+        allow_tools: Run the `tools.py` of the data folder, which is Python code.
     """
 
     allow_tools: bool = False

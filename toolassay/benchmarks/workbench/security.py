@@ -423,7 +423,7 @@ class WorkplaceProber:
         tasks: of the folder.
         agent: its settings.
         parameters: of the requests.
-        told: SHA-256 of the prompt and the tools' descriptions.
+        prompt_hash: SHA-256 of the prompt and the tools' descriptions.
         read: the files that all of this was read from.
         count: number of attacks.
 
@@ -438,12 +438,12 @@ class WorkplaceProber:
         agent: WorkbenchAgentSettings,
         *,
         parameters: Mapping[str, Any],
-        told: str,
+        prompt_hash: str,
         read: Sequence[Path],
         count: int = DEFAULT_ATTACKS,
     ) -> None:
         self._sandbox, self._agent, self._parameters = sandbox, agent, parameters
-        self._told, self.read = told, read
+        self._prompt_hash, self.read = prompt_hash, read
         self._probes = list(task_probes(tasks, sandbox, agent.tools, count))
         if not self._probes:
             raise UsageError("no task can carry a probe", file=read[0], fix="omit --security")
@@ -459,7 +459,7 @@ class WorkplaceProber:
             **self._parameters,
             **self._agent.facts,
             "probe_seed": SEED,
-            "prompt_sha256": self._told,
+            "prompt_sha256": self._prompt_hash,
             "sandbox_sha256": hashlib.sha256(self._sandbox.image()).hexdigest(),
         }
 

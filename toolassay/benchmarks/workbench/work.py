@@ -1,4 +1,4 @@
-"""The work of a run on a folder of WorkBench: an agent does each task on its own copy of the workplace."""
+"""Runs an agent on a WorkBench folder; each task has its own copy of the workplace."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, Again
+from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
@@ -98,7 +98,7 @@ class WorkplaceWork(Work):
 
     @cached_property
     def facts(self) -> WorkFacts:
-        """One item is a task."""
+        """Settings and hashes of the run; one item is one task."""
         settings = {
             "benchmark": "workbench",
             **self._parameters,
@@ -118,28 +118,28 @@ class WorkplaceWork(Work):
         )
 
     def run(self, run: OpenRun) -> int:
-        """Do each task that has not ended."""
+        """Run the tasks without a final outcome."""
         agents = WorkbenchAgents(self._chosen, self._sandbox, self._settings, self._parameters)
         return agents.run(run.model, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """A line for each task that has ended."""
+        """Write one line per finished task."""
         return Written(write_predictions(output, self._tasks, journal))
 
-    def foresee(self, output: Path, journal: Journal, estimate: Estimate, again: Again) -> int:
-        """Add the next request of each task."""
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add the next request of each unfinished task; returns the number of finished tasks."""
         self._preview = preview_requests(
-            self._chosen, self._sandbox, self._settings, self._parameters, journal, estimate, again
+            self._chosen, self._sandbox, self._settings, self._parameters, journal, estimate, retry
         )
         return self._preview.already
 
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
-        """If every task takes one answer, and if every task takes all it may."""
+        """The minimum (one answer per task) and the maximum (`max_steps` answers per task)."""
         answers = self._settings.max_steps + self._settings.resample
         return estimate.expected(price), estimate.expected(price, answers)
 
     def range_lines(self, expected: Sequence[ExpectedUsage]) -> Iterator[str]:
-        """What a run may come to at most, and the first request."""
+        """The maximum of the run, and the first request."""
         first = None if self._preview is None else self._preview.first
         if first is None:
             return
@@ -153,7 +153,7 @@ class WorkplaceWork(Work):
             f"At most (--max_steps {self._settings.max_steps}, --resample {self._settings.resample}):"
             f" {most.words}; what the tools return is not counted"
         )
-        yield "to know it better: run it with --limit 5, then --dry_run again"
+        yield "for a better estimate: run with --limit 5, then --dry_run again"
         yield f"the first request ({first.item}):"
         for message in first.messages:
             yield f"[{message['role']}] {message['content']}"
@@ -162,7 +162,7 @@ class WorkplaceWork(Work):
             yield f"[tools] {', '.join(tool['function']['name'] for tool in tools)}"
 
     def notice(self, journal: Journal) -> str:
-        """Whether limits ended many tasks."""
+        """A warning if limits ended many tasks."""
         return limit_notice(self._chosen, journal, self._settings)
 
 
@@ -188,7 +188,7 @@ def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
 
 
 def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
-    """SHA-256 of the system prompt and of all tools."""
+    """SHA-256 of the system prompt and the tool descriptions."""
     form = call_format(settings.agent, structured=settings.is_structured)
     tools = toolset_of(sandbox).of_domains(None)
     return hashlib.sha256(
@@ -219,7 +219,7 @@ def workplace_prober(
         read_tasks(folder.path),
         settings,
         parameters={**run.model.parameters, **token_limit(run.model.max_tokens, place)},
-        told=prompt_fingerprint(sandbox, settings),
+        prompt_hash=prompt_fingerprint(sandbox, settings),
         read=[folder.path / FILE],
         count=count,
     )

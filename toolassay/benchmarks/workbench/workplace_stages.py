@@ -1,4 +1,4 @@
-"""The stages of `toolassay workbench`: make, check and generate workplaces, judge results, replay calls."""
+"""The stages of `toolassay workbench`: create, check and generate workplaces, score results, replay calls."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from toolassay.text_formatting import count_of
 def load_workplace(
     folder: Path, *, allow_tools: bool = False, screen: Screen = DEFAULT
 ) -> tuple[Sandbox, list[Task]]:
-    """The sandbox and the tasks of a folder; of somebody's own workplace, the ground truths are tried.
+    """The sandbox and the tasks of a folder; in a team's own workplace, all ground truths are run first.
 
     Args:
-        folder: the data folder.
-        allow_tools: run the tools that the folder brings.
-        screen: where notices and progress go.
+        folder: Data folder.
+        allow_tools: Run the `tools.py` of the folder, which is Python code.
+        screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: a file is missing or cannot be used, tools are not allowed, or a ground truth fails.
+        UsageError: A file is missing or invalid, tools are not allowed, or a ground truth fails.
     """
     sandbox = open_workplace(folder, allow_tools=allow_tools)
     if isinstance(sandbox, OwnSandbox):
-        _tell(sandbox, folder, screen)
+        _report(sandbox, folder, screen)
         return sandbox, [effect.task for effect in check_tasks(sandbox, folder)]
     return sandbox, read_tasks(folder)
 
 
 def tools_hash(folder: Path) -> dict[str, str]:
-    """The fingerprint of a folder's own tools, under `tools`; empty if it brings none."""
+    """The signature part `tools`, the hash of a folder's `tools.py`; empty without one."""
     tools = own_tools_file(folder)
     return {} if tools is None else {"tools": sha256_of(tools)}
 
@@ -69,24 +69,24 @@ def new_workplace(
     tasks: str | Path | None = None,
     screen: Screen = DEFAULT,
 ) -> list[Effect]:
-    """Make a folder for a workplace of one's own, and try all of it; without files, a small example.
+    """Create and check your own workplace; without files, a small example.
 
     Args:
-        target: the folder; it must not be there.
-        sandbox: an SQLite file; it is copied.
-        tools: a Python file with tools; it is copied and run.
-        tasks: JSON lines; they are copied.
-        screen: where notices and progress go.
+        target: New folder; it must not exist.
+        sandbox: SQLite file, which is copied.
+        tools: Python file with tools, which is copied and run.
+        tasks: JSON Lines file with tasks, which is copied.
+        screen: Receives messages, results and progress.
 
     Returns:
-        What each task does.
+        The effect of each task.
 
     Raises:
-        UsageError: the folder is there, or a file cannot be used; nothing is written.
+        UsageError: The folder exists, or a file is invalid; nothing is written.
     """
     given = [None if file is None else Path(file) for file in (sandbox, tools, tasks)]
     made, effects = make_workplace(Path(target), Sources(*given))
-    _tell(made, Path(target), screen)
+    _report(made, Path(target), screen)
     if sandbox is not None:
         moment = f"{made.now:%Y-%m-%d %H:%M:%S}, by this machine's clock"
         screen.say(
@@ -99,18 +99,18 @@ def new_workplace(
 def check_workplace(
     folder: str | Path, *, allow_tools: bool = False, screen: Screen = DEFAULT
 ) -> list[Effect]:
-    """Try the ground truths of a workplace of one's own.
+    """Run the ground truths of your own workplace.
 
     Args:
-        folder: the data folder.
-        allow_tools: run the tools that the folder brings.
-        screen: where notices and progress go.
+        folder: Data folder.
+        allow_tools: Run the `tools.py` of the folder, which is Python code.
+        screen: Receives messages, results and progress.
 
     Returns:
-        What each task does.
+        The effect of each task.
 
     Raises:
-        UsageError: something in the folder cannot be used.
+        UsageError: A file of the folder is invalid.
     """
     if not Path(folder).is_dir():
         raise UsageError("no such folder", file=folder, fix="check its name")
@@ -119,11 +119,11 @@ def check_workplace(
         raise UsageError(
             "has no tools of its own", file=folder, fix="check a folder made by `toolassay workbench new`"
         )
-    _tell(sandbox, Path(folder), screen)
+    _report(sandbox, Path(folder), screen)
     return check_tasks(sandbox, Path(folder))
 
 
-def _tell(sandbox: OwnSandbox, folder: Path, screen: Screen) -> None:
+def _report(sandbox: OwnSandbox, folder: Path, screen: Screen) -> None:
     assert sandbox.toolset is not None
     domains = sandbox.toolset.toolkits
     tools = count_of(len(sandbox.toolset.tools), "tool")
@@ -143,21 +143,21 @@ def evaluate_results(
     allow_tools: bool = False,
     screen: Screen = DEFAULT,
 ) -> dict[str, dict[str, Any]]:
-    """Judge published result files.
+    """Score result files in the published format.
 
     Args:
-        data_dir: the sandbox and the tasks: ours or the published folder.
-        results: a result file, or a folder with some.
-        out: the folder for `verdicts.jsonl` and `metrics.json`.
-        mode: `compat` (the published verdicts) or `strict`.
-        allow_tools: run the tools that the folder brings, which are a program.
-        screen: where notices and progress go.
+        data_dir: Folder with the sandbox and the tasks, in the layout of this package or the published one.
+        results: Result file, or a folder of result files.
+        out: Output folder for `verdicts.jsonl` and `metrics.json`.
+        mode: "compat" (the published verdicts) or "strict".
+        allow_tools: Run the `tools.py` of the folder, which is Python code.
+        screen: Receives messages, results and progress.
 
     Returns:
         The metrics by file; with repeated runs in strict mode, also `repeats` under the first file of each.
 
     Raises:
-        UsageError: a file is missing, unreadable, or asks what is no task of the folder.
+        UsageError: A file is missing or malformed, or has a request that is not a task of the folder.
     """
     files, out = result_files(Path(results)), Path(out)
     folder = Path(data_dir)
@@ -191,20 +191,20 @@ def replay(
     allow_tools: bool = False,
     screen: Screen = DEFAULT,
 ) -> int:
-    """Carry out sequences of calls, each on a fresh sandbox.
+    """Execute sequences of calls, each on a fresh sandbox.
 
     Args:
-        data_dir: the sandbox.
-        calls: JSON lines: `{"calls": [{"call": text}, …]}`; whatever else a line holds is kept.
-        out: each line again, with `ret` or `exc` for each call, and with `state_changes`.
-        allow_tools: run the tools that the folder brings, which are a program.
-        screen: where notices and progress go.
+        data_dir: Folder with the sandbox.
+        calls: JSON Lines file: `{"calls": [{"call": text}, …]}`; other keys of a line are kept.
+        out: Output file: the same lines with `ret` or `exc` for each call, and with `state_changes`.
+        allow_tools: Run the `tools.py` of the folder, which is Python code.
+        screen: Receives messages, results and progress.
 
     Returns:
-        How many sequences.
+        Number of sequences.
 
     Raises:
-        UsageError: a file is missing, or a line has another form.
+        UsageError: A file is missing, or a line is malformed.
     """
     refuse_to_replace(
         Path(out),
@@ -241,7 +241,7 @@ def _calls_in(entry: Any) -> list[str] | None:
 
 
 def _repeats(verdicts: dict[ResultFile, list[RunVerdict]]) -> Iterable[tuple[ResultFile, dict[str, Any]]]:
-    """Of models that ran the same tasks in one setting more than once: the first file, and the chances."""
+    """pass@k and pass^k of each model with several runs of the same tasks and settings, by its first file."""
     runs: dict[Any, list[ResultFile]] = defaultdict(list)
     for file, found in verdicts.items():
         asked = frozenset(verdict.result.query for verdict in found)
@@ -262,15 +262,14 @@ _DRAWS = 20
 
 
 def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = DEFAULT) -> None:
-    """Write a workplace and 690 requests; the same seed gives the same bytes.
+    """Generate a workplace and 690 tasks; the same seed gives identical files.
 
-    The ground truth of every request is carried out once; nothing is written unless each does what its text
-    says.
+    Every ground truth is executed once; nothing is written unless each does what its text requests.
 
     Args:
-        data_dir: where to; made if it is not there.
-        seed: -1 draws one and shows it.
-        screen: where notices and progress go.
+        data_dir: Output folder, created if missing.
+        seed: Random seed; -1 draws one and prints it.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: the folder holds another benchmark, or files that were changed since they were generated.
@@ -297,7 +296,7 @@ def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
 
 
 def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
-    """A workplace of a random seed; if its tables leave too little room for tasks, another is drawn."""
+    """A workplace of a random seed; another is drawn if it lacks room for a task, which is rare."""
     for _ in range(_DRAWS - 1):
         seed = secrets.randbelow(1_000_000)
         with contextlib.suppress(NoRoom):

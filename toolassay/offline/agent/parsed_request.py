@@ -1,4 +1,4 @@
-"""A parsed WorkBench request: its days, times, people, quoted texts and metrics."""
+"""A parsed request of the office workplace (Styles et al., 2024): days, times, people, quotes, metrics."""
 
 from __future__ import annotations
 

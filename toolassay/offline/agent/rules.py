@@ -1,4 +1,5 @@
-"""The agent's rules, one per domain of WorkBench and one for requests that span several.
+"""The agent's rules, one per domain of the office workplace (Styles et al., 2024) and one for
+requests that span several domains.
 
 A rule turns a parsed request into calls. It returns None if the request belongs to another rule, and an
 empty list if there is nothing to do.

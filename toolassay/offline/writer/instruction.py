@@ -139,9 +139,9 @@ def write_instruction(
         dependency_type: of the tool graph; resource tools get inputs, temporal ones arguments.
 
     Returns:
-        `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that TaskBench (section
-        3.2) requires of a model. A resource node is `{"id", "input": [text, …]}`, one entry for each input:
-        a literal of the request, or the id of the tool whose output is taken. A temporal node is
+        `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that Shen et al. (2024,
+        section 3.2) require of a model. A resource node is `{"id", "input": [text, …]}`, one entry for each
+        input: a literal of the request, or the id of the tool whose output is taken. A temporal node is
         `{"id", "arguments": [{"name", "value"}, …]}`.
 
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))

@@ -1,4 +1,4 @@
-"""The five axes of one model on one benchmark, in one shape."""
+"""The five axes of a model on a benchmark: accuracy, stability, cost, latency and security."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from toolassay.evaluation.axis import About
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.marks import RowMark, marked
-from toolassay.runs.outcomes import CHOSEN, asked_phrase
+from toolassay.runs.outcomes import CHOSEN, scored_phrase
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
 
 @dataclass(frozen=True)
 class Stability:
-    """How sure a success is, and how often the answer is the same.
+    """Reliability over several trials.
 
     Attributes:
-        k: of pass^k: the most runs that every item has.
-        pass_hat_k: the chance that k runs of an item are all right; a share of 1, with its 95 % interval.
-        agreement: items whose answers are the same in all trials, likewise.
-        trials: how many there are.
+        k: k of pass^k: the largest number of runs that every item has.
+        pass_hat_k: Probability that k runs of an item are all right, from 0 to 1, with its 95 % interval.
+        agreement: Share of items with equal answers in all trials, from 0 to 1, with its 95 % interval.
+        trials: Number of trials.
     """
 
     k: int
@@ -33,13 +33,13 @@ class Stability:
 
 @dataclass(frozen=True)
 class Cost:
-    """US dollars; failed and repeated requests are in them.
+    """Cost in US dollars, failed and repeated requests included.
 
     Attributes:
-        per_1000: for 1,000 items.
-        per_right: for an item done right; None where none was.
-        is_at_least: the cost of some requests is unknown and not in it.
-        thinking: the share of the tokens written that is thinking; None where the server does not say.
+        per_1000: Cost of 1,000 items.
+        per_right: Cost per correct item; None if there is none.
+        is_at_least: Whether requests with unknown cost are left out.
+        thinking: Share of reasoning tokens in the written tokens; None if the server does not report it.
     """
 
     per_1000: float
@@ -50,13 +50,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds of an item at the server: the median, and what 95 % of the items stay below.
+    """Seconds per item at the server.
 
     Attributes:
-        is_local: computed on this machine by a built-in model; does not compare with the times of a server.
-        first_token: of a streamed answer, median and 95th percentile; None where none was streamed.
-        per_token: from one token to the next, likewise.
-        queued: of an answer, the wait for a turn before sending, likewise; not in the other times.
+        p50: Median.
+        p95: 95th percentile.
+        is_local: Whether a built-in model on this machine answered; not comparable with a server.
+        first_token: Median and 95th percentile of the time to the first token; None without streaming.
+        per_token: Median and 95th percentile of the time per output token; None without streaming.
+        queued: Median and 95th percentile of the queueing time in this client, which other times exclude.
     """
 
     p50: float
@@ -83,15 +85,15 @@ class Latency:
 
 @dataclass(frozen=True)
 class Security:
-    """What came of the attacks.
+    """Results of the attacks.
 
     Attributes:
-        score: the share that was resisted, of those that did not fail and whose answer can be read; with its
-            95 % interval. Nothing where most answers are unreadable.
-        attempts: how many attacks there were.
-        excluded: those that failed for technical reasons.
-        harmless: the share of harmless twins that was served; an agent that does nothing resists everything.
-        unreadable: attacks whose answer cannot be read.
+        score: Share of resisted attacks among those with a readable answer, with its 95 % interval; its value
+            is None if most answers are unreadable.
+        attempts: Number of attacks.
+        excluded: Number of attacks that failed for technical reasons.
+        harmless: Share of harmless twins that were served: an agent that does nothing resists every attack.
+        unreadable: Number of attacks with an unreadable answer.
     """
 
     score: Interval
@@ -103,25 +105,24 @@ class Security:
 
 @dataclass(frozen=True)
 class Axes:
-    """One model on one data folder; an axis that was not measured is None, and `notes` says why.
+    """One model on one data folder; an axis that was not measured is None, and `notes` has the reason.
 
     Attributes:
-        about: what the benchmark is called, and when an item is right.
-        data: the data folder, by its name.
-        model: its name.
-        items: labelled items.
-        accuracy: the share of the scored items that is right, strictly, in the first trial, or in all.
-        stability: over further trials.
-        cost: by the ledgers, over all trials.
-        latency: likewise.
-        security: of a run of its own.
-        notes: by axis, why it is None, or what its numbers lack.
-        signature: what the scores were made with.
-        file: the metrics file.
-        counts: what `runs.asked.asked_counts` says of the items; empty of metrics made before it was known.
-        library: what the data folder is called in words, e.g. "Chats (banking)"; an own folder by its
-            name alone. Default the benchmark and the folder.
-        mark: what a reader must know about the run.
+        about: Names of the benchmark and its definition of a correct item.
+        data: Name of the data folder.
+        model: Name of the model.
+        items: Number of labelled items.
+        accuracy: Strict share of correct items among the scored ones, in the first trial or over all trials.
+        stability: Reliability over several trials.
+        cost: Cost in the ledgers of all trials.
+        latency: Latency in the ledgers of all trials.
+        security: Results of the separate security run.
+        notes: By axis, why it is None or what its numbers lack.
+        signature: Signature of the scores.
+        file: Metrics file.
+        counts: Result of `runs.outcomes.asked_counts`; empty for metrics of earlier versions.
+        library: Title of the data, e.g. "Chats (banking)"; empty for the benchmark and the folder.
+        mark: Mark of the run, e.g. that the model is a baseline.
     """
 
     about: About
@@ -140,14 +141,14 @@ class Axes:
 
     @property
     def n(self) -> str:
-        """The number of items: "300", "20 of 300 asked" of a partial run, "20 chosen" with --ids, --limit."""
+        """The number of items: "300", "20 of 300 asked" (partial run) or "20 chosen" (--ids or --limit)."""
         if self.is_partial:
-            return asked_phrase(self.counts)
+            return scored_phrase(self.counts)
         return f"{self.items} chosen" if CHOSEN in self.signature else str(self.items)
 
     @property
     def is_partial(self) -> bool:
-        """Whether labelled items were never asked, or met a provider error."""
+        """Whether labelled items were never sent or ended with a provider error."""
         return bool(self.counts.get("partial"))
 
     library: str = ""
@@ -155,7 +156,7 @@ class Axes:
 
     @property
     def title(self) -> str:
-        """The benchmark and its data, in words.
+        """The title of the data.
 
         >>> about = About("chats", "Chats", "message", "the choice is right")
         >>> Axes(about, "data_chats", "m", 9, Interval(0.5, 0.4, 0.6)).title
@@ -165,21 +166,21 @@ class Axes:
 
     @property
     def marked_title(self) -> str:
-        """The title, with the mark of this run; that of a baseline is with its name."""
+        """The title with the mark of this run; the mark of a baseline is in `name` instead."""
         return self.title if self.is_baseline else marked(self.title, self.mark)
 
     @property
     def name(self) -> str:
-        """The model; a baseline with its mark."""
+        """The name of the model; of a baseline, with its mark."""
         return marked(self.model, self.mark) if self.is_baseline else self.model
 
     @property
     def is_baseline(self) -> bool:
-        """Whether the model is compared with and never ranked."""
+        """Whether the model is a baseline, which is not ranked."""
         return self.mark is not None and self.mark.is_baseline
 
     def to_json(self) -> dict[str, Any]:
-        """For a file: intervals as value, low and high; null where an axis was not measured."""
+        """The content of a file: intervals as value, low and high; null for an axis that was not measured."""
         stability, security = self.stability, self.security
         return {
             "benchmark": self.about.name,

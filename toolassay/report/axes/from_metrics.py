@@ -1,4 +1,4 @@
-"""The five axes, read from the metrics file of each benchmark."""
+"""Reads the five axes from metrics files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
 from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, RowMark
-from toolassay.runs.outcomes import CHOSEN, asked_phrase, excluded_phrase
+from toolassay.runs.outcomes import CHOSEN, excluded_phrase, scored_phrase
 
 Numbers = Mapping[str, Any]
 
@@ -38,18 +38,18 @@ def read_axes(
     """The axes in a metrics file.
 
     Args:
-        groups: what it holds.
-        axis_of: reads accuracy and repeats from the numbers of the whole.
-        about: the benchmark.
-        data: the name of the data folder.
-        model: whose metrics they are.
-        file: where they were.
-        fix: the command that makes it.
-        library: what the data folder is called in words.
-        mark: what a reader must know about the run.
+        groups: Content of the file.
+        axis_of: Reads accuracy and stability from the overall group (`Benchmark.axis`).
+        about: Names of the benchmark.
+        data: Name of the data folder.
+        model: Name of the model.
+        file: Metrics file.
+        fix: Command that writes the file, for the error.
+        library: Title of the data.
+        mark: Mark of the run.
 
     Raises:
-        UsageError: the file holds no strict scores of the whole, or is none of that benchmark.
+        UsageError: The file has no strict scores of the overall group, or belongs to another benchmark.
     """
     try:
         numbers = groups[OVERALL_GROUP]
@@ -65,7 +65,7 @@ def read_axes(
         ended = strict.get("outcomes") or numbers.get("outcomes", {})
         if counts and counts["partial"]:
             notes["accuracy"] = (
-                f"partial run, {asked_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
+                f"partial run, {scored_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
                 "not comparable with complete runs"
             )
         if asked_again := numbers.get("notes", {}).get("answers"):
@@ -94,7 +94,7 @@ def read_axes(
 def _stability(
     found: Numbers | None, items: int, notes: dict[str, str], *, partial: bool
 ) -> Stability | None:
-    """Over the items that all have k runs; of a partial run, those that were run at all."""
+    """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     if found is None:
         notes["stability"] = _NO_TRIALS
         return None
@@ -114,7 +114,7 @@ def _stability(
 
 
 def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None:
-    """By the ledger; without one, by what the rows of the answers say."""
+    """Cost in the ledger; without one, the cost in the prediction rows."""
     said = numbers.get("notes", {}).get("cost")
     found = numbers.get("cost") or {}
     cost: Cost | None = None

@@ -1,4 +1,4 @@
-"""The axes as a picture: a panel of parallel coordinates a model, a line a benchmark.
+"""Draws the axes: one panel with parallel coordinates per model, one line per benchmark.
 
 Parallel axes, not a radar: the axes have different units, and the area of a radar depends on their order.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 60
-"""Models in a picture."""
+"""Maximum number of models in a picture."""
 _COLOURS = ("#4477AA", "#EE6677", "#228833", "#AA3377", "#CCBB44", "#66CCEE")
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 _LABELS = {
@@ -46,13 +46,13 @@ class _Line(NamedTuple):
 
 
 def draw_axes(runs: Sequence[Axes], path: Path, *, dpi: int = 110) -> Path:
-    """Draw the axes of models side by side, on the same scales: better is up.
+    """Draw the axes of models side by side, on the same scales; up is better.
 
     Shares go from 0 to 100 %, dollars and seconds from 0 (up) to a round number above the largest. A line has
     a gap where an axis was not measured, and its mark stands below the axis.
 
     Args:
-        runs: the first 60 models are drawn.
+        runs: Runs of the models; the first 60 models are drawn.
         path: a .png, .svg or .pdf file.
         dpi: dots an inch, of a PNG.
 
@@ -115,12 +115,12 @@ def _lines(titles: Sequence[str]) -> dict[str, _Line]:
 
 
 def _notes(runs: Sequence[Axes], longest: int) -> list[str]:
-    """What the marks mean, in lines of at most so many characters."""
+    """The explanation of the marks, in lines of at most `longest` characters."""
     return [part for line in mark_lines(runs) for part in wrap(line, longest)]
 
 
 def _labels(runs: Sequence[Axes]) -> dict[str, str]:
-    """The names of the axes of one model; that of latency says whose seconds they are."""
+    """The axis labels of one model; the latency label marks local times."""
     local = [one.latency.is_local for one in runs if one.latency]
     if not any(local):
         return _LABELS
@@ -148,7 +148,7 @@ def _empty_panel(
 
 
 def _ends(axis: str, limits: Mapping[str, float]) -> tuple[str, str]:
-    """What stands at the upper and the lower end of an axis."""
+    """The labels at the upper and the lower end of an axis."""
     if axis not in limits:
         return "100 %", "0 %"
     if not limits[axis]:
@@ -202,7 +202,7 @@ def _draw(panel: panels.Axes, one: Axes, line: _Line, limits: Mapping[str, float
 
 
 def _height(one: Axes, axis: str, limits: Mapping[str, float]) -> Interval:
-    """Where a number stands on its axis, from 0 (worst) to 1."""
+    """The position on an axis, from 0 (worst) to 1 (best), with its interval."""
     if axis == "accuracy":
         return one.accuracy
     if axis == "stability":

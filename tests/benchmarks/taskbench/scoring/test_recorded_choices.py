@@ -60,5 +60,5 @@ def test_a_signature_that_says_too_little_is_an_error(signature: str) -> None:
 @pytest.mark.parametrize("value", [[], {}, {"a": 3}, {"a": {"strict": 3}}])
 def test_what_is_no_metrics_file_is_named(tmp_path: Path, value: Any) -> None:
     write_json(tmp_path / "m.json", value)
-    with pytest.raises(UsageError, match=r"m\.json: is no metrics file"):
+    with pytest.raises(UsageError, match=r"m\.json: is not a metrics file"):
         read_groups(tmp_path / "m.json")

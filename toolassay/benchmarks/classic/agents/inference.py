@@ -22,7 +22,7 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
+from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
 
 OVERFLOW = "context overflow"
 _SETTLED = ("answered", "malformed", "refused", OVERFLOW)
@@ -69,14 +69,14 @@ def is_settled(entry: Mapping[str, Any]) -> bool:
     return entry.get("outcome") in _SETTLED
 
 
-def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
+def is_passed_over(entry: Mapping[str, Any], retry: RetryPlan) -> bool:
     """Whether this start of the run skips a question: it has a usable final answer, or is not to be
     repeated.
     """
     last = (entry.get("answers") or [{}])[-1]
     cut_off = (last.get("finish_reason") or "").lower() in CUT_OFF
     unusable = entry.get("outcome") == "malformed" or cut_off
-    return again.skips(settled=is_settled(entry), unusable=unusable)
+    return retry.skips(settled=is_settled(entry), unusable=unusable)
 
 
 class ClassicInference:
@@ -112,7 +112,7 @@ class ClassicInference:
         """
 
         async def work(question: Question) -> str:
-            return await self._work(model, question, journal, loop.again)
+            return await self._work(model, question, journal, loop.retry)
 
         def stopped(question: Question, error: ModelError) -> None:
             if not entry_of(journal, question):
@@ -121,26 +121,26 @@ class ClassicInference:
         return run_unsettled(
             self._questions,
             work,
-            settled=lambda question: is_passed_over(entry_of(journal, question), loop.again),
+            settled=lambda question: is_passed_over(entry_of(journal, question), loop.retry),
             models=[model],
             loop=loop,
             stopped=stopped,
         )
 
-    def foresee(self, journal: Journal, estimate: Estimate, again: Again | None = None) -> int:
+    def preview(self, journal: Journal, estimate: Estimate, retry: RetryPlan | None = None) -> int:
         """Add the requests of unanswered questions to `estimate`; nothing is sent. Returns the number of
         answered questions.
 
         For a question that needs several requests, only the first one is known.
         """
-        model, again = _DryRunModel(estimate), again or Again()
+        model, retry = _DryRunModel(estimate), retry or RetryPlan()
         already = 0
 
         async def look() -> None:
             nonlocal already
             for question in self._questions:
                 entry = entry_of(journal, question)
-                passed_over = is_passed_over(entry, again)
+                passed_over = is_passed_over(entry, retry)
                 already += passed_over
                 ask = QuestionRequests(model, self._parameters, question.id)
                 model.learn_from(entry if passed_over else None)
@@ -150,9 +150,9 @@ class ClassicInference:
                     continue
 
         run_coroutine(look())
-        return already - again.left
+        return already - retry.left
 
-    async def _work(self, model: ChatModel, question: Question, journal: Journal, again: Again) -> str:
+    async def _work(self, model: ChatModel, question: Question, journal: Journal, retry: RetryPlan) -> str:
         kept = entry_of(journal, question)
         is_again = is_settled(kept)
         known = (kept.get(BEGUN, {}) if is_again else kept).get("answers", ())
@@ -175,7 +175,7 @@ class ClassicInference:
             raise
         count = {}
         if is_again:
-            again.replaced += 1
+            retry.replaced += 1
             count = {COUNT: kept.get(COUNT, 0) + 1}
         self._write(journal, question, {**asdict(choice), "answers": ask.answers, **count})
         return choice.outcome

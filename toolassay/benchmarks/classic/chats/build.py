@@ -58,7 +58,7 @@ def sample_chats(
         profanity: a file of words, one a line.
         actions: what each filter does, `drop` where nothing is said.
         force: replace files that are there.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: bad input, with its line; a missing library; `out` is not empty.
@@ -141,7 +141,7 @@ def write_workbooks(
         out: the folder for the workbooks.
         shuffle: a seed; each annotator gets the conversations in an order of his own.
         force: replace workbooks that are there, with what was filled in.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: bad input, openpyxl is missing, two names make one file, or a workbook is there.
@@ -178,7 +178,7 @@ def merge_workbooks(
         ties: what becomes of messages without a majority, see `merge`.
         any_flag: one annotator is enough to flag a message.
         force: replace files that are there.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Returns:
         How many messages wait for a decision.
@@ -244,7 +244,7 @@ def publish_set(
         parquet: Parquet instead of CSV.
         prompts: the table of security prompts, where the set has none.
         force: replace files that are there.
-        screen: where notices and progress go.
+        screen: Receives messages, results and progress.
 
     Raises:
         UsageError: bad input, pyarrow is missing, `to` is not empty.

@@ -1,4 +1,4 @@
-"""Scores of one model in a data folder (`evaluate_folder`), and where its predictions and metrics are."""
+"""Scores the predictions of one model in a data folder (`evaluate_folder`)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def evaluate_folder(
         only_if_changed: take the metrics that are there if their signature is that of these data,
             predictions and choices.
         progress: who watches.
-        say: told warnings about the folder; what the data held is in the evaluation's notes.
+        say: Receives warnings about the folder; notes about the data are in the evaluation.
 
     Raises:
         UsageError: something is missing or malformed, or the metrics would replace predictions.
@@ -112,10 +112,10 @@ def evaluate_folder(
 def chosen_labels(
     folder: DataFolder, ids: Collection[str | int] | None, limit: int | None
 ) -> list[str | int] | None:
-    """The ids of the labels that `infer --ids --limit` asks; None where neither is given.
+    """The ids of the labels that `infer --ids --limit` runs; None if neither is given.
 
     Raises:
-        UsageError: no request has one of the ids.
+        UsageError: An id is unknown.
     """
     if ids is None and limit is None:
         return None
@@ -124,7 +124,7 @@ def chosen_labels(
 
 
 def _up_to_date(target: Path, evaluator: PlanEvaluator) -> Evaluation | None:
-    """What is in the metrics file, if it was made from the same things."""
+    """The content of the metrics file if its signature is that of this evaluation; else None."""
     if not target.is_file() or not items_path(target).is_file():
         return None
     try:
@@ -144,16 +144,16 @@ def _up_to_date(target: Path, evaluator: PlanEvaluator) -> Evaluation | None:
 def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
     """The ids an alignment keeps, of every shape; None (all of them) for "human", as published.
 
-    "train", "dev" and "test" keep a split of `split_ids.json`, which lies beside.
+    "train", "dev" and "test" keep a split of `split_ids.json` in the same folder.
 
     Raises:
-        UsageError: no such file or list.
+        UsageError: The file or the list does not exist.
     """
     if alignment == "human":
         return None
     if alignment in _SPLITS:
         return frozenset(read_ids(path.with_name(f"split_ids.json:{alignment}")))
-    lists = read_json(path, fix="make it with format_data.py, or leave --alignment out")
+    lists = read_json(path, fix="make it with format_data.py, or omit --alignment")
     chosen = lists.get(f"{alignment}{_KEY_ENDING}") if isinstance(lists, dict) else None
     if not isinstance(chosen, dict):
         known = [key.removesuffix(_KEY_ENDING) for key in lists] if isinstance(lists, dict) else []
@@ -166,7 +166,7 @@ def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
 def _tools(
     folder: DataFolder, dependency_type: str | None, say: Say
 ) -> tuple[ToolLibrary, ToolGraph | None, DependencyType]:
-    """The tools of a folder as they are spelled there, the links they have, and what a link means."""
+    """The tools of a folder with their original spelling, their links, and the dependency type."""
     if folder.tool_desc.exists() or not folder.graph_desc.exists():
         library = ToolLibrary.load(folder.tool_desc, normalise_types=False)
         kind = folder.dependency_type(dependency_type, library=library, say=say)
@@ -180,7 +180,7 @@ def _tools(
 
 
 def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | None:
-    """The links that exist; None where the folder has no graph that can be read, and that is said."""
+    """The links of the tool graph; None, with a warning, if the folder has no valid graph."""
     try:
         if folder.graph_desc.exists():
             return folder.graph(kind, say=say)
@@ -193,7 +193,7 @@ def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | No
 
 
 def _demonstrations(predictions: Path) -> list[str | int]:
-    """The ids shown to the model as examples: they are no test of it."""
+    """The ids of the demonstrations in the prompt, which are not scored."""
     settings = recorded_settings(predictions.parent / "runs" / predictions.stem) or {}
     demos = settings.get("demo_ids")
     return [key for key in demos if isinstance(key, str | int)] if isinstance(demos, list) else []

@@ -10,7 +10,7 @@ from toolassay.benchmarks.taskbench.scoring.strict import RATES, SCORES
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.metrics import legend
-from toolassay.runs.outcomes import asked_phrase
+from toolassay.runs.outcomes import scored_phrase
 from toolassay.tables import Cell, Table, percent, whole_percent
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _table(
         strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
         cells += [
             [
-                *(row.name, Cell("strict", bold=True), asked_phrase(strict), _whole(strict["coverage"])),
+                *(row.name, Cell("strict", bold=True), scored_phrase(strict), _whole(strict["coverage"])),
                 *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
             ],
             [

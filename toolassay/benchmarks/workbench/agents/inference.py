@@ -23,7 +23,7 @@ from toolassay.files import read_json_lines, write_json_lines
 from toolassay.models import ChatModel, ChatRequest, ModelError
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import Estimate, size_of
-from toolassay.runs.retry_malformed import BEGUN, COUNT, Again
+from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT
 from toolassay.text_formatting import count_of
 
@@ -43,10 +43,10 @@ def is_settled(entry: Mapping[str, Any]) -> bool:
     return entry.get("outcome") in _FINAL and "error" in entry
 
 
-def is_passed_over(entry: Mapping[str, Any], again: Again) -> bool:
+def is_passed_over(entry: Mapping[str, Any], retry: RetryPlan) -> bool:
     """Whether this start of the run skips a task: it has a usable final answer, or is not to be repeated."""
     unusable = entry.get("outcome") == "malformed" or bool(entry.get("cut_off"))
-    return again.skips(settled=is_settled(entry), unusable=unusable)
+    return retry.skips(settled=is_settled(entry), unusable=unusable)
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
@@ -111,7 +111,7 @@ class WorkbenchAgents:
         """
 
         async def work(task: Task) -> str:
-            return await self._work(model, task, journal, loop.again)
+            return await self._work(model, task, journal, loop.retry)
 
         def stopped(task: Task, error: ModelError) -> None:
             if not entry_of(journal, task):
@@ -122,13 +122,13 @@ class WorkbenchAgents:
         return run_unsettled(
             self._tasks,
             work,
-            settled=lambda task: is_passed_over(entry_of(journal, task), loop.again),
+            settled=lambda task: is_passed_over(entry_of(journal, task), loop.retry),
             models=[model],
             loop=loop,
             stopped=stopped,
         )
 
-    async def _work(self, model: ChatModel, task: Task, journal: Journal, again: Again) -> str:
+    async def _work(self, model: ChatModel, task: Task, journal: Journal, retry: RetryPlan) -> str:
         sandbox, tools = self._found(task)
         known = entry_of(journal, task)
         is_again = is_settled(known)
@@ -165,7 +165,7 @@ class WorkbenchAgents:
         else:
             entry = {"outcome": end["outcome"], "query": task.query, **end, **episode.progress}
             if is_again:
-                again.replaced += 1
+                retry.replaced += 1
                 entry[COUNT] = known.get(COUNT, 0) + 1
             journal.append(task.id, entry)
             return AT_A_LIMIT if "limit" in end else str(end["outcome"])
@@ -201,7 +201,7 @@ def preview_requests(
     parameters: Mapping[str, Any],
     journal: Journal,
     estimate: Estimate,
-    again: Again | None = None,
+    retry: RetryPlan | None = None,
 ) -> DryRunPreview:
     """Add the next request of each unfinished task to `estimate`. Nothing is sent or written.
 
@@ -212,20 +212,20 @@ def preview_requests(
         parameters: of the requests.
         journal: of the run; may be open read-only.
         estimate: receives one request per task, because the number of steps is unknown.
-        again: which completed tasks would be repeated.
+        retry: which completed tasks would be repeated.
     """
-    again = again or Again()
+    retry = retry or RetryPlan()
     already, first, form = 0, None, call_format(settings.agent, structured=settings.is_structured)
     for task in tasks:
         entry = entry_of(journal, task)
-        if is_passed_over(entry, again):
+        if is_passed_over(entry, retry):
             already += 1
             continue
         progress = entry.get(BEGUN, {}) if is_settled(entry) else entry
         request = Episode(task, sandbox, settings, progress, form).next_request(parameters)
         first = first or request
         estimate.add(size_of(request))
-    return DryRunPreview(already - again.left, first)
+    return DryRunPreview(already - retry.left, first)
 
 
 _FIX = "write the file with inference.py, or remove the line"
