@@ -12,7 +12,7 @@ from toolassay.cli.screen import SCREEN
 
 @click.command("compare")
 @click.argument("models", nargs=-1, required=True, metavar="A B [C …]")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.option(
     "prediction_dir",
     type=options.PATH,

@@ -14,7 +14,7 @@ from toolassay.screen import WARNING
 
 
 @click.command("evaluate")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="Data folder.")
+@options.data_dir()
 @options.option(
     "prediction_dir",
     type=options.PATH,

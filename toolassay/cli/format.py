@@ -11,7 +11,7 @@ from toolassay.cli.screen import SCREEN
 
 
 @click.command("format")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.dependency_type()
 @options.option(
     "critics",

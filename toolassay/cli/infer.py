@@ -56,7 +56,7 @@ class _Infer(SectionedCommand):
 @click.command("infer", cls=_Infer)
 @options.section(
     "Data",
-    options.option("data_dir", type=options.PATH, default="data_huggingface", help="Data folder."),
+    options.data_dir(),
     options.option(
         "limit", type=click.IntRange(1), default=None, help="Run only the first N items.", metavar="N"
     ),

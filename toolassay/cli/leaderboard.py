@@ -13,7 +13,7 @@ from toolassay.screen import WARNING
 
 
 @click.command("leaderboard")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.option(
     "prediction_dir",
     type=options.PATH,

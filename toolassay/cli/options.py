@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli.dotenv_file import load_environment
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
@@ -136,6 +137,11 @@ def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function
         return function
 
     return decorate
+
+
+def data_dir() -> Callable[[Function], Function]:
+    """`--data_dir`, by default the folder of the default benchmark."""
+    return option("data_dir", type=PATH, default=default_benchmark().default_folder, help="Data folder.")
 
 
 def dependency_type() -> Callable[[Function], Function]:

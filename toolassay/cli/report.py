@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, show
 
@@ -55,7 +56,7 @@ def command(
     from toolassay.stages.report import write_report
 
     found = write_report(
-        [*data_dir, *more] or [Path("data_huggingface")],
+        [*data_dir, *more] or [Path(default_benchmark().default_folder)],
         llm=list(llm),
         prediction_dir=prediction_dir,
         metrics_dir=metrics_dir,

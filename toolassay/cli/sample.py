@@ -12,7 +12,7 @@ from toolassay.cli.screen import SCREEN
 
 
 @click.command("sample")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.option(
     "graph_desc",
     "--file_name",

@@ -13,7 +13,7 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 
 
 @click.command("variety")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.option(
     "out",
     type=options.PATH,

@@ -13,7 +13,7 @@ from toolassay.cli.screen import SCREEN
 
 
 @click.command("verify")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.option("llm", required=True, help="Model whose run is verified.")
 @options.option(
     "prediction_dir",

@@ -11,7 +11,7 @@ from toolassay.cli.screen import SCREEN
 
 
 @click.command("visualize")
-@options.option("data_dir", type=options.PATH, default="data_huggingface", help="The data folder.")
+@options.data_dir()
 @options.option(
     "graph_desc", type=options.PATH, default=None, help="Graph file [default: DATA_DIR/graph_desc.json]."
 )

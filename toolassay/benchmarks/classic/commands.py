@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolassay.benchmarks.classic.benchmark import BENCHMARK
 from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
 from toolassay.cli import options
 from toolassay.cli.dotenv_file import load_environment
@@ -255,7 +256,9 @@ def command() -> None:
 
 
 @command.command("evaluate")
-@options.option("data_dir", type=options.PATH, default="data_classic", help="Data folder with the tables.")
+@options.option(
+    "data_dir", type=options.PATH, default=BENCHMARK.default_folder, help="Data folder with the tables."
+)
 @options.option(
     "predictions",
     type=options.PATH,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.classic.benchmark import Classic
 from toolassay.benchmarks.classic.configuration import AXES, Configuration
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
@@ -36,7 +37,7 @@ from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
 
 CLIENTS = ("aiohttp", "openai")
-_OWN = "data_classic"
+_OWN = Classic.default_folder
 _TEMPERATURE = 0.7  # as published
 
 

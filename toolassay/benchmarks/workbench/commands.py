@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from toolassay.benchmarks.workbench.benchmark import BENCHMARK
 from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
@@ -33,7 +34,7 @@ def command() -> None:
 
 
 @command.command("generate")
-@options.option("data_dir", type=options.PATH, default="data_workbench", help="Output folder.")
+@options.option("data_dir", type=options.PATH, default=BENCHMARK.default_folder, help="Output folder.")
 @options.option(
     "seed", type=int, default=0, help="Random seed; the same seed gives identical files, -1 draws one."
 )
@@ -85,7 +86,7 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 @options.option(
     "data_dir",
     type=options.PATH,
-    default="data_workbench",
+    default=BENCHMARK.default_folder,
     help="Data folder with the sandbox and the tasks.",
 )
 @options.option("results", type=options.PATH, required=True, help="Result file, or a folder of result files.")
@@ -113,7 +114,9 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: b
 
 
 @command.command("replay")
-@options.option("data_dir", type=options.PATH, default="data_workbench", help="Data folder with the sandbox.")
+@options.option(
+    "data_dir", type=options.PATH, default=BENCHMARK.default_folder, help="Data folder with the sandbox."
+)
 @options.option("calls", type=options.PATH, required=True, help="JSON Lines file with sequences of calls.")
 @options.option(
     "out", type=options.PATH, required=True, help="Output file: the same lines with the result of each call."
