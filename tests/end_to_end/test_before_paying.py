@@ -191,11 +191,11 @@ def test_the_published_number_of_samples_is_announced_with_its_cost(
     more = ("--llm", model, "--seed", "1", "--max_requests", "2", "--prices", prices)
     done = generate(capsys, fake_server, folder, *more)
     assert done.code == 3 and len(fake_server.received) == 2
-    announced = next(line for line in done.err.splitlines() if "without --number_of_samples" in line)
+    announced = next(line for line in done.err.splitlines() if "the default of --number_of_samples" in line)
     assert "the published 5,000: 5000 requests, about " in announced and words in announced
     assert done.err.index(announced) < done.err.index("used by this run so far")
     done = generate(capsys, fake_server, folder, *more, "--number_of_samples", "3")
-    assert "without --number_of_samples" not in done.err
+    assert "the default of --number_of_samples" not in done.err
 
 
 def test_a_dry_run_without_a_server(tmp_path: Path, capsys: Capture) -> None:

@@ -29,7 +29,7 @@ def test_parquet_with_json_in_strings_and_with_nested_columns(tmp_path: Path) ->
         parquet.write_table(arrow.Table.from_pylist([make(number) for number in range(3)]), path)
         assert list(read_taskbench([path])) == ROWS
     (tmp_path / "bad.parquet").write_bytes(b"no parquet at all")
-    with pytest.raises(UsageError, match=r"bad\.parquet: is no parquet file"):
+    with pytest.raises(UsageError, match=r"bad\.parquet: is not a valid parquet file"):
         list(read_taskbench([tmp_path / "bad.parquet"]))
 
 
