@@ -85,6 +85,7 @@ def test_limits_of_an_agent_are_refused_where_there_is_none(
     assert done.code == 2 and f"{flag} does not apply to TaskBench folders" in done.error
 
 
+@pytest.mark.slow  # waits the 5 seconds of grace; tests/runs/test_runner.py has shorter ones
 def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:
     server.behaviour = lambda prompt, number: "hold" if number >= 2 else "whole"
     arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1", "--multiworker", "1")
