@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from builders import text_tools
+from builders import text_tools, tool_desc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -267,3 +268,24 @@ def test_samples_that_were_cut_off_are_asked_for_again_with_a_higher_limit(tmp_p
     assert [start["max_tokens"] for start in manifest["starts"]] == [50, 5000]
     with pytest.raises(UsageError, match="temperature"):
         run(folder, second, number_of_samples=3, max_tokens=5000, temperature=0.1)
+
+
+def test_force_keeps_samples_of_the_same_settings_without_a_journal(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    source = tool_desc(tmp_path / "tools.json")
+    build_graph(folder, tool_desc=source)
+    settings: dict[str, Any] = {"llm": "offline", "seed": 1}
+    generate(folder, number_of_samples=3, **settings)
+    before = (folder / "data_raw.json").read_text()
+    shutil.rmtree(folder / "runs")
+    generate(folder, number_of_samples=4, force=True, **settings)
+    assert (folder / "data_raw.json").read_text().startswith(before)
+    assert [path.name for path in folder.glob("data_raw*")] == ["data_raw.json"]
+
+
+def test_the_first_manifest_of_a_new_folder_has_the_hashes_of_its_files(tmp_path: Path) -> None:
+    build_graph(tmp_path / "a", tool_desc=tool_desc(tmp_path / "tools.json"))
+    graph = tmp_path / "a" / "graph_desc.json"
+    generate(tmp_path / "b", graph_desc=graph, llm="offline", seed=1, number_of_samples=2)
+    manifest = json.loads((tmp_path / "b" / "runs" / "offline" / "manifest.json").read_text())
+    assert {"graph_desc.json", "tool_desc.json"} <= manifest["starts"][0]["sha256"].keys()

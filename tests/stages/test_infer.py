@@ -8,8 +8,10 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from builders import data_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import lines_of
 
 from toolassay import build_graph, infer
 from toolassay.errors import ToolassayError, UsageError
@@ -285,3 +287,25 @@ def test_calls_say_what_they_are_for(tmp_path: Path) -> None:
     model = Scripted(lambda request: ChatResponse("no plan"))
     run(folder_at(tmp_path, ["x"]), model, reformat=True)
     assert [(request.role, request.item) for request in model.asked] == [("planner", "0"), ("reformat", "0")]
+
+
+def test_the_prediction_folder_is_named_for_the_demonstrations_shown(tmp_path: Path) -> None:
+    folder = data_folder(tmp_path / "d", 4)
+    ids = [line["id"] for line in lines_of(folder / "data.json")[:2]]
+    infer(folder, llm="nothing", demo_ids=ids, use_demos=1, tag=True, limit=1)
+    assert (folder / "predictions_use_demos_1" / "nothing.json").is_file()
+
+
+def test_a_dry_run_refuses_a_model_that_a_run_would_refuse(tmp_path: Path) -> None:
+    folder = data_folder(tmp_path / "d", 1)
+    with pytest.raises(UsageError):
+        infer(folder, llm="m", options=ModelOptions(api_base="no address"), dry_run=True)
+
+
+def test_notices_about_the_folder_are_shown_once_for_all_trials(tmp_path: Path) -> None:
+    folder = data_folder(tmp_path / "d", 2)
+    requests = folder / "user_requests.json"
+    requests.write_text(requests.read_text() + requests.read_text().splitlines()[0] + "\n")
+    said: list[str] = []
+    infer(folder, llm="nothing", trials=3, screen=Screen(say=said.append))
+    assert sum("occur twice" in line or ("ids" in line and "twice" in line) for line in said) == 1

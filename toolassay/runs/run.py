@@ -11,7 +11,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
-from toolassay.models import ChatModel, ChatRequest, create_model
+from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.wire_format import parameters_of
 from toolassay.runs.books import Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
@@ -86,11 +86,8 @@ class Run:
     def _ask(self, compared: Mapping[str, Any], retry: RetryPlan) -> Inference:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
         folder, output = trial.run_folder, self._output
-        record = RunRecord(folder, self._options, command=run.command, screen=screen)
-        models: dict[str, ChatModel] = {}
-        for name in (trial.llm, *facts.helpers):
-            if name not in models:
-                models[name] = create_model(name, record.options_of(name), meter=self._books)
+        record = self._record()
+        models, _ = self._models(record)
         self._work.prepare()
         self._make_room(compared)
         summary = RunSummary()
@@ -104,7 +101,7 @@ class Run:
             "requests": facts.size,
             "asked": facts.asked,
             **facts.extra,
-            "sha256": dict(facts.hashes),
+            "sha256": dict(self._work.hashes),
         }
         with (
             Journal(folder / JOURNAL) as journal,
@@ -133,15 +130,26 @@ class Run:
         report_retries(retry, f"{facts.noun}s", screen)
         return inference
 
+    def _record(self) -> RunRecord:
+        run = self._settings
+        return RunRecord(self._trial.run_folder, self._options, command=run.command, screen=run.screen)
+
+    def _models(self, record: RunRecord) -> tuple[dict[str, ChatModel], ModelOptions]:
+        """The models by name, and the options of the model under test, with what its endpoint refuses."""
+        options = {name: record.options_of(name) for name in (self._trial.llm, *self._facts.helpers)}
+        models = {name: create_model(name, given, meter=self._books) for name, given in options.items()}
+        return models, options[self._trial.llm]
+
     def _make_room(self, compared: Mapping[str, Any]) -> None:
         """Set the run before aside where this one starts again."""
+        facts = self._facts
         output, folder, force = self._output, self._trial.run_folder, self._settings.choices.force
         kept = open_run(folder, compared, force=force, conflict_fix=self._facts.conflict_fix)
         if kept is not None:
             if output.exists():
                 output.replace(kept / output.name)
             self._settings.screen.say(f"the run before is kept as {kept}")
-        elif force and output.exists() and not (folder / JOURNAL).exists():
+        elif facts.adopts and force and output.exists() and not (folder / JOURNAL).exists():
             self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
             output.unlink()
 
@@ -159,8 +167,11 @@ class Run:
             force=force,
             conflict_fix=self._facts.conflict_fix,
             read_only=True,
-        ) or (force and not journal_file.exists())
-        parameters = parameters_of(ChatRequest([], self._facts.parameters), self._options)
+        ) or (self._facts.adopts and force and not journal_file.exists())
+        _, options = self._models(
+            self._record()
+        )  # as a run would refuse them, and with what the server refuses
+        parameters = parameters_of(ChatRequest([], self._facts.parameters), options)
         estimate = Estimate(completion_limit(parameters))
         with Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal:
             output = _NOTHING if starts_again else self._output

@@ -86,11 +86,12 @@ class ModelSettings:
         return replace(given, require_schema=self.structured is True)
 
     def check(self) -> None:
-        """Validate `max_tokens`.
+        """Validate temperature, top_p and `max_tokens`.
 
         Raises:
-            UsageError: It is less than 1.
+            UsageError: A value is out of its range.
         """
+        _ = self.parameters
         if self.max_tokens is not None and self.max_tokens < 1:
             raise UsageError(f"--max_tokens {self.max_tokens} is less than 1", fix="write a number from 1")
 

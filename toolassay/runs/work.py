@@ -90,6 +90,8 @@ class WorkFacts:
         not_counted: what a dry run does not include beside retries, as a clause.
         conflict_fix: what the user can do where the settings contradict the run.
         extra: more for the manifest.
+        adopts: whether a prediction file without a journal holds answers of the user's, which are taken over,
+            and kept as a dated copy where the run starts again.
         has_summary: whether `summary.json` is written beside the journal.
     """
 
@@ -105,6 +107,7 @@ class WorkFacts:
     not_counted: str = ""
     conflict_fix: str = CONFLICT_FIX
     extra: Mapping[str, Any] = field(default_factory=dict)
+    adopts: bool = False
     has_summary: bool = True
 
     @property
@@ -134,6 +137,11 @@ class Work(ABC):
     @abstractmethod
     def write(self, output: Path, journal: Journal) -> Written:
         """Write the prediction file from the journal, in the order of the items; none where nothing ended."""
+
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        """SHA-256 of what the items are made of, by name, once `prepare` was called."""
+        return self.facts.hashes
 
     def adopt(self, output: Path, journal: Journal) -> int:
         """Take over lines of a prediction file that the journal does not know; how many."""

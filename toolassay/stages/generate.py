@@ -151,11 +151,12 @@ def generate(
     samples = gather(samples or SampleSettings(), keywords)
     writing = gather(writing or WritingSettings(), keywords)
     refuse_unknown("generate", keywords)
-    llm, sampled = run.model.llm, run.model.parameters
+    llm, model = run.model.llm, run.model
+    model.check()
     check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     suffix = "_check" if writing.check else ""
-    name = f"{safe_name(llm)}_t{sampled['temperature']}_p{sampled['top_p']}{suffix}"
+    name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     work = GenerationWork(place, dependency_type, run, samples, writing, is_new=data_dir is None)
     one = Run(work, Trial(place.folder.path, llm), run)
@@ -247,23 +248,27 @@ class GenerationWork(Work):
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the generation; one item is one sample."""
-        settings, folder = self._settings, self._folder
+        settings = self._settings
         return WorkFacts(
             "sample",
             settings,
             {**PARAMETERS, **self._parameters},
             self._count,
             self._count,
-            {
-                **hashes(folder.tool_desc, folder.graph_desc),
-                "graph": settings["graph_sha256"],
-                "prompt": settings["prompt_sha256"],
-            },
             stage="generate",
             conflict_fix=CONFLICT_FIX,
             has_summary=False,  # `statistics.json` has it
             extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
         )
+
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        """Of the tools and the graph, which `prepare` may have copied, and of the prompt."""
+        return {
+            **hashes(self._folder.tool_desc, self._folder.graph_desc),
+            "graph": self._settings["graph_sha256"],
+            "prompt": self._settings["prompt_sha256"],
+        }
 
     @property
     def is_complete(self) -> bool:

@@ -154,14 +154,13 @@ class TaskBench(Benchmark):
         """The published name of the folder where --tag is given."""
         from toolassay.benchmarks.taskbench.work import tagged
 
-        demos = len(own.demo_ids) or own.use_demos
-        return run.choices.prediction_dir or tagged(demos, own.rewriter, tag=own.tag)
+        return run.choices.prediction_dir or tagged(own.demo_count, own.rewriter, tag=own.tag)
 
     def work(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int) -> Work:
         """A plan for each request."""
         from toolassay.benchmarks.taskbench.work import PlanWork
 
-        return PlanWork(folder, run, own)
+        return PlanWork(folder, run, own, trial)
 
     def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
         """Requests and tool descriptions with a planted text."""

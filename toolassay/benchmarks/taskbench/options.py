@@ -62,8 +62,13 @@ class PlanOptions:
 
     @property
     def demo_count(self) -> int:
-        """Number of demonstrations, chosen by id or by number."""
-        return len(self.demo_ids) or self.use_demos
+        """Number of demonstrations in the prompt; `use_demos` limits `demo_ids` as well.
+
+        >>> [PlanOptions(use_demos=number, demo_ids=["1", "2"]).demo_count for number in (0, 1, 5)]
+        [2, 1, 2]
+        """
+        given = len(self.demo_ids)
+        return min(given, self.use_demos or given) if given else self.use_demos
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
-from toolassay.screen import WARNING, Screen
+from toolassay.screen import SILENT, WARNING, Screen
 from toolassay.text_formatting import count_of
 
 CONFLICT_FIX = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -81,14 +81,16 @@ class PlanWork(Work):
         folder: the data.
         run: model, limits and choices.
         own: the options.
+        trial: Number of the trial.
 
     Raises:
         UsageError: files missing or malformed, or options that do not fit.
     """
 
-    def __init__(self, folder: DataFolder, run: RunSettings, own: PlanOptions) -> None:
+    def __init__(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> None:
         self._folder, self._run, self._own = folder, run, own
-        self._source = source = PlanSource(folder, own, run.screen)
+        screen = SILENT if trial else run.screen  # notices about the folder are shown once
+        self._source = source = PlanSource(folder, own, screen)
         ids, limit = run.choices.chosen_ids, run.choices.limit
         is_whole = ids is None and limit is None
         self._chosen: Requests | Chosen = (
@@ -110,6 +112,7 @@ class PlanWork(Work):
         prompt = self._source.prompt
         prompt_hash = hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest()
         settings: dict[str, Any] = {
+            "llm": self._run.model.llm,
             **without_default(self._parameters, PARAMETERS),
             "dependency_type": graph.dependency_type,
             "demo_ids": [demo["id"] for demo in self._source.demos],
@@ -136,6 +139,7 @@ class PlanWork(Work):
             helpers=[self._helper] if self._helper else [],
             not_counted="; answers rewritten (--reformat)" if self._helper else "",
             conflict_fix=CONFLICT_FIX,
+            adopts=True,
         )
 
     @property
