@@ -289,8 +289,11 @@ def test_calls_say_what_they_are_for(tmp_path: Path) -> None:
     assert [(request.role, request.item) for request in model.asked] == [("planner", "0"), ("reformat", "0")]
 
 
-def test_the_prediction_folder_is_named_for_the_demonstrations_shown(tmp_path: Path) -> None:
-    folder = data_folder(tmp_path / "d", 4)
+def test_the_prediction_folder_is_named_for_the_demonstrations_shown(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for name in ("tool_desc.json", "graph_desc.json", "user_requests.json", "data.json"):
+        (folder / name).symlink_to(root / "data_multimedia" / name)
     ids = [line["id"] for line in lines_of(folder / "data.json")[:2]]
     infer(folder, llm="nothing", demo_ids=ids, use_demos=1, tag=True, limit=1)
     assert (folder / "predictions_use_demos_1" / "nothing.json").is_file()
@@ -298,8 +301,9 @@ def test_the_prediction_folder_is_named_for_the_demonstrations_shown(tmp_path: P
 
 def test_a_dry_run_refuses_a_model_that_a_run_would_refuse(tmp_path: Path) -> None:
     folder = data_folder(tmp_path / "d", 1)
-    with pytest.raises(UsageError):
-        infer(folder, llm="m", options=ModelOptions(api_base="no address"), dry_run=True)
+    azure = ModelOptions(client="openai", api_version="2024-10-21")  # without an address
+    with pytest.raises(UsageError, match="Azure"):
+        infer(folder, llm="m", options=azure, dry_run=True)
 
 
 def test_notices_about_the_folder_are_shown_once_for_all_trials(tmp_path: Path) -> None:
