@@ -151,6 +151,11 @@ def test_the_commands_of_a_benchmark_belong_to_the_command_line(plant: Plant) ->
     assert broken(plant("stages/check.py", "import toolassay.benchmarks.classic.commands")) == {COMMANDS}
 
 
+def test_so_do_the_tables_they_print(plant: Plant) -> None:
+    tables = "import toolassay.benchmarks.classic.score_tables"
+    assert COMMANDS in broken(plant("stages/check.py", tables))
+
+
 def test_another_module_of_a_benchmark_may_not_import_the_command_line(plant: Plant) -> None:
     assert LAYERS in broken(plant("benchmarks/classic/orders.py", "import toolassay.cli.options"))
 

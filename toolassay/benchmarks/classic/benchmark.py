@@ -153,7 +153,7 @@ class Classic(Benchmark):
 
     def show_scores(self, evaluations: Sequence[Any], **options: Any) -> None:
         """Five axes of each agent, published figures beside them."""
-        from toolassay.benchmarks.classic.commands import print_chat_scores
+        from toolassay.benchmarks.classic.score_tables import print_chat_scores
 
         print_chat_scores(evaluations, with_published=options.get("with_published"))
 

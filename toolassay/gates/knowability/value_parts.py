@@ -173,7 +173,7 @@ def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
 def _missing_day(found: str, days: tuple[Day, ...], source: SourceText) -> ValuePart:
     whole = [words for day, words in source.days.items() if day.day]
     if source.has_relative_days and not whole:
-        return ValuePart(found, False, True, "it says the day only relative to a day that nobody tells")
+        return ValuePart(found, False, True, "it gives the day only relative to an unknown day")
     if any(_is_but_for_year(day, source) for day in days):
         return ValuePart(found, False, True, f"the year it says is {min(source.years)}")
     if any(source.certainty_of(day) for day in days):
