@@ -1,13 +1,15 @@
-"""What other packages add: libraries that come with an extra, and entry points of installed packages."""
+"""What other packages add: libraries that come with an extra, entry points, and command-line options."""
 
 from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolassay.errors import UsageError, install
 
@@ -58,3 +60,83 @@ def _changed(folder: str) -> int:
         return Path(folder).stat().st_mtime_ns
     except OSError:
         return 0
+
+
+Extension = TypeVar("Extension")
+
+
+def installed_extensions(
+    group: str, kind: type[Extension], noun: str, built_in: Sequence[Extension]
+) -> tuple[Extension, ...]:
+    """The built-in extensions and those that installed packages register, which follow by name.
+
+    Args:
+        group: The entry-point group.
+        kind: Class of the extensions, which have a `name`.
+        noun: What they are called in messages.
+        built_in: The built-in ones.
+
+    Raises:
+        UsageError: An installed one cannot be loaded, is of another class, or has the name of another.
+    """
+    found: dict[str, Extension] = {_name_of(one): one for one in built_in}
+    for point in sorted(installed_entry_points(group), key=lambda point: point.name):
+        try:
+            extension = point.load()
+        except Exception as error:
+            raise UsageError(
+                f"{noun} '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
+                fix="fix or uninstall that package",
+            ) from error
+        if not isinstance(extension, kind):
+            raise UsageError(
+                f"{noun} '{point.name}' is registered as {point.value}, which is no {kind.__name__}",
+                fix="register an instance of a subclass, or uninstall that package",
+            )
+        if _name_of(extension) in found:
+            raise UsageError(
+                f"two {noun}s are called '{_name_of(extension)}'; one is {point.value}",
+                fix="rename it or uninstall that package",
+            )
+        found[_name_of(extension)] = extension
+    return tuple(found.values())
+
+
+def _name_of(extension: Any) -> str:
+    return str(extension.name)
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Options object of a benchmark or importer without options."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A command-line option of a benchmark or importer; its default is that of the options object's field.
+
+    Attributes:
+        name: Name of the field.
+        help: One sentence.
+        type: Type of the value: str, int, float, bool or Path.
+        choices: Allowed values; empty for any.
+        minimum: Smallest allowed number; None for any.
+        above: Whether `minimum` itself is excluded.
+        metavar: Placeholder in the help; None for the type.
+        multiple: Whether the option may be repeated.
+        listed: Whether the value is a comma-separated list.
+        short: One-letter flag.
+        flag: Flag, if it differs from the field's name.
+    """
+
+    name: str
+    help: str
+    type: type = str
+    choices: Sequence[str] = ()
+    minimum: float | None = None
+    above: bool = False
+    metavar: str | None = None
+    multiple: bool = False
+    listed: bool = False
+    short: str = ""
+    flag: str = ""

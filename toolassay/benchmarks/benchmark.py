@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import About, Axis
+from toolassay.extras import NoOptions, Option
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:
@@ -30,42 +30,6 @@ if TYPE_CHECKING:
     from toolassay.runs.work import Inference, Work
 
 Numbers = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """Options object of a benchmark without options."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """A command-line option of a benchmark; its default is that of the field in the options object.
-
-    Attributes:
-        name: Name of the field.
-        help: One sentence.
-        type: Type of the value: str, int, float, bool or Path.
-        choices: Allowed values; empty for any.
-        minimum: Smallest allowed number; None for any.
-        above: Whether `minimum` itself is excluded.
-        metavar: Placeholder in the help; None for the type.
-        multiple: Whether the option may be repeated.
-        listed: Whether the value is a comma-separated list.
-        short: One-letter flag.
-        flag: Flag, if it differs from the field's name.
-    """
-
-    name: str
-    help: str
-    type: type = str
-    choices: Sequence[str] = ()
-    minimum: float | None = None
-    above: bool = False
-    metavar: str | None = None
-    multiple: bool = False
-    listed: bool = False
-    short: str = ""
-    flag: str = ""
 
 
 class Entry(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.data_folder import DEFAULT_BENCHMARK, DataFolder
 from toolassay.errors import UsageError
-from toolassay.extras import installed_entry_points
+from toolassay.extras import installed_extensions
 
 GROUP = "toolassay.benchmarks"
 _ENTRY = "benchmark.py"
@@ -33,27 +33,8 @@ def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
     """Cached by `sys.path`, as another search path may have other installed benchmarks."""
     names = sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{_ENTRY}"))
     built_in = [import_module(f"{__package__}.{name}.benchmark").BENCHMARK for name in names]
-    found: dict[str, Benchmark] = {one.name: one for one in sorted(built_in, key=lambda one: one.order)}
-    for point in sorted(installed_entry_points(GROUP), key=lambda point: point.name):
-        try:
-            benchmark = point.load()
-        except Exception as error:
-            raise UsageError(
-                f"benchmark '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
-                fix="fix or uninstall that package",
-            ) from error
-        if not isinstance(benchmark, Benchmark):
-            raise UsageError(
-                f"benchmark '{point.name}' is registered as {point.value}, which is no Benchmark",
-                fix="register an instance of a subclass, or uninstall that package",
-            )
-        if benchmark.name in found:
-            raise UsageError(
-                f"two benchmarks are called '{benchmark.name}'; one is {point.value}",
-                fix="rename it or uninstall that package",
-            )
-        found[benchmark.name] = benchmark
-    return tuple(found.values())
+    built_in.sort(key=lambda one: one.order)
+    return installed_extensions(GROUP, Benchmark, "benchmark", built_in)
 
 
 def benchmark_named(name: str) -> Benchmark:

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
-from toolassay.benchmarks.benchmark import Benchmark, Option
+from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmarks, default_benchmark
 from toolassay.cli import options
+from toolassay.extras import Option
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]

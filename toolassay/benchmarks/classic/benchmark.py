@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers, Option
+from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.axis import Axis
+from toolassay.extras import Option
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.security import Prober

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers, Option
+from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers
 from toolassay.benchmarks.taskbench.options import (
     BERTSCORE_BACKENDS,
     ROUGE_BACKENDS,
@@ -15,6 +15,7 @@ from toolassay.benchmarks.taskbench.options import (
 )
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.axis import Axis
+from toolassay.extras import Option
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers, Option
+from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers
 from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import Axis
+from toolassay.extras import Option
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:

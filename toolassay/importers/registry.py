@@ -1,0 +1,43 @@
+"""Finds the importers: the modules beside this file, and installed packages."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+
+from toolassay.errors import UsageError
+from toolassay.extras import installed_extensions
+from toolassay.importers.importer import Importer
+
+GROUP = "toolassay.importers"
+# In the order of `toolassay import --help`. Each defines IMPORTER and imports nothing heavy at the top.
+_BUILT_IN = ("mcp", "openapi", "openai", "anthropic", "python", "langchain", "bfcl")
+
+
+def importers() -> tuple[Importer, ...]:
+    """All importers: the built-in ones, then the installed ones by name.
+
+    Raises:
+        UsageError: An installed importer cannot be loaded, or has the name of another.
+    """
+    return _importers(tuple(sys.path))
+
+
+@cache
+def _importers(path: tuple[str, ...]) -> tuple[Importer, ...]:
+    """Cached by `sys.path`, as another search path may have other installed importers."""
+    built_in = [import_module(f"{__package__}.{name}").IMPORTER for name in _BUILT_IN]
+    return installed_extensions(GROUP, Importer, "importer", built_in)
+
+
+def importer_named(name: str) -> Importer:
+    """The importer of this kind.
+
+    Raises:
+        UsageError: There is none.
+    """
+    known = {one.name: one for one in importers()}
+    if name not in known:
+        raise UsageError(f"unknown kind '{name}'", fix=f"use one of {', '.join(known)}")
+    return known[name]
