@@ -1,7 +1,8 @@
 """Tools and the tool library, read from either published form of `tool_desc.json`.
 
 A *resource* tool declares the types of resources that it takes and gives (`input-type`, `output-type`); a
-*temporal* tool declares its parameters (`parameters`). A tool may declare neither.
+*temporal* tool declares its parameters (`parameters`), an imported one also with a JSON Schema
+(`input_schema`). A tool may declare neither.
 """
 
 from __future__ import annotations
@@ -15,17 +16,34 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from toolassay.argument_schemas import properties_of, type_name
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+def _none() -> Mapping[str, Any]:
+    return _NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A named argument of a tool; `type` is any text that the library uses (`string`, `date`, …)."""
+    """A named argument of a tool.
+
+    Attributes:
+        name: Unique within the tool.
+        type: Any text that the library uses: `string`, `date`, `list[integer]`, …
+        description: What it means.
+        declaration: Its JSON object in the tool file, or its JSON Schema in `input_schema`.
+        required: Whether `input_schema` requires it; None without one (`is_required` decides).
+    """
 
     name: str
     type: str = "string"
     description: str = ""
+    declaration: Mapping[str, Any] = field(default_factory=_none, compare=False, repr=False)
+    required: bool | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +56,12 @@ class Tool:
         inputs: Resource types of its inputs, one entry per slot: `("text", "text")` takes two texts.
         outputs: Resource types of its outputs.
         parameters: Named parameters.
-        source: JSON object from which the tool was read; `to_json` keeps its other keys.
+        input_schema: JSON Schema 2020-12 of the arguments object; None for a published library.
+        output_schema: JSON Schema of the result; None if it is unknown.
+        annotations: Hints of its server, as in MCP: `readOnlyHint`, `destructiveHint`, `idempotentHint`.
+        tags: Groups to which it belongs.
+        source: Where it comes from: `kind`, `name`, `method`, `path`, `operation_id`, `server`.
+        raw: JSON object from which the tool was read; `to_json` keeps its other keys.
 
     >>> tool = Tool("Text Translator", "Translates a text.", inputs=("text",), outputs=("text",))
     >>> tool.is_resource
@@ -50,7 +73,12 @@ class Tool:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
-    source: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
+    input_schema: Mapping[str, Any] | None = field(default=None, hash=False, repr=False)
+    output_schema: Mapping[str, Any] | None = field(default=None, hash=False, repr=False)
+    annotations: Mapping[str, Any] = field(default_factory=_none, hash=False, repr=False)
+    tags: tuple[str, ...] = field(default=(), repr=False)
+    source: Mapping[str, Any] = field(default_factory=_none, hash=False, repr=False)
+    raw: Mapping[str, Any] = field(default_factory=_none, compare=False, repr=False)
 
     @property
     def is_resource(self) -> bool:
@@ -58,15 +86,21 @@ class Tool:
         return bool(self.inputs or self.outputs)
 
     def to_json(self) -> dict[str, Any]:
-        """The tool as an object of `tool_desc.json`; other keys of `source` are kept."""
-        value: dict[str, Any] = {"id": self.id, "desc": self.description, **self.source}
+        """The tool as an object of `tool_desc.json`; other keys of `raw` are kept."""
+        value: dict[str, Any] = {"id": self.id, "desc": self.description, **self.raw}
         if self.is_resource:
             value |= {"input-type": list(self.inputs), "output-type": list(self.outputs)}
         if self.parameters and "parameters" not in value:
             value["parameters"] = [
                 {"name": p.name, "type": p.type, "desc": p.description} for p in self.parameters
             ]
+        for key in _SCHEMA_KEYS:
+            if given := getattr(self, key):
+                value.setdefault(key, list(given) if key == "tags" else given)
         return value
+
+
+_SCHEMA_KEYS = ("input_schema", "output_schema", "annotations", "tags", "source")
 
 
 def normal_type(name: str) -> str:
@@ -178,6 +212,9 @@ class ToolLibrary:
         return _Reader(path, normalise_types).library(value)
 
 
+_IMPORT = "; convert tools in another form: toolassay import --help"
+
+
 class _Reader:
     """Parses the JSON of a tool file; every error names the file, line and tool."""
 
@@ -199,7 +236,7 @@ class _Reader:
         nodes = value.get("nodes") if isinstance(value, dict) else value
         self.list_name = "nodes" if isinstance(value, dict) else None
         if not isinstance(nodes, list):
-            raise self.fail("no list of tools", 'write {"nodes": [{"id": …, "desc": …}, …]}')
+            raise self.fail("no list of tools", f'write {{"nodes": [{{"id": …, "desc": …}}, …]}}{_IMPORT}')
         if not nodes:
             raise self.fail("the tool library is empty", "give at least one tool under 'nodes'")
         tools: list[Tool] = []
@@ -222,7 +259,9 @@ class _Reader:
             raise self.fail(f"tool {self.number} is not an object", 'write {"id": …, "desc": …}')
         name = node.get("id")
         if not isinstance(name, str) or not name.strip():
-            raise self.fail(f"tool {self.number} has no id", "give it a non-empty text under 'id'", key="id")
+            raise self.fail(
+                f"tool {self.number} has no id", f"give it a non-empty text under 'id'{_IMPORT}", key="id"
+            )
         for key in node:
             meant = key.casefold().replace("_", "-")
             if key != meant and meant in ("input-type", "output-type"):
@@ -231,14 +270,28 @@ class _Reader:
         description = node.get(key, "")
         if not isinstance(description, str):
             raise self.fail(f"the description of tool '{name}' is not text", "write a sentence", key=key)
+        input_schema = self.object(name, node, "input_schema")
+        tags = node.get("tags")
         return Tool(
             name,
             description,
             self.types(name, node, "input-type"),
             self.types(name, node, "output-type"),
-            self.parameters(name, node.get("parameters")),
+            self.parameters(name, node.get("parameters"), input_schema),
+            input_schema,
+            self.object(name, node, "output_schema"),
+            self.object(name, node, "annotations") or _NONE,
+            tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+            self.object(name, node, "source") or _NONE,
             MappingProxyType(node),
         )
+
+    def object(self, tool: str, node: dict[str, Any], key: str) -> Mapping[str, Any] | None:
+        """The JSON object under a key; None without one. `source` may be any value in published files."""
+        value = node.get(key)
+        if value is None or isinstance(value, dict) or key in ("annotations", "source"):
+            return value if isinstance(value, dict) else None
+        raise self.fail(f"'{key}' of tool '{tool}' is not an object", 'write {"type": "object", …}', key=key)
 
     def types(self, tool: str, node: dict[str, Any], key: str) -> tuple[str, ...]:
         value = node.get(key)
@@ -258,7 +311,11 @@ class _Reader:
             names.append(name)
         return tuple(names)
 
-    def parameters(self, tool: str, value: Any) -> tuple[Parameter, ...]:
+    def parameters(
+        self, tool: str, value: Any, input_schema: Mapping[str, Any] | None
+    ) -> tuple[Parameter, ...]:
+        if input_schema is not None:
+            return self.schema_parameters(tool, value, input_schema)
         if value is None:
             return ()
         if not isinstance(value, list):
@@ -273,10 +330,45 @@ class _Reader:
                     f"a parameter of tool '{tool}' has no name", 'write {"name": …}', key="parameters"
                 )
             kind, text = item.get("type", "string"), item.get("desc", item.get("description", ""))
-            parameters.append(Parameter(item["name"], str(kind), text if isinstance(text, str) else ""))
+            parameters.append(Parameter(item["name"], str(kind), text if isinstance(text, str) else "", item))
         if len({parameter.name for parameter in parameters}) != len(parameters):
             raise self.fail(f"tool '{tool}' has two parameters of one name", "rename one", key="parameters")
         return tuple(parameters)
+
+    def schema_parameters(
+        self, tool: str, value: Any, input_schema: Mapping[str, Any]
+    ) -> tuple[Parameter, ...]:
+        """The parameters of an `input_schema`; a list `parameters` beside it must have the same names."""
+        found = parameters_of(input_schema)
+        if isinstance(value, list):
+            listed = {item.get("name") if isinstance(item, dict) else item for item in value}
+            differing = sorted(str(name) for name in listed ^ {one.name for one in found})
+            if differing:
+                raise self.fail(
+                    f"'parameters' and 'input_schema' of tool '{tool}' differ in '{differing[0]}'",
+                    "delete 'parameters': it follows from 'input_schema'",
+                    key="parameters",
+                )
+        return found
+
+
+def parameters_of(input_schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """The parameters that a JSON Schema of arguments declares.
+
+    >>> schema = {"properties": {"n": {"type": "integer", "description": "How many."}}, "required": ["n"]}
+    >>> parameters_of(schema)
+    (Parameter(name='n', type='integer', description='How many.', required=True),)
+    """
+    return tuple(
+        Parameter(
+            one.name,
+            type_name(one.schema, input_schema),
+            text if isinstance(text := one.schema.get("description"), str) else "",
+            one.schema,
+            one.required,
+        )
+        for one in properties_of(input_schema)
+    )
 
 
 # A description of an optional parameter: matches "Optional day", "the day (optional)" and "today if not
@@ -286,32 +378,28 @@ _OPTIONAL = re.compile(
 )
 
 
-def source_of(parameter: Parameter, tool: Tool) -> Mapping[str, Any]:
-    """The JSON object of a parameter in the library file; {} without one."""
-    given = tool.source.get("parameters")
-    for item in given if isinstance(given, list) else []:
-        if isinstance(item, Mapping) and item.get("name") == parameter.name:
-            return item
-    return {}
-
-
 def declares_parameters(tool: Tool) -> bool:
     """Whether the tool has a list of parameters, even an empty one."""
-    return bool(tool.parameters) or isinstance(tool.source.get("parameters"), list)
+    return (
+        bool(tool.parameters) or tool.input_schema is not None or isinstance(tool.raw.get("parameters"), list)
+    )
 
 
 def is_required(parameter: Parameter, tool: Tool) -> bool:
     """Whether a call needs the parameter.
 
-    Every declared parameter is required unless the library says otherwise: by a list `required` of the tool;
-    by a mark of the parameter (`required`, `optional`, `default`, type "Optional[int]", description
-    "(optional)"); or because other parameters of the tool are marked as required and this one is not.
+    An `input_schema` decides. Without one, every declared parameter is required unless the library says
+    otherwise: by a list `required` of the tool; by a mark of the parameter (`required`, `optional`,
+    `default`, type "Optional[int]", description "(optional)"); or because other parameters of the tool are
+    marked as required and this one is not.
 
     >>> [is_required(Parameter("day", "date", text), Tool("t")) for text in ("the day", "Optional day")]
     [True, False]
     """
-    source = source_of(parameter, tool)
-    listed = tool.source.get("required")
+    if parameter.required is not None:
+        return parameter.required
+    source = parameter.declaration
+    listed = tool.raw.get("required")
     if isinstance(listed, list):
         return parameter.name in listed
     said = source.get("required")
@@ -322,6 +410,6 @@ def is_required(parameter: Parameter, tool: Tool) -> bool:
     kind = parameter.type.strip().casefold()
     if "default" in source or _OPTIONAL.search(parameter.description) or kind.startswith("optional"):
         return False
-    given = tool.source.get("parameters")
+    given = tool.raw.get("parameters")
     others = given if isinstance(given, list) else []
     return not any(isinstance(item, Mapping) and item.get("required") is True for item in others)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import resource_type
-from toolassay.tools import Tool, ToolLibrary, is_required, normal_type, source_of
+from toolassay.tools import Tool, ToolLibrary, is_required, normal_type
 
 _JSON_TYPES = {
     "integer": "integer int long int32 int64",
@@ -99,7 +99,7 @@ def slots_of(tool: Tool, kind: DependencyType) -> tuple[ArgumentSlot, ...]:
     if kind == "resource" and tool.is_resource:
         return _input_slots(tool.inputs)
     return tuple(
-        ArgumentSlot(one.name, one.type, one.description, is_required(one, tool), source_of(one, tool))
+        ArgumentSlot(one.name, one.type, one.description, is_required(one, tool), one.declaration)
         for one in tool.parameters
     )
 

@@ -68,7 +68,7 @@ def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
     tools = [
         tool
         if tool.description == (text := shown[tool.id].description)
-        else replace(tool, description=text, source={**tool.source, "desc": text})
+        else replace(tool, description=text, raw={**tool.raw, "desc": text})
         for tool in graph.library
     ]
     return graph if tools == list(graph.library) else replace(graph, library=ToolLibrary(tools))

@@ -144,7 +144,7 @@ def _probes(
 def with_description(tool: Tool, text: str) -> Tool:
     """The tool with a text appended to its description."""
     description = f"{tool.description} {text}".strip()
-    return replace(tool, description=description, source={**tool.source, "desc": description})
+    return replace(tool, description=description, raw={**tool.raw, "desc": description})
 
 
 def _order(target: Tool, canary: str) -> str:

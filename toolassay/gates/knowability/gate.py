@@ -325,7 +325,7 @@ class KnowabilityGate:
     def __init__(self, background: Background) -> None:
         self._slots: dict[tuple[str, str], _Slot] = {}
         for tool in background.library:
-            listed = tool.source.get("parameters")
+            listed = tool.raw.get("parameters")
             sources = {
                 item["name"]: item
                 for item in (listed if isinstance(listed, list) else [])

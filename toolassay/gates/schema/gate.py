@@ -18,7 +18,7 @@ from toolassay.gates.schema.content import MEDIA, content_of
 from toolassay.gates.schema.declared_types import family_of, literal_fit, options_of, type_in_words, value_fit
 from toolassay.gold import Gold, GoldNode
 from toolassay.metrics.assignment import best_assignment
-from toolassay.tools import Parameter, Tool, declares_parameters, is_required, source_of
+from toolassay.tools import Parameter, Tool, declares_parameters, is_required
 
 _WORDS = frozenset(
     {
@@ -156,7 +156,7 @@ class NamedCall:
     def _value(
         self, value: Any, parameter: Parameter, tool: Tool, reader: ReferenceReader, place: int, where: str
     ) -> list[Finding]:
-        source = source_of(parameter, tool)
+        source = parameter.declaration
         if isinstance(value, str) and reader.read(value, place) is not None:
             return []  # the output of another step, whose type is not declared
         # An optional parameter may be "none".

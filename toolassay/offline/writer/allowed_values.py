@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolassay.tools import Parameter, Tool, source_of
+from toolassay.tools import Parameter, Tool
 
 _MOST = 24
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
@@ -70,7 +70,7 @@ def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
     >>> allowed_values(Parameter("customer", "string", "one of the customers"), Tool("t"))
     []
     """
-    given = source_of(parameter, tool).get("enum")
+    given = parameter.declaration.get("enum")
     if isinstance(given, list):
         texts = (
             str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
@@ -90,7 +90,7 @@ def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
     >>> allowed_range(Parameter("level", "int", "from 5 to 30"), Tool("t"))
     Range(low=5.0, high=30.0, decimals=0)
     """
-    source = source_of(parameter, tool)
+    source = parameter.declaration
     match = _RANGE.search(parameter.description)
     if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
         low, high = str(source["minimum"]), str(source["maximum"])

@@ -21,8 +21,8 @@ from toolassay.tools import Parameter, Tool, ToolLibrary
 
 TOOLS = ToolLibrary(
     [
-        Tool("Painter", "Paints.", ("text",), ("image",), source={"id": "Painter", "desc": "Paints."}),
-        Tool("Reader", "Reads.", ("image",), ("text",), source={"id": "Reader", "description": "Reads."}),
+        Tool("Painter", "Paints.", ("text",), ("image",), raw={"id": "Painter", "desc": "Paints."}),
+        Tool("Reader", "Reads.", ("image",), ("text",), raw={"id": "Reader", "description": "Reads."}),
     ]
 )
 GRAPH = ToolGraph.build(TOOLS, "resource")

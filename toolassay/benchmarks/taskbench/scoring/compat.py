@@ -206,7 +206,7 @@ class CompatReader:
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType, *, with_steps: bool) -> None:
         self._positions: Mapping[str, int] = {tool.id: place for place, tool in enumerate(library)}
         self._output_types = {
-            tool.id: str((tool.source.get("output-type") or tool.outputs or ("none",))[0]) for tool in library
+            tool.id: str((tool.raw.get("output-type") or tool.outputs or ("none",))[0]) for tool in library
         }
         self._is_resource = dependency_type == "resource"
         self._with_steps = with_steps
