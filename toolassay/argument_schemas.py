@@ -44,12 +44,13 @@ def resolve(schema: Any, root: Schema) -> Schema:
         beside = {**{key: item for key, item in schema.items() if key != "$ref"}, **beside}
         if not isinstance(reference, str):
             return beside
-        schema = _pointed_at(reference, root)
+        schema = pointed_at(reference, root)
     return beside
 
 
-def _pointed_at(reference: str, root: Schema) -> Any:
-    if not reference.startswith("#"):
+def pointed_at(reference: str, root: Schema) -> Any:
+    """What a local reference such as `#/$defs/day` leads to; None for nothing."""
+    if reference != "#" and not reference.startswith("#/"):
         return None
     place: Any = root
     for part in reference[1:].split("/")[1:]:
