@@ -167,8 +167,9 @@ def _notation(schema: Schema, root: Schema, depth: int) -> str:
         more = " | …" if len(values) > _MOST_SHOWN else ""
         return " | ".join(map(_value, values[:_MOST_SHOWN])) + more
     if depth > 0:
-        properties, required = _collected(schema, root, 0)
-        if properties and schema.get("type", "object") == "object":
+        is_object = "properties" in schema or "allOf" in schema or schema.get("type") == "object"
+        properties, required = _collected(schema, root, 0) if is_object else ({}, set())
+        if properties or schema.get("properties") == {}:
             shown = (
                 f"{name}{'' if name in required else '?'}: {notation(one, root, depth=depth - 1)}"
                 for name, one in properties.items()

@@ -7,23 +7,13 @@ from typing import Any
 
 import click
 
+from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import option_of
 from toolassay.cli.screen import SCREEN
 from toolassay.importers.importer import Importer
 from toolassay.importers.registry import importers
-
-
-@click.group("import", cls=options.CommandGroup)
-def command() -> None:
-    """Create a data folder from your tools, or from a published data set.
-
-    The tools of an MCP server, an OpenAPI document, a list for a model API or Python functions become
-    DATA_DIR/tool_desc.json; DATA_DIR/import_report.json says what was skipped, lost, and should be looked at.
-
-    Exit codes: 0 done; 2 the source cannot be read, or the folder has other tools; 3 a part was skipped.
-    """
 
 
 def _command(importer: Importer) -> click.Command:
@@ -44,8 +34,30 @@ def _command(importer: Importer) -> click.Command:
     return import_command
 
 
-for _importer in importers():
-    command.add_command(_command(_importer), _importer.name)
-for _benchmark in benchmarks():
-    for _name, _entry in _benchmark.importers.items():
-        command.add_command(_entry.load(), _name)
+class _Kinds(options.CommandGroup):
+    """The importers of tools, then those of benchmarks; found when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*(one.name for one in importers()), *_published()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for importer in importers():
+            if importer.name == cmd_name:
+                return _command(importer)
+        entry = _published().get(cmd_name)
+        return None if entry is None else entry.load()
+
+
+def _published() -> dict[str, Entry]:
+    return {name: entry for one in benchmarks() for name, entry in one.importers.items()}
+
+
+@click.group("import", cls=_Kinds)
+def command() -> None:
+    """Create a data folder from your tools, or from a published data set.
+
+    The tools of an MCP server, an OpenAPI document, a list for a model API or Python functions become
+    DATA_DIR/tool_desc.json; DATA_DIR/import_report.json says what was skipped, lost, and should be looked at.
+
+    Exit codes: 0 done; 2 the source cannot be read, or the folder has other tools; 3 a part was skipped.
+    """

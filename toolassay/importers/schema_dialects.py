@@ -218,7 +218,10 @@ def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield "items", given["additionalItems"]
         elif key == "additionalItems":
             continue
-        elif key == "dependencies" and isinstance(value, Mapping):
+        elif key == "dependencies":
+            if not isinstance(value, Mapping):
+                yield "dependentSchemas", value  # not valid there either, and noted
+                continue
             names = {name: item for name, item in value.items() if isinstance(item, list)}
             if names:
                 yield "dependentRequired", names

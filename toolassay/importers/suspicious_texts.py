@@ -33,8 +33,8 @@ _INSTRUCTIONS = re.compile(
     # "Before using any other tool"; not "before using the key".
     r"|\b(?:before|instead of|prior to)\s+(?:using|calling|invoking|running)\s+"
     r"(?:any|this|every|all|other)\b[^.\n]{0,20}\btools?\b"
-    # "Always call this tool first"; not "Always returns a list".
-    r"|\b(?:always|must)\s+(?:first\s+)?(?:call|use|invoke|run)\s+(?:this|it)\b"
+    # "Always call this tool first"; not "Always returns a list" or "the user must call it".
+    r"|(?<!user )\b(?:always|must)\s+(?:first\s+)?(?:call|use|invoke|run)\s+(?:this|it)\b"
     # "You must call", "the assistant should"; not "you can call".
     r"|\b(?:you|assistant|model|agent|llm|ai)\s+(?:must|should|shall|has to|have to|need to)\s+"
     r"(?:always|never|not|first|also|immediately|read|send|call|use|include|pass|execute|respond|reply)\b"

@@ -95,7 +95,7 @@ def import_tools(
         raise UsageError(
             f"has other tools ({changes})",
             file=folder.tool_desc if folder.tool_desc.exists() else folder.graph_desc,
-            fix="--update lists the changes and replaces them, --force replaces them; or use another --data_dir",
+            fix="use --update to list and make these changes, --force to make them, or another --data_dir",
         )
     outcome = _write(folder, intake.nodes, report, changes if before is not None else None)
     screen.show(f"{folder.tool_desc}: {outcome} ({described(report)})")
