@@ -36,6 +36,7 @@ COMMANDS = {
     "leaderboard": "Rank the models of a data folder.",
     "report": "Compare models on several benchmarks: cost, latency, accuracy, stability, security.",
     "verify": "Recompute predictions and scores from the raw answers and report differences.",
+    "export-tools": "Write the tools of a data folder for a model API, as an MCP listing or as OpenAPI.",
     "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
 }
 
@@ -96,7 +97,7 @@ def _entries() -> dict[str, Entry]:
 def load(name: str) -> click.Command:
     """Import a command of this package or of a benchmark; `EVERYWHERE` is added to its help."""
     if name in COMMANDS:
-        module = f"{name}_" if iskeyword(name) else name
+        module = f"{name}_" if iskeyword(name) else name.replace("-", "_")
         command = import_module(f"toolassay.cli.{module}").command
     else:
         command = _entries()[name].load()

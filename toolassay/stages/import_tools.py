@@ -12,7 +12,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json, write_json
 from toolassay.importers.arriving_files import new_folder
-from toolassay.importers.intake import ImportReport, described, grouped, take_in
+from toolassay.importers.intake import Finding, ImportReport, described, grouped, take_in
 from toolassay.importers.registry import importer_named
 from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
@@ -162,16 +162,34 @@ def _show_changes(changes: Changes, screen: Screen) -> None:
 
 
 def _show_report(report: ImportReport, folder: DataFolder, screen: Screen) -> None:
-    """A table of what was skipped and lost, and of what to look at, equal reasons counted together."""
     rows = [("skipped", shown(part.where), shown(part.reason), "", "") for part in report.skipped]
-    for what, findings in (("warning", report.warnings), ("loss", report.losses)):
+    findings = [("warning", report.warnings), ("loss", report.losses)]
+    show_findings(findings, folder.path / "import_report.json", screen, rows)
+
+
+def show_findings(
+    findings: Sequence[tuple[str, Sequence[Finding]]],
+    file: Path,
+    screen: Screen,
+    rows: Sequence[tuple[str, ...]] = (),
+) -> None:
+    """Show a table of findings, equal ones counted together.
+
+    Args:
+        findings: The kinds of finding, each with its findings.
+        file: Where all of them are.
+        screen: Receives the table.
+        rows: Rows before them.
+    """
+    rows = [*rows]
+    for what, those in findings:
         rows += [
             (what, shown(one.field), shown(one.reason), f"{one.tools:,}" if one.example else "", one.example)
-            for one in grouped(findings)
+            for one in grouped(those)
         ]
     if not rows:
         return
     cells = [tuple(map(markdown_escaped, row)) for row in rows[:_MOST_ROWS]]
     screen.table(Table(("", "where", "reason", "tools", "e.g."), cells, align="lllrl").markdown())
     hidden = f"{count_of(len(rows) - _MOST_ROWS, 'more row')}; " if len(rows) > _MOST_ROWS else ""
-    screen.show(f"{hidden}every one is in {folder.path / 'import_report.json'}")
+    screen.show(f"{hidden}every one is in {file}")
