@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import traceback
+import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,17 +155,25 @@ def _importable(place: _Place) -> Iterator[None]:
     Afterwards the search path is as before, and modules from the added folders are forgotten: another import
     may find others of the same name.
     """
+    import typing_extensions
+
     path, known = list(sys.path), set(sys.modules)
     added = [str(folder) for folder in (place.folder, Path.cwd()) if folder and str(folder) not in path]
     sys.path[:0] = added
     importlib.invalidate_caches()
-    stdin = sys.stdin
+    stdin, typed_dict = sys.stdin, typing.TypedDict
     sys.stdin = io.StringIO()  # a module that asks a question fails instead of waiting for an answer
+    if sys.version_info < (
+        3,
+        12,
+    ):  # pydantic refuses the older TypedDict of `typing`, even within other types
+        vars(typing)["TypedDict"] = typing_extensions.TypedDict
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
     finally:
         sys.stdin = stdin
+        vars(typing)["TypedDict"] = typed_dict
         sys.path[:] = path
         own = {name for name in set(sys.modules) - known if "." not in name and _is_in(name, added)}
         for name in set(sys.modules) - known:
@@ -236,7 +245,7 @@ def _raised_at(error: BaseException, place: _Place) -> tuple[str, int | None]:
 
 
 def _one_line(error: BaseException) -> str:
-    text = next((line for line in str(error).splitlines() if line.strip()), "").strip()
+    text = next((line for line in str(error).splitlines() if line.strip()), "").strip().partition(". ")[0]
     kind = type(error).__name__
     return f"{kind}: {text[:200]}" if text else kind
 
