@@ -44,12 +44,13 @@ def resolve(schema: Any, root: Schema) -> Schema:
         beside = {**{key: item for key, item in schema.items() if key != "$ref"}, **beside}
         if not isinstance(reference, str):
             return beside
-        schema = _pointed_at(reference, root)
+        schema = pointed_at(reference, root)
     return beside
 
 
-def _pointed_at(reference: str, root: Schema) -> Any:
-    if not reference.startswith("#"):
+def pointed_at(reference: str, root: Schema) -> Any:
+    """What a local reference such as `#/$defs/day` leads to; None for nothing."""
+    if reference != "#" and not reference.startswith("#/"):
         return None
     place: Any = root
     for part in reference[1:].split("/")[1:]:
@@ -166,8 +167,9 @@ def _notation(schema: Schema, root: Schema, depth: int) -> str:
         more = " | …" if len(values) > _MOST_SHOWN else ""
         return " | ".join(map(_value, values[:_MOST_SHOWN])) + more
     if depth > 0:
-        properties, required = _collected(schema, root, 0)
-        if properties and schema.get("type", "object") == "object":
+        is_object = "properties" in schema or "allOf" in schema or schema.get("type") == "object"
+        properties, required = _collected(schema, root, 0) if is_object else ({}, set())
+        if properties or schema.get("properties") == {}:
             shown = (
                 f"{name}{'' if name in required else '?'}: {notation(one, root, depth=depth - 1)}"
                 for name, one in properties.items()

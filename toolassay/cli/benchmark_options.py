@@ -30,12 +30,12 @@ def infer_sections() -> Decorator:
         for one in benchmark.infer_options:
             having = owners[one.name]
             if len(having) == 1:
-                own.append(_decorator(benchmark.options(), one))
+                own.append(option_of(benchmark.options(), one))
             elif one.name not in shown:
                 shown.add(one.name)
                 title = " and ".join(other.title for other, _ in having)
                 text = " ".join(f"{other.title}: {the_same.help}" for other, the_same in having)
-                sections.append(options.section(title, _decorator(benchmark.options(), one, text)))
+                sections.append(options.section(title, option_of(benchmark.options(), one, text)))
         if own:
             sections.append(options.section(benchmark.title, *own))
     return options.together(*sections)
@@ -85,10 +85,10 @@ def _prefixed(options_of: Callable[[Benchmark], Sequence[Option]]) -> Iterator[D
             if one.name not in seen:
                 seen.add(one.name)
                 text = one.help if benchmark is default else f"{benchmark.title}: {one.help}"
-                yield _decorator(benchmark.scoring(), one, text)
+                yield option_of(benchmark.scoring(), one, text)
 
 
-def _decorator(given: Any, one: Option, text: str = "") -> Decorator:
+def option_of(given: Any, one: Option, text: str = "") -> Decorator:
     """An option of click.
 
     Args:

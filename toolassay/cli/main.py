@@ -36,7 +36,7 @@ COMMANDS = {
     "leaderboard": "Rank the models of a data folder.",
     "report": "Compare models on several benchmarks: cost, latency, accuracy, stability, security.",
     "verify": "Recompute predictions and scores from the raw answers and report differences.",
-    "import": "Import a published data set into a data folder.",
+    "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
 }
 
 QUIET = frozenset({"--quiet", "-q"})

@@ -25,9 +25,11 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands with the first paragraph of each one's help."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         rows = [
             (name, " ".join((command.help or "").partition("\n\n")[0].split()))
-            for name, command in self.commands.items()
+            for name, command in commands.items()
+            if command is not None
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)

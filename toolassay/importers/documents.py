@@ -29,8 +29,8 @@ _CORE = (
     (re.compile(r"false|False|FALSE"), lambda text: False),
     # "12", "-7" and "0"; not "007", which is an identifier more often than a number.
     (re.compile(r"[-+]?(?:0|[1-9][0-9]{0,300})"), int),
-    # "1.5", "-.5" and "1e3"; not "1.2.3".
-    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
+    # "1.5", "-.5" and "1e3"; not "1.2.3" or "01.5".
+    (re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
 )
 
 

@@ -1,0 +1,142 @@
+"""From what an importer read to the tool file and the report."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.intake import Finding, Intake, grouped, take_in, unique_ids, valid_id
+from toolassay.tools import ToolLibrary
+
+
+def taken(*tools: IncomingTool, **more: Any) -> Intake:
+    return take_in("test", Incoming(tools, "a source", **more))
+
+
+def named(name: str, server: str = "", *further: str) -> IncomingTool:
+    return IncomingTool(name, "Does it.", source={"server": server}, further_names=further)
+
+
+def test_a_node_has_the_published_keys_and_the_new_ones() -> None:
+    schema = {
+        "properties": {"day": {"type": "string", "format": "date", "description": "When."}},
+        "required": ["day"],
+    }
+    tool = IncomingTool(
+        *("book a room", "Books a room.", schema, {"type": "object"}),
+        annotations={"destructiveHint": False},
+        tags=["rooms", "rooms"],
+        source={"server": "hotel", "method": ""},
+    )  # fmt: skip
+    assert taken(tool).nodes == [
+        {
+            "id": "book_a_room",
+            "desc": "Books a room.",
+            "parameters": [{"name": "day", "type": "date", "desc": "When."}],
+            "input_schema": {**schema, "type": "object"},
+            "output_schema": {"type": "object"},
+            "annotations": {"destructiveHint": False},
+            "tags": ["rooms"],
+            "source": {"kind": "test", "name": "book a room", "server": "hotel"},
+        }
+    ]
+
+
+def test_the_library_reads_what_was_written() -> None:
+    nodes = taken(IncomingTool("a", "A.", {"properties": {"n": {"type": ["integer", "null"]}}})).nodes
+    library = ToolLibrary.from_json({"nodes": json.loads(json.dumps(nodes))})
+    assert library.to_json() == {"nodes": nodes}
+    (parameter,) = library["a"].parameters
+    assert (parameter.type, parameter.required) == ("integer | null", False)
+
+
+def test_tools_of_one_name_get_the_name_of_their_server() -> None:
+    tools = [named("search", "web"), named("read", "web"), named("search", "files")]
+    assert unique_ids(tools) == ["web.search", "read", "files.search"]
+    assert unique_ids(tools[::-1]) == ["files.search", "read", "web.search"]
+
+
+def test_operations_of_one_name_and_server_get_a_further_name() -> None:
+    tools = [named("list", "shop", "get_orders"), named("list", "shop", "get_users")]
+    assert unique_ids(tools) == ["get_orders", "get_users"]
+
+
+def test_ids_differ_in_more_than_case() -> None:
+    first, second = unique_ids([named("GetUser", "a"), named("getUser", "b")])
+    assert first.casefold() != second.casefold()
+
+
+def test_a_long_name_is_cut_and_stays_distinct() -> None:
+    ids = unique_ids([named("x" * 70 + "a"), named("x" * 70 + "b")])
+    assert len(set(ids)) == 2
+    assert all(len(one) == 64 for one in ids)
+
+
+@given(st.lists(st.tuples(st.text(max_size=80), st.sampled_from(["", "a", "服务"])), max_size=12))
+def test_ids_are_always_valid_and_unique(names: list[tuple[str, str]]) -> None:
+    ids = unique_ids([named(name, server) for name, server in names])
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", one) for one in ids)
+    assert len({one.casefold() for one in ids}) == len(ids)
+
+
+@given(st.text())
+def test_a_valid_name_stays(name: str) -> None:
+    once = valid_id(name)
+    assert valid_id(once) == once
+
+
+def test_losses_and_warnings_name_the_tool_by_its_id() -> None:
+    schema = {"properties": {"a": {"type": "text"}}}
+    tool = IncomingTool("a b", "", schema, losses=[Note("icons", "dropped")], warnings=[Note("x", "odd")])
+    report = taken(
+        tool, notes=[Note("webhooks", "dropped")], skipped=[Skipped("line 3", "has no name")]
+    ).report
+    assert report.losses == [
+        Finding("", "webhooks", "dropped"),
+        Finding("a_b", "icons", "dropped"),
+        Finding("a_b", "input_schema.properties.a.type", "no type 'text'"),
+    ]
+    assert report.warnings == [
+        Finding("a_b", "x", "odd"),
+        Finding("a_b", "description", "is missing: models and the writer have only the name"),
+    ]
+    assert report.to_json()["skipped"] == [{"where": "line 3", "reason": "has no name"}]
+
+
+def test_a_tool_whose_arguments_are_no_object_is_skipped() -> None:
+    report = taken(IncomingTool("a", "A.", {"type": "array"}), named("b")).report
+    assert report.n_tools == 1
+    assert report.skipped == [Skipped("a", "its input schema does not describe an object")]
+
+
+def test_a_tool_with_a_huge_schema_is_skipped() -> None:
+    report = taken(IncomingTool("a", "A.", {"anyOf": [{}] * 30_000}), named("b")).report
+    assert [part.where for part in report.skipped] == ["a"]
+
+
+def test_secrets_are_removed_from_every_text() -> None:
+    secret = "s3cr3t-value"
+    tool = IncomingTool(
+        f"get {secret}",
+        f"Uses {secret}.",
+        {"properties": {secret: {"default": secret, "enum": [secret]}}},
+        annotations={"title": secret},
+        source={"server": secret, "url": f"https://x/{secret}"},
+        losses=[Note(secret, secret)],
+    )
+    intake = taken(
+        tool, secrets=[secret, "x"], skipped=[Skipped(secret, f"died: {secret}")], notes=[Note("", secret)]
+    )
+    assert secret not in json.dumps([*intake.nodes, intake.report.to_json()])
+    assert "which was removed" in intake.report.warnings[0].reason
+
+
+def test_equal_findings_are_counted_together() -> None:
+    findings = [Finding(name, f"input_schema.properties.{name}.type", f"no type '{name}'") for name in "abc"]
+    (group,) = grouped([*findings, findings[0]])
+    assert group == ("input_schema…type", "no type '…'", 3, "a")

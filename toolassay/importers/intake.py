@@ -1,0 +1,319 @@
+"""What every import has in common: from `IncomingTool`s to the nodes of `tool_desc.json`, and the report."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge
+from toolassay.importers.suspicious_texts import has_mixed_scripts, look_alikes, shown, text_warnings
+from toolassay.text_formatting import count_of
+from toolassay.tools import Parameter, parameters_of
+
+LONGEST_ID = 64
+HIDDEN = "[secret]"
+_SHORTEST_SECRET = 4
+
+
+class Finding(NamedTuple):
+    """A loss or a warning about a tool; about the whole source if `tool` is empty."""
+
+    tool: str
+    field: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """The content of `import_report.json`.
+
+    Attributes:
+        kind: The importer.
+        source: What was read, without secrets.
+        n_tools: Number of tools.
+        skipped: Parts of the source that gave no tool.
+        losses: What the tool file does not hold.
+        warnings: What a person should look at.
+    """
+
+    kind: str
+    source: str
+    n_tools: int
+    skipped: Sequence[Skipped]
+    losses: Sequence[Finding]
+    warnings: Sequence[Finding]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of the file."""
+        return {
+            "kind": self.kind,
+            "source": self.source,
+            "n_tools": self.n_tools,
+            **{
+                name: [part._asdict() for part in getattr(self, name)]
+                for name in ("skipped", "losses", "warnings")
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The nodes of `tool_desc.json` and the report."""
+
+    nodes: Sequence[dict[str, Any]]
+    report: ImportReport
+
+
+def take_in(kind: str, incoming: Incoming) -> Intake:
+    """Give tools their ids, schemas of one dialect and warnings.
+
+    Args:
+        kind: The importer's name.
+        incoming: What it read.
+    """
+    incoming = _without_secrets(incoming)
+    normalisers: dict[str, Normaliser] = {}
+    skipped = list(incoming.skipped)
+    kept: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
+    for tool in incoming.tools:
+        normaliser = normalisers.setdefault(tool.dialect, Normaliser(tool.dialect))
+        try:
+            arguments = normaliser.convert(tool.input_schema)
+            result = None if tool.output_schema is None else normaliser.convert(tool.output_schema)
+        except TooLarge as error:
+            skipped.append(Skipped(tool.name, f"its schema is too large: {error}"))
+            continue
+        if arguments.schema.get("type", "object") != "object":
+            skipped.append(Skipped(tool.name, "its input schema does not describe an object"))
+            continue
+        kept.append((tool, arguments, result))
+    ids = unique_ids([tool for tool, _, _ in kept])
+    alike = look_alikes(tool.name for tool, _, _ in kept)
+    servers = Counter(tool.name for tool, _, _ in kept)
+    nodes: list[dict[str, Any]] = []
+    losses = [Finding("", *note) for note in incoming.notes]
+    warnings: list[Finding] = []
+    for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
+        arguments.schema.setdefault("type", "object")
+        parameters = parameters_of(arguments.schema)
+        nodes.append(_node(kind, tool_id, tool, arguments.schema, result, parameters))
+        losses += [Finding(tool_id, *note) for note in tool.losses]
+        for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
+            found = normalised.losses if normalised else ()
+            losses += [Finding(tool_id, f"{prefix}.{note.field}".rstrip("."), note.reason) for note in found]
+        notes = [*tool.warnings, *_warnings(tool, nodes[-1], alike.get(tool.name), servers[tool.name])]
+        warnings += [Finding(tool_id, *note) for note in notes]
+    report = ImportReport(kind, incoming.source, len(nodes), skipped, losses, warnings)
+    return Intake(nodes, report)
+
+
+def _node(
+    kind: str,
+    tool_id: str,
+    tool: IncomingTool,
+    input_schema: dict[str, Any],
+    result: Normalised | None,
+    parameters: Sequence[Parameter],
+) -> dict[str, Any]:
+    node: dict[str, Any] = {
+        "id": tool_id,
+        "desc": tool.description,
+        "parameters": [{"name": one.name, "type": one.type, "desc": one.description} for one in parameters],
+        "input_schema": input_schema,
+    }
+    if result is not None:
+        node["output_schema"] = result.schema
+    if tool.annotations:
+        node["annotations"] = dict(tool.annotations)
+    if tool.tags:
+        node["tags"] = list(dict.fromkeys(tool.tags))
+    node["source"] = {"kind": kind, "name": tool.name} | {
+        key: value for key, value in tool.source.items() if value not in (None, "", {}, [])
+    }
+    return node
+
+
+def _warnings(
+    tool: IncomingTool, node: Mapping[str, Any], look_alike: str | None, count: int
+) -> Iterator[Note]:
+    if not tool.description.strip():
+        yield Note("description", "is missing: models and the writer have only the name")
+    if look_alike is not None:
+        yield Note("name", f"looks like '{shown(look_alike)}'")
+    if has_mixed_scripts(tool.name):
+        yield Note("name", "mixes Latin letters with look-alike letters of another script")
+    if count > 1:
+        yield Note("name", f"{count} tools of this import are called '{shown(tool.name)}'")
+    yield from text_warnings(tool.name, "name")
+    yield from text_warnings(tool.description, "description")
+    for key in ("input_schema", "output_schema", "annotations", "tags"):
+        yield from text_warnings(node.get(key), key)
+
+
+def unique_ids(tools: Sequence[IncomingTool]) -> list[str]:
+    """An id `[A-Za-z0-9_.-]{1,64}` for each tool: its name, else `server.name`, else a further name.
+
+    All tools of one name change together, so that an id does not depend on the order of the source.
+
+    >>> unique_ids([IncomingTool("a b"), *(IncomingTool("get", source={"server": one}) for one in "xy")])
+    ['a_b', 'x.get', 'y.get']
+    """
+    candidates = [list(dict.fromkeys(_candidates(tool))) for tool in tools]
+    chosen = [0] * len(tools)
+    for _ in range(max(map(len, candidates), default=0)):
+        taken = Counter(given[place].casefold() for given, place in zip(candidates, chosen, strict=True))
+        clashes = [
+            number
+            for number, (given, place) in enumerate(zip(candidates, chosen, strict=True))
+            if taken[given[place].casefold()] > 1 and place + 1 < len(given)
+        ]
+        if not clashes:
+            break
+        for number in clashes:
+            chosen[number] += 1
+    ids = [given[place] for given, place in zip(candidates, chosen, strict=True)]
+    seen: Counter[str] = Counter()
+    for number, name in enumerate(ids):  # nothing distinguishes them but their place
+        seen[name.casefold()] += 1
+        if (count := seen[name.casefold()]) > 1:
+            ids[number] = f"{name[: LONGEST_ID - 1 - len(str(count))]}-{count}"
+    return ids
+
+
+def _candidates(tool: IncomingTool) -> Iterator[str]:
+    yield valid_id(tool.name)
+    server = tool.source.get("server")
+    if isinstance(server, str) and server:
+        yield valid_id(f"{server}.{tool.name}")
+    for name in tool.further_names:
+        yield valid_id(name)
+        if isinstance(server, str) and server:
+            yield valid_id(f"{server}.{name}")
+    yield _hashed(valid_id(tool.name), repr((tool.name, sorted(map(str, tool.source.items())))))
+
+
+# Runs of characters that become one "_": " " and "é"; not "a-b.c".
+_OTHERS = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def valid_id(name: str) -> str:
+    """A name as an id: accents are removed, other characters become `_`.
+
+    A name that is cut, or of which little is left, ends with a hash of the whole.
+
+    >>> valid_id("users.list"), valid_id("Café menu"), valid_id("搜索")
+    ('users.list', 'Cafe_menu', 'tool_44ce7ae9')
+    """
+    plain = unicodedata.normalize("NFKD", name)
+    plain = _OTHERS.sub("_", "".join(one for one in plain if not unicodedata.combining(one))).strip("_")
+    letters = sum(one.isalnum() for one in name)
+    if not plain or sum(one.isalnum() for one in plain) < letters / 2:
+        return _hashed(plain or "tool", name)
+    return plain if len(plain) <= LONGEST_ID else _hashed(plain, name)
+
+
+def _hashed(plain: str, whole: str) -> str:
+    ending = hashlib.sha256(whole.encode(errors="replace")).hexdigest()[:8]
+    return f"{plain[: LONGEST_ID - 9]}_{ending}"
+
+
+def _without_secrets(incoming: Incoming) -> Incoming:
+    """Replace secrets in every text: a server may repeat what it was given."""
+    secrets = sorted({one for one in incoming.secrets if len(one) >= _SHORTEST_SECRET}, key=len, reverse=True)
+    if not secrets:
+        return incoming
+    pattern = re.compile("|".join(map(re.escape, secrets)))
+    hide = _hider(pattern)
+    tools = []
+    for tool in incoming.tools:
+        changed = replace(
+            tool,
+            **{name: hide(getattr(tool, name)) for name in _TEXT_FIELDS},
+        )
+        if changed != tool:
+            warning = Note("", "repeats a value of the environment or headers, which was removed")
+            changed = replace(changed, warnings=[*changed.warnings, warning])
+        tools.append(changed)
+    return replace(
+        incoming,
+        tools=tools,
+        source=hide(incoming.source),
+        skipped=[Skipped(*hide(list(part))) for part in incoming.skipped],
+        notes=[Note(*hide(list(part))) for part in incoming.notes],
+    )
+
+
+_TEXT_FIELDS = (
+    *("name", "description", "input_schema", "output_schema", "annotations", "tags", "source"),
+    *("further_names", "losses", "warnings"),
+)
+
+
+def _hider(pattern: re.Pattern[str]) -> Callable[[Any], Any]:
+    def hide(value: Any) -> Any:
+        if isinstance(value, str):
+            return pattern.sub(HIDDEN, value)
+        if isinstance(value, Mapping):
+            return {hide(key): hide(item) for key, item in value.items()}
+        if isinstance(value, Note):
+            return Note(*map(hide, value))
+        if isinstance(value, list | tuple):
+            return type(value)(map(hide, value))
+        return value
+
+    return hide
+
+
+class Group(NamedTuple):
+    """Findings of one kind.
+
+    Attributes:
+        field: Where, without what differs from tool to tool.
+        reason: Why, likewise.
+        tools: Number of tools.
+        example: One of them.
+    """
+
+    field: str
+    reason: str
+    tools: int
+    example: str
+
+
+def grouped(findings: Iterable[Finding]) -> list[Group]:
+    """The findings by field and reason, the most frequent first."""
+    tools: dict[tuple[str, str], dict[str, None]] = {}
+    for one in findings:
+        tools.setdefault((general(one.field), general(one.reason)), {})[one.tool] = None
+    groups = (Group(*key, len(names), next(iter(names))) for key, names in tools.items())
+    return sorted(groups, key=lambda group: -group.tools)
+
+
+def general(text: str) -> str:
+    """A reason without what differs from tool to tool, so that equal ones are counted together.
+
+    >>> general("no type 'text'"), general("responses.404"), general("input_schema.properties.a.type")
+    ("no type '…'", 'responses.…', 'input_schema…type')
+    """
+    text = re.sub(r"'[^']*'|“[^”]*”|\"[^\"]*\"", "'…'", text)
+    text = re.sub(r"\b\d[\d,]*\b", "…", text)
+    first, _, rest = text.partition(".")
+    return f"{first}…{rest.rpartition('.')[2]}" if "." in rest and " " not in text else text
+
+
+def described(report: ImportReport) -> str:
+    """The result in one phrase: "12 tools, 1 skipped, 3 losses, 2 warnings"."""
+    return ", ".join(
+        [
+            count_of(report.n_tools, "tool"),
+            *([f"{len(report.skipped):,} skipped"] if report.skipped else []),
+            f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}",
+            count_of(len(report.warnings), "warning"),
+        ]
+    )

@@ -1,0 +1,269 @@
+"""Any dialect of JSON Schema -> JSON Schema 2020-12, valid by construction.
+
+Read: drafts 4 to 2020-12, OpenAPI 3.0 and Swagger 2.0. Every keyword is checked against what 2020-12 allows
+for it. What is not valid is left out and noted, because a model service refuses a whole request for one
+wrong keyword. Unknown keywords (`x-…`) have no effect in JSON Schema and are kept.
+
+Validating the result against the meta-schema would be the library's job, but it takes 50 µs for each node,
+and a document has a million. The tests do it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolassay.argument_schemas import pointed_at
+from toolassay.importers.importer import Note
+
+MOST_NODES = 20_000
+"""Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
+DEEPEST = 64
+_TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
+_ONE = frozenset(
+    {
+        *("additionalProperties", "propertyNames", "unevaluatedProperties", "items", "unevaluatedItems"),
+        *("contains", "not", "if", "then", "else", "contentSchema"),
+    }
+)
+_LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_MAP = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0 and value == int(value)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+_NUMBERS = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum")
+_COUNTS = tuple(
+    f"{end}{what}" for what in ("Length", "Items", "Properties", "Contains") for end in ("min", "max")
+)
+_TRUTHS = ("uniqueItems", "deprecated", "readOnly", "writeOnly")
+_TEXTS = ("title", "description", "pattern", "format", "$comment", "contentEncoding", "contentMediaType")
+_VALID: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(_NUMBERS, _is_number),
+    **dict.fromkeys(_COUNTS, _is_count),
+    **dict.fromkeys(_TRUTHS, lambda value: isinstance(value, bool)),
+    **dict.fromkeys(_TEXTS, lambda value: isinstance(value, str)),
+    "multipleOf": lambda value: _is_number(value) and value > 0,
+    "examples": lambda value: isinstance(value, list),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "required": _is_names,
+    "dependentRequired": lambda value: isinstance(value, dict) and all(map(_is_names, value.values())),
+}
+# They name the dialect or give a schema a name; the result has one dialect and refers by path.
+_DROPPED = frozenset({"$schema", "$vocabulary", "$id", "id", "$anchor", "$dynamicAnchor"})
+
+
+class TooLarge(ValueError):
+    """A schema exceeds `MOST_NODES` or `DEEPEST`."""
+
+
+class Normalised(NamedTuple):
+    """A schema in the dialect 2020-12 and what was lost of it, each at its place."""
+
+    schema: dict[str, Any]
+    losses: tuple[Note, ...]
+
+
+class Normaliser:
+    """Converts the schemas of one import; a definition that several tools share is converted once.
+
+    Args:
+        dialect: As in `IncomingTool.dialect`.
+
+    >>> Normaliser("openapi-3.0").convert({"type": "string", "nullable": True, "example": "a"}).schema
+    {'type': ['string', 'null'], 'examples': ['a']}
+    >>> Normaliser("2020-12").convert({"items": {"type": "text"}})
+    Normalised(schema={'items': {}}, losses=(Note(field='items.type', reason="no type 'text'"),))
+    """
+
+    def __init__(self, dialect: str) -> None:
+        self._is_openapi = dialect in ("openapi-3.0", "swagger-2.0")
+        # By the identity of a definition, which is kept so that no other object gets its identity.
+        self._definitions: dict[int, tuple[Any, Any, tuple[Note, ...], int]] = {}
+        self._losses: list[Note] = []
+        self._nodes = 0
+
+    def convert(self, schema: Mapping[str, Any]) -> Normalised:
+        """Convert a whole schema, whose references are relative to itself.
+
+        Raises:
+            TooLarge: It exceeds a bound.
+        """
+        self._losses, self._nodes = [], 0
+        result = self._schema(schema, "", 0)
+        if not isinstance(result, dict):
+            result = {}
+        self._losses += _resolve_all(result)
+        return Normalised(result, tuple(self._losses))
+
+    def _lose(self, path: str, reason: str) -> None:
+        self._losses.append(Note(path, reason))
+
+    def _schema(self, given: Any, path: str, depth: int) -> Any:
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            raise TooLarge(f"more than {MOST_NODES:,} schemas")
+        if depth > DEEPEST:
+            raise TooLarge(f"nested more than {DEEPEST} levels deep")
+        if isinstance(given, bool):
+            return given
+        if not isinstance(given, Mapping):
+            self._lose(path, "not a schema")
+            return {}
+        result: dict[str, Any] = {}
+        for key, value in _modern(given):
+            at = f"{path}.{key}" if path else str(key)
+            if key in _DROPPED and (key != "id" or isinstance(value, str)):
+                continue
+            if key == "type":
+                self._type(value, result, at)
+            elif key in ("$ref", "$dynamicRef"):
+                self._reference(value, result, at)
+            elif key in _ONE:
+                result[key] = self._schema(value, at, depth + 1)
+            elif key in _LIST:
+                if isinstance(value, list) and value:
+                    result[key] = [
+                        self._schema(item, f"{at}[{number}]", depth + 1) for number, item in enumerate(value)
+                    ]
+                else:
+                    self._lose(at, "not a list of schemas")
+            elif key in _MAP:
+                if isinstance(value, Mapping):
+                    convert = self._definition if key == "$defs" and depth == 0 else self._schema
+                    result[key] = {
+                        str(name): convert(item, f"{at}.{name}", depth + 1) for name, item in value.items()
+                    }
+                else:
+                    self._lose(at, "not an object of schemas")
+            elif key in _VALID and not _VALID[key](value):
+                self._lose(at, f"not valid: {str(value)[:40]}")
+            elif key == "required":
+                result[key] = list(dict.fromkeys(value))
+            elif not (self._is_openapi and key in ("nullable", "example")):
+                result[key] = value
+        return self._openapi(given, result) if self._is_openapi else result
+
+    def _definition(self, given: Any, path: str, depth: int) -> Any:
+        """A definition; its losses are noted for each tool that has it, under the path of the first."""
+        if id(given) in self._definitions:
+            _, result, losses, nodes = self._definitions[id(given)]
+            self._nodes += nodes
+            self._losses += losses
+            return result
+        losses_before, nodes_before = len(self._losses), self._nodes
+        result = self._schema(given, path, depth)
+        losses = tuple(self._losses[losses_before:])
+        self._definitions[id(given)] = given, result, losses, self._nodes - nodes_before
+        return result
+
+    def _type(self, value: Any, result: dict[str, Any], path: str) -> None:
+        names = value if isinstance(value, list) else [value]
+        known = [name for name in names if isinstance(name, str) and name in _TYPES]
+        if self._is_openapi and value == "file":
+            result |= {"type": "string", "format": "binary"}
+            return
+        if unknown := [name for name in names if name not in known]:
+            self._lose(path, f"no type {str(unknown[0])[:40]!r}")
+        if known:
+            result["type"] = known[0] if len(known) == 1 else list(dict.fromkeys(known))
+
+    def _reference(self, value: Any, result: dict[str, Any], path: str) -> None:
+        if not isinstance(value, str) or not value.startswith("#"):
+            self._lose(path, f"a reference to another document: {str(value)[:60]}")
+            return
+        is_draft_7 = value.startswith("#/definitions/")
+        result["$ref"] = f"#/$defs/{value.removeprefix('#/definitions/')}" if is_draft_7 else value
+
+    def _openapi(self, given: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+        """Apply `nullable` and `example` of OpenAPI 3.0, and Swagger's `x-nullable`."""
+        if "example" in given:
+            result.setdefault("examples", [given["example"]])
+        if given.get("nullable") is not True and given.get("x-nullable") is not True:
+            return result
+        result.pop("x-nullable", None)
+        if isinstance(enum := result.get("enum"), list) and None not in enum:
+            result["enum"] = [*enum, None]
+        kind = result.get("type")
+        if isinstance(kind, str | list):
+            result["type"] = list(dict.fromkeys([*([kind] if isinstance(kind, str) else kind), "null"]))
+            return result
+        if not {"$ref", "allOf", "anyOf", "oneOf"} & result.keys():
+            return result
+        either: dict[str, Any] = {"anyOf": [result, {"type": "null"}]}
+        texts = [key for key in ("title", "description", "examples", "default") if key in result]
+        return either | {key: result.pop(key) for key in texts}
+
+
+def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The keywords of a schema in the spelling of 2020-12; others as they are."""
+    for key, value in given.items():
+        if key == "definitions":
+            if "$defs" not in given:
+                yield "$defs", value
+        elif key == "items" and isinstance(value, list):
+            yield "prefixItems", value
+            if "additionalItems" in given:
+                yield "items", given["additionalItems"]
+        elif key == "additionalItems":
+            continue
+        elif key == "dependencies":
+            if not isinstance(value, Mapping):
+                yield "dependentSchemas", value  # not valid there either, and noted
+                continue
+            names = {name: item for name, item in value.items() if isinstance(item, list)}
+            if names:
+                yield "dependentRequired", names
+            if schemas := {name: item for name, item in value.items() if name not in names}:
+                yield "dependentSchemas", schemas
+        elif key in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
+            bound = "minimum" if key == "exclusiveMinimum" else "maximum"
+            if value and bound in given:
+                yield key, given[bound]
+        elif key in ("minimum", "maximum") and given.get(f"exclusive{key.capitalize()}") is True:
+            continue
+        else:
+            yield str(key), value
+
+
+def _resolve_all(root: dict[str, Any]) -> list[Note]:
+    """Define what references miss, as {}, and remove other references to nothing; returns the losses.
+
+    Definitions may be shared with other tools, so they are not changed.
+    """
+    losses: list[Note] = []
+    open_places: list[tuple[Any, str]] = [(root, "")]
+    seen: set[int] = set()
+    while open_places:
+        schema, path = open_places.pop()
+        if not isinstance(schema, dict) or id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and pointed_at(reference, root) is None:
+            losses.append(Note(f"{path}.$ref".lstrip("."), f"a reference to nothing: {reference[:60]}"))
+            name = reference.removeprefix("#/$defs/")
+            if name != reference and "/" not in name:
+                root.setdefault("$defs", {})[name.replace("~1", "/").replace("~0", "~")] = {}
+            else:
+                del schema["$ref"]
+        for key, value in schema.items():
+            at = f"{path}.{key}".lstrip(".")
+            if key in _ONE:
+                open_places.append((value, at))
+            elif key in _LIST and isinstance(value, list):
+                open_places += [(item, f"{at}[{number}]") for number, item in enumerate(value)]
+            elif key in _MAP and isinstance(value, dict):
+                open_places += [(item, f"{at}.{name}") for name, item in value.items()]
+    return losses

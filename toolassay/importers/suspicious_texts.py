@@ -1,0 +1,138 @@
+"""Warnings about texts from outside: instructions to the model, hidden characters, look-alike names.
+
+A warning says where to look. No rule here proves that a text is harmless: who runs a tool of a stranger reads
+its description first.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from toolassay.importers.importer import Note
+
+_LONGEST_QUOTE = 80
+
+# Each line matches its first example and not its second.
+_INSTRUCTIONS = re.compile(
+    # "Ignore all previous instructions"; not "Ignores previous versions".
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}"
+    r"\b(?:instructions?|prompts?|rules|guidelines|messages)\b"
+    # "Do not tell the user"; not "Do not tell apart".
+    r"|\b(?:do not|don['’]t|never|must not)\s+(?:tell|inform|mention|reveal|show|notify|warn|alert)\b"
+    r"[^.\n]{0,40}\buser"
+    # "without asking the user"; not "without asking twice".
+    r"|\bwithout\s+(?:telling|informing|asking|notifying|alerting)\s+(?:the\s+)?user"
+    # "<IMPORTANT>"; not "<important-id>".
+    r"|<\s*/?\s*(?:important|system|secret|instructions?|assistant|hidden)\s*>"
+    # "your system prompt"; not "the system prompts for a name".
+    r"|\bsystem prompt\b(?!s)"
+    # "Before using any other tool"; not "before using the key".
+    r"|\b(?:before|instead of|prior to)\s+(?:using|calling|invoking|running)\s+"
+    r"(?:any|this|every|all|other)\b[^.\n]{0,20}\btools?\b"
+    # "Always call this tool first"; not "Always returns a list" or "the user must call it".
+    r"|(?<!user )\b(?:always|must)\s+(?:first\s+)?(?:call|use|invoke|run)\s+(?:this|it)\b"
+    # "You must call", "the assistant should"; not "you can call".
+    r"|\b(?:you|assistant|model|agent|llm|ai)\s+(?:must|should|shall|has to|have to|need to)\s+"
+    r"(?:always|never|not|first|also|immediately|read|send|call|use|include|pass|execute|respond|reply)\b"
+    # "~/.ssh/id_rsa"; not "ssh".
+    r"|~/\.ssh|\bid_rsa\b|/etc/(?:passwd|shadow)|\.aws/credentials"
+    # "<|im_start|>", "[INST]"; not "[INSTALL]".
+    r"|<\|\w+\|>|\[/?INST\]"
+    # The same in Chinese: ignore … instructions, do not tell the user; not a description of a search.
+    r"|(?:忽略|无视)[^。\n]{0,10}(?:指令|提示|规则|要求)|(?:不要|请勿|禁止)(?:告诉|告知|通知|提醒)(?:用户|使用者)",
+    re.IGNORECASE,
+)
+# Characters that are invisible or change the direction of text; tested one by one in `_is_hidden`.
+_UNUSUAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"
+                      r"\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+                      r"\ufe00-\ufe0e\U000e0000-\U000e0fff]")  # fmt: skip
+# Letters of other scripts that look Latin, beyond what NFKC unifies.
+_LATIN = str.maketrans(
+    "авеѕіјкмнорстухԁԛԝһӏαβεικνορτυχωϲ",
+    "abesijkmhopctyxdqwhlabeiknoptuxwc",
+)
+_DIGITS = str.maketrans("01", "ol")
+
+
+def text_warnings(value: Any, field: str) -> Iterator[Note]:
+    """Warnings about every text of a tool, its schemas included.
+
+    >>> [note.field for note in text_warnings({"a": ["Do not tell the user."]}, "input_schema")]
+    ['input_schema.a[0]']
+    """
+    places: list[tuple[Any, str]] = [(value, field)]
+    while places:
+        item, where = places.pop()
+        if isinstance(item, str):
+            yield from _warnings(item, where)
+        elif isinstance(item, Mapping):
+            for key, one in reversed([*item.items()]):
+                places.append((one, f"{where}.{key}"))
+                if isinstance(key, str) and not key.isascii():
+                    places.append((key, f"{where}.{shown(key)}"))
+        elif isinstance(item, list):
+            places += [(one, f"{where}[{number}]") for number, one in reversed([*enumerate(item)])]
+
+
+def _warnings(text: str, field: str) -> Iterator[Note]:
+    if found := _INSTRUCTIONS.search(text):
+        start, end = max(0, found.start() - 20), found.end() + 20
+        yield Note(field, f"instructs the model: “{shown(text[start:end])}”")
+    hidden = sorted({one[0] for one in _UNUSUAL.finditer(text) if _is_hidden(text, one.start())})
+    if hidden:
+        yield Note(field, f"has hidden characters: {', '.join(f'U+{ord(one):04X}' for one in hidden[:5])}")
+
+
+def _is_hidden(text: str, place: int) -> bool:
+    """Whether an unusual character has no business there: joiners belong inside emoji and many scripts."""
+    if text[place] in "\u200c\u200d":
+        around = text[max(0, place - 1) : place] + text[place + 1 : place + 2]
+        return len(around) < 2 or any(one.isascii() or _UNUSUAL.match(one) for one in around)
+    return True
+
+
+def shown(text: str) -> str:
+    r"""A text for a report: on one line, hidden characters as code points, cut.
+
+    >>> shown("a\u202eb\nc")
+    'a<U+202E>b c'
+    """
+    text = " ".join(_UNUSUAL.sub(lambda one: f"<U+{ord(one[0]):04X}>", text.replace("\n", " ")).split())
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+
+
+def look_alikes(names: Iterable[str]) -> dict[str, str]:
+    """For each name that could be mistaken for another one, that other name.
+
+    >>> look_alikes(["send_mail", "sendMail", "send_mai1", "list"])
+    {'send_mail': 'sendMail', 'sendMail': 'send_mail', 'send_mai1': 'send_mail'}
+    """
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        alike[_skeleton(name)].append(name)
+    return {
+        name: next(other for other in group if other != name)
+        for group in alike.values()
+        if len(group) > 1
+        for name in group
+    }
+
+
+def has_mixed_scripts(name: str) -> bool:
+    r"""Whether a name mixes Latin letters with Cyrillic or Greek ones.
+
+    >>> has_mixed_scripts("p\u0430y"), has_mixed_scripts("оплата"), has_mixed_scripts("pay")
+    (True, False, False)
+    """
+    scripts = {unicodedata.name(one, "").partition(" ")[0] for one in name if one.isalpha()}
+    return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK"})
+
+
+def _skeleton(name: str) -> str:
+    """What a reader sees of a name: case, separators and look-alike letters do not count."""
+    plain = unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).translate(_DIGITS)
+    return re.sub(r"[\W_]+", "", plain).replace("rn", "m")

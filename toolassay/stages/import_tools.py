@@ -1,0 +1,177 @@
+"""The import stage: a team's tools -> `tool_desc.json` and `import_report.json` in a data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.work_folder import refuse_other_benchmarks
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.importers.arriving_files import new_folder
+from toolassay.importers.intake import ImportReport, described, grouped, take_in
+from toolassay.importers.registry import importer_named
+from toolassay.importers.suspicious_texts import shown
+from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.tables import Table, markdown_escaped
+from toolassay.text_formatting import count_of
+
+_MOST_ROWS = 20
+_MOST_NAMES = 10
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The differences between the tools of a folder and those of an import, by id.
+
+    Attributes:
+        added: Tools that are new.
+        removed: Tools that are gone.
+        changed: The others that differ, each with the keys that do.
+    """
+
+    added: Sequence[str]
+    removed: Sequence[str]
+    changed: Mapping[str, Sequence[str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    def __str__(self) -> str:
+        counts = ((self.added, "added"), (self.removed, "removed"), (self.changed, "changed"))
+        return ", ".join(f"{len(names):,} {what}" for names, what in counts if names) or "no difference"
+
+
+def import_tools(
+    kind: str,
+    source: str | Path,
+    data_dir: str | Path,
+    *,
+    options: Any = None,
+    force: bool = False,
+    update: bool = False,
+    screen: Screen = DEFAULT,
+    **keywords: Any,
+) -> ImportReport:
+    """Import tools to a data folder.
+
+    Args:
+        kind: Name of the importer, e.g. "openapi".
+        source: Path, address or command line, as the importer takes it.
+        data_dir: The data folder, created if missing.
+        options: Options object of the importer; `keywords` replace its fields.
+        force: Replace other tools that the folder has; a dated copy of them is kept.
+        update: The same, and list the tools that were added, removed and changed.
+        screen: Receives messages, results and progress.
+        keywords: Fields of `options`.
+
+    Returns:
+        The report, which is also written to `import_report.json`.
+
+    Raises:
+        UsageError: The source cannot be read or has no tools; the folder has other tools.
+    """
+    importer = importer_named(kind)
+    chosen = gather(options if options is not None else importer.options(), keywords)
+    refuse_unknown("import_tools", keywords)
+    folder = new_folder(data_dir)
+    if folder.path.exists():
+        refuse_other_benchmarks(folder)
+    intake = take_in(importer.name, importer.read(str(source), chosen, screen=screen))
+    report = intake.report
+    if not intake.nodes:
+        reasons = "; ".join(f"{shown(part.where)}: {shown(part.reason)}" for part in report.skipped[:3])
+        raise UsageError(
+            f"{report.source} gave no tools" + (f": {reasons}" if reasons else ""),
+            fix=f"check that this is the right kind: {importer.source_help}",
+        )
+    before = _nodes_of(folder)
+    changes = _compare(before or [], intake.nodes)
+    if before is not None and changes and not (force or update):
+        raise UsageError(
+            f"has other tools ({changes})",
+            file=folder.tool_desc if folder.tool_desc.exists() else folder.graph_desc,
+            fix="use --update to list and make these changes, --force to make them, or another --data_dir",
+        )
+    outcome = _write(folder, intake.nodes, report, changes if before is not None else None)
+    screen.show(f"{folder.tool_desc}: {outcome} ({described(report)})")
+    if update and before is not None:
+        _show_changes(changes, screen)
+    _show_report(report, folder, screen)
+    if before is not None and changes and folder.graph_desc.exists():
+        screen.say(f"{WARNING}{folder.graph_desc} belongs to the former tools: run toolassay graph")
+    return report
+
+
+def _nodes_of(folder: DataFolder) -> list[dict[str, Any]] | None:
+    """The tools that the folder has, as written; None without any."""
+    for path in (folder.tool_desc, folder.graph_desc):
+        if path.exists():
+            value = read_json(path)
+            nodes = value.get("nodes") if isinstance(value, dict) else value
+            return [one for one in nodes if isinstance(one, dict)] if isinstance(nodes, list) else []
+    return None
+
+
+def _compare(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> Changes:
+    old = {str(node.get("id")): node for node in before}
+    new = {str(node["id"]): node for node in after}
+    changed = {
+        name: [key for key in dict.fromkeys([*old[name], *node]) if old[name].get(key) != node.get(key)]
+        for name, node in new.items()
+        if name in old and old[name] != node
+    }
+    return Changes(
+        [name for name in new if name not in old], [name for name in old if name not in new], changed
+    )
+
+
+def _write(
+    folder: DataFolder, nodes: Sequence[dict[str, Any]], report: ImportReport, changes: Changes | None
+) -> str:
+    """Write the files; returns a phrase for the message."""
+    folder.path.mkdir(parents=True, exist_ok=True)
+    write_json(folder.path / "import_report.json", report.to_json())
+    if changes is not None and not changes:
+        return "up to date"
+    kept = (
+        f", the one before kept as {keep_dated_copy(folder.tool_desc).name}"
+        if folder.tool_desc.exists()
+        else ""
+    )
+    write_json(folder.tool_desc, {"nodes": list(nodes)})
+    folder.describe(dependency_type="temporal", imported={"kind": report.kind, "source": report.source})
+    return f"written{kept}"
+
+
+def _show_changes(changes: Changes, screen: Screen) -> None:
+    for what, names in (("added", changes.added), ("removed", changes.removed)):
+        if names:
+            more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+            screen.show(f"{what}: {', '.join(names[:_MOST_NAMES])}{more}")
+    for name in list(changes.changed)[:_MOST_NAMES]:
+        screen.show(f"changed: {name} ({', '.join(map(shown, changes.changed[name]))})")
+    if len(changes.changed) > _MOST_NAMES:
+        screen.show(f"changed: {len(changes.changed) - _MOST_NAMES:,} more")
+    if not changes:
+        screen.show("no tool was added, removed or changed")
+
+
+def _show_report(report: ImportReport, folder: DataFolder, screen: Screen) -> None:
+    """A table of what was skipped and lost, and of what to look at, equal reasons counted together."""
+    rows = [("skipped", shown(part.where), shown(part.reason), "", "") for part in report.skipped]
+    for what, findings in (("warning", report.warnings), ("loss", report.losses)):
+        rows += [
+            (what, shown(one.field), shown(one.reason), f"{one.tools:,}" if one.example else "", one.example)
+            for one in grouped(findings)
+        ]
+    if not rows:
+        return
+    cells = [tuple(map(markdown_escaped, row)) for row in rows[:_MOST_ROWS]]
+    screen.table(Table(("", "where", "reason", "tools", "e.g."), cells, align="lllrl").markdown())
+    hidden = f"{count_of(len(rows) - _MOST_ROWS, 'more row')}; " if len(rows) > _MOST_ROWS else ""
+    screen.show(f"{hidden}every one is in {folder.path / 'import_report.json'}")
