@@ -37,11 +37,8 @@ def reasons(schema: dict[str, Any], arguments: Any) -> list[tuple[str, str]]:
 
 
 def test_a_recursive_schema_is_shown_to_a_bounded_depth() -> None:
-    assert notation(
-        TREE, TREE
-    ) == "{root: {name: string, children?: {name: string, children?: array}[]}}".replace(
-        "children?: array", "children?: list[object]"
-    )
+    assert notation(TREE, TREE) == "{root: {name: string, children?: object[]}}"
+    assert notation({"type": "object", "properties": {}}, {}) == "{}"
 
 
 @pytest.mark.parametrize(
@@ -117,10 +114,10 @@ def test_formats_are_checked() -> None:
 
 
 def test_no_pattern_runs_for_long() -> None:
-    assert reasons({"properties": {"a": {"pattern": r"^(a+)+$"}}}, {"a": "a" * 50 + "!"}) == []
+    assert reasons({"properties": {"a": {"pattern": r"^(a|aa)+$"}}}, {"a": "a" * 50 + "!"}) == []
     assert reasons({"properties": {"a": {"pattern": "^b"}}}, {"a": "ab"}) == [("a", "pattern")]
     assert (
-        reasons({"patternProperties": {r"^(a+)+$": {}}, "additionalProperties": False}, {"a" * 50 + "!": 1})
+        reasons({"patternProperties": {r"^(a|aa)+$": {}}, "additionalProperties": False}, {"a" * 50 + "!": 1})
         == []
     )
 

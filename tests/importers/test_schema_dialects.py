@@ -41,8 +41,14 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "a nullable reference": (
         "openapi-3.0",
-        {"$ref": "#/$defs/a", "nullable": True, "description": "d", "$defs": {"a": {}}},
-        {"anyOf": [{"$ref": "#/$defs/a", "$defs": {"a": {}}}, {"type": "null"}], "description": "d"},
+        {
+            "properties": {"p": {"$ref": "#/$defs/a", "nullable": True, "description": "d"}},
+            "$defs": {"a": {}},
+        },
+        {
+            "properties": {"p": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}], "description": "d"}},
+            "$defs": {"a": {}},
+        },
     ),
     "x-nullable": ("swagger-2.0", {"type": "integer", "x-nullable": True}, {"type": ["integer", "null"]}),
     "a file": ("swagger-2.0", {"type": "file"}, {"type": "string", "format": "binary"}),
@@ -50,23 +56,18 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "nullable has no meaning in 2020-12": ("2020-12", {"nullable": True}, {"nullable": True}),
     "an unknown keyword": ("2020-12", {"x-order": 1}, {"x-order": 1}),
     "the name of the dialect": ("2020-12", {"$schema": "http://json-schema.org/draft-07/schema#"}, {}),
-    "a property called id": ("2020-12", {"properties": {"id": {}, "type": {}}}, {"properties": {"id": {}, "type": {}}}),
+    "properties called as keywords": (
+        "2020-12",
+        {"properties": {"id": {}, "type": {}}},
+        {"properties": {"id": {}, "type": {}}},
+    ),
     "a boolean schema": ("2020-12", {"properties": {"a": True}}, {"properties": {"a": True}}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CONVERTED)
 def test_it_is_converted_without_loss(case: str) -> None:
     dialect, given_schema, expected = CONVERTED[case]
-    if case == "a nullable reference":  # the definitions of a whole schema are at its root
-        given_schema = {
-            "properties": {"p": {k: v for k, v in given_schema.items() if k != "$defs"}},
-            "$defs": {"a": {}},
-        }
-        expected = {
-            "properties": {"p": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}], "description": "d"}},
-            "$defs": {"a": {}},
-        }
     assert Normaliser(dialect).convert(given_schema) == (expected, ())
 
 
@@ -132,26 +133,40 @@ def test_too_deep_and_too_large_schemas_are_refused() -> None:
         Normaliser("2020-12").convert({"anyOf": [{}] * MOST_NODES})
 
 
+_SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats(-9, 9)
+    | st.sampled_from(["string", "#/$defs/a", "x"])
+)
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.sampled_from(["string", "#/$defs/a", "x"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "type", "items"]), inner, max_size=3),
+    _SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "type", "items"]), inner, max_size=3)
+    ),
     max_leaves=5,
-)  # fmt: skip
+)
 _KEYWORDS = (
-    *("type", "properties", "items", "required", "enum", "const", "anyOf", "allOf", "oneOf", "not", "$ref", "$defs"),
-    *("definitions", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "minLength", "maxItems", "pattern"),
-    *("nullable", "example", "examples", "dependencies", "dependentRequired", "additionalProperties", "multipleOf"),
-    *("additionalItems", "prefixItems", "uniqueItems", "description", "format", "$id", "$schema", "title", "if"),
-)  # fmt: skip
+    *("type", "properties", "items", "required", "enum", "const", "anyOf", "allOf", "oneOf", "not", "$ref"),
+    *("definitions", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "minLength", "maxItems"),
+    *("nullable", "example", "examples", "dependencies", "dependentRequired", "additionalProperties", "$id"),
+    *("additionalItems", "prefixItems", "uniqueItems", "description", "format", "title", "if", "multipleOf"),
+    *("$defs", "$schema", "pattern"),
+)
 _SCHEMAS = st.recursive(
     st.dictionaries(st.sampled_from(_KEYWORDS), _JSON, max_size=4),
     lambda inner: st.dictionaries(
         st.sampled_from(_KEYWORDS),
-        inner | _JSON | st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+        inner
+        | _JSON
+        | st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
         max_size=4,
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300, deadline=None)
