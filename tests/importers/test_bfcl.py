@@ -114,4 +114,4 @@ def test_functions_of_one_name_in_different_questions_are_kept(tmp_path: Path) -
     other = {**TRIP, "description": "Plans another trip."}
     incoming = read(IMPORTER, tmp_path, question([TRIP, {"name": "x"}]), question(other))
     assert names(incoming) == ["trip.plan", "x", "trip.plan"]
-    assert incoming.tools[2].further_names == ("trip.plan_2",)
+    assert [tool.further_names for tool in incoming.tools] == [("trip.plan_1",), (), ("trip.plan_2",)]

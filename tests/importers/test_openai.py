@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from tool_files import CITY, NO_ARGUMENTS, fields, names, read
 
 from toolassay.errors import UsageError
@@ -14,6 +15,7 @@ from toolassay.importers.anthropic import IMPORTER as ANTHROPIC
 from toolassay.importers.bfcl import IMPORTER as BFCL
 from toolassay.importers.documents import DEEPEST
 from toolassay.importers.importer import Importer, Skipped
+from toolassay.importers.intake import take_in
 from toolassay.importers.langchain import IMPORTER as LANGCHAIN
 from toolassay.importers.openai import IMPORTER
 from toolassay.importers.tool_lists import map_schema
@@ -78,7 +80,11 @@ def test_different_definitions_of_one_name_are_kept_and_named(tmp_path: Path) ->
     others = [{**FLAT, "description": text} for text in ("Of today.", "Of Sunday.")]
     incoming = read(IMPORTER, tmp_path, {"tools": [FLAT]}, {"tools": others}, {"tools": [FLAT]})
     assert names(incoming) == ["forecast"] * 3
-    assert [list(tool.further_names) for tool in incoming.tools] == [[], ["forecast_2"], ["forecast_3"]]
+    assert [node["id"] for node in take_in("openai", incoming).nodes] == [
+        "forecast_1",
+        "forecast_2",
+        "forecast_3",
+    ]
     assert [note.reason for tool in incoming.tools for note in tool.warnings] == [
         "line 2, tool 1 defines 'forecast' differently from line 1, tool 1; both are kept",
         "line 2, tool 2 defines 'forecast' differently from line 1, tool 1; both are kept",
@@ -145,39 +151,6 @@ def test_tools_of_a_namespace_are_tagged(tmp_path: Path) -> None:
     assert [note.field for note in tool.losses] == ["namespace.description"]
 
 
-@pytest.mark.parametrize(
-    "reference", ["https://example.org/city.json", "#/$defs/Town", "city.json#/a", "#Town"]
-)
-def test_a_reference_out_of_the_definition_is_a_loss(tmp_path: Path, reference: str) -> None:
-    parameters = {
-        "type": "object",
-        "properties": {"city": {"$ref": reference}, "old": {"$ref": "#/$defs/a~1b"}, "all": {"$ref": "#"}},
-        "$defs": {"a/b": {"type": "string"}},
-    }
-    (tool,) = read(IMPORTER, tmp_path, [{**FLAT, "parameters": parameters}]).tools
-    assert [note.field for note in tool.losses] == ["parameters.properties.city.$ref"]
-    assert tool.input_schema["properties"] == {
-        "city": {},
-        "old": {"$ref": "#/$defs/a~1b"},
-        "all": {"$ref": "#"},
-    }
-
-
-def test_an_argument_named_like_a_keyword_is_no_schema_keyword(tmp_path: Path) -> None:
-    parameters = {
-        "type": "object",
-        "properties": {
-            "$ref": {"type": "string"},
-            "properties": {"type": "string"},
-            "items": {"$ref": "#/x"},
-        },
-        "default": {"$ref": "#/kept"},
-    }
-    (tool,) = read(IMPORTER, tmp_path, [{**FLAT, "parameters": parameters}]).tools
-    assert [note.field for note in tool.losses] == ["parameters.properties.items.$ref"]
-    assert tool.input_schema["default"] == {"$ref": "#/kept"}
-
-
 def test_every_subschema_is_visited_once_from_the_inside_out() -> None:
     schema = {
         "properties": {"a": {"items": {}}},
@@ -238,8 +211,7 @@ def test_any_json_gives_tools_skipped_parts_or_one_error(
     except UsageError:
         return
     assert incoming.tools or incoming.skipped
-    for tool in incoming.tools:
-        assert tool.name.strip()
-        assert isinstance(tool.description, str)
-        assert isinstance(tool.input_schema, dict)
-        json.dumps(tool.input_schema)
+    intake = take_in(importer.name, incoming)
+    assert len(intake.nodes) + len(intake.report.skipped) >= len(incoming.tools)
+    for node in intake.nodes:
+        Draft202012Validator.check_schema(node["input_schema"])

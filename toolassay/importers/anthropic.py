@@ -40,7 +40,7 @@ class AnthropicImporter(ToolListImporter):
                 raise DefinitionError(f"'{name}' has '{key}': import it with `toolassay import {other}`")
         losses = unread(value, ("type", "name", "description", "input_schema", "input_examples"))
         description = text_of(value, "description", losses)
-        schema = arguments_of(value, "input_schema", losses)
+        schema = arguments_of(value, "input_schema")
         examples = _fitting_examples(value.get("input_examples"), schema, losses)
         if examples:
             known = schema.get("examples")

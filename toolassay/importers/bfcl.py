@@ -43,7 +43,7 @@ class BfclImporter(ToolListImporter):
         name = name_of(value)
         losses = unread(value, ("name", "description", "parameters", "response"))
         warnings: list[Note] = []
-        schema = arguments_of(value, "parameters", losses)
+        schema = arguments_of(value, "parameters")
         schema = _converted(schema, "parameters", losses, warnings)
         response = result_of(value, "response", losses)
         return IncomingTool(

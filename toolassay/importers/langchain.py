@@ -16,7 +16,6 @@ from toolassay.importers.tool_lists import (
     result_of,
     text_of,
     unread,
-    without_foreign_references,
 )
 
 # The schema that a model is sent comes first: `args_schema` has the arguments that the program adds too.
@@ -60,7 +59,7 @@ def _arguments(value: Mapping[str, Any], losses: list[Note], warnings: list[Note
     given = [key for key in _SCHEMAS if isinstance(decoded(value.get(key)), dict)]
     args = decoded(value.get("args"))
     if given:
-        schema = arguments_of(value, given[0], losses)
+        schema = arguments_of(value, given[0])
         if len(given) == 2:
             properties = (decoded(value[key]).get("properties") for key in given)
             sent, taken = (set(one) if isinstance(one, dict) else set() for one in properties)
@@ -72,13 +71,12 @@ def _arguments(value: Mapping[str, Any], losses: list[Note], warnings: list[Note
     if isinstance(args, dict):
         # `args` is the schema's `properties` and nothing else.
         required = [name for name, one in args.items() if isinstance(one, dict) and "default" not in one]
-        schema = {"type": "object", "properties": args, "required": required}
-        return without_foreign_references(schema, "args", losses)
+        return {"type": "object", "properties": args, "required": required}
     for key in _SCHEMAS:
         if value.get(key) is not None:
             raise DefinitionError(f"'{key}' is no JSON Schema: write {key}.model_json_schema()")
     warnings.append(Note("args_schema", "is missing: the tool has no arguments"))
-    return arguments_of({}, "args_schema", losses)
+    return arguments_of({}, "args_schema")
 
 
 def _tags(given: Any, losses: list[Note]) -> tuple[str, ...]:

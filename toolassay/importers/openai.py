@@ -60,7 +60,7 @@ def function_tool(value: dict[str, Any], namespace: Mapping[str, Any] | None = N
     tool = IncomingTool(
         name,
         text_of(inner, "description", losses),
-        arguments_of(inner, "parameters", losses),
+        arguments_of(inner, "parameters"),
         result_of(inner, "output_schema", losses),
         losses=losses,
     )

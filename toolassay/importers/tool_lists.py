@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
-from urllib.parse import unquote
 
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values
@@ -70,7 +70,7 @@ class ToolListImporter(Importer):
                     definitions.skip(entry, str(error))
         if not definitions:
             raise UsageError("holds no tool definitions", file=source, fix=f"write e.g. [{self.example}]")
-        return Incoming(definitions.tools(), source, definitions.skipped())
+        return Incoming(tuple(definitions.tools()), source, definitions.skipped())
 
     @abstractmethod
     def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
@@ -124,8 +124,14 @@ class _Definitions:
     def __bool__(self) -> bool:
         return bool(self._tools or self._skipped)
 
-    def tools(self) -> tuple[IncomingTool, ...]:
-        return tuple(self._tools.values())
+    def tools(self) -> Iterator[IncomingTool]:
+        numbers = Counter[str]()
+        for tool in self._tools.values():
+            numbers[tool.name] += 1
+            if len(self._places[tool.name]) > 1:
+                name = f"{tool.name}_{numbers[tool.name]}"
+                tool = replace(tool, further_names=(*tool.further_names, name))
+            yield tool
 
     def skipped(self) -> tuple[Skipped, ...]:
         return tuple(
@@ -145,11 +151,7 @@ class _Definitions:
         places.append(where)
         if len(places) > 1:
             note = Note("name", f"{where} defines '{tool.name}' differently from {places[0]}; both are kept")
-            tool = replace(
-                tool,
-                further_names=(*tool.further_names, f"{tool.name}_{len(places)}"),
-                warnings=(*tool.warnings, note),
-            )
+            tool = replace(tool, warnings=(*tool.warnings, note))
         self._tools[key] = tool
 
     def skip(self, entry: _Entry, reason: str) -> None:
@@ -211,7 +213,7 @@ def text_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> str:
     return text if isinstance(text, str) else ""
 
 
-def arguments_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[str, Any]:
+def arguments_of(value: Mapping[str, Any], key: str) -> dict[str, Any]:
     """The JSON Schema under a key; without one the tool has no arguments.
 
     Raises:
@@ -224,17 +226,15 @@ def arguments_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict
         raise DefinitionError(f"'{key}' is no JSON Schema")
     if schema.get("type") in _OTHER_TYPES or not schema.keys() & _OBJECT_KEYWORDS:
         raise DefinitionError(f"'{key}' is no JSON Schema of an object")
-    return without_foreign_references(schema, key, losses)
+    return schema
 
 
 def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[str, Any] | None:
     """The JSON Schema of the result under a key; another value is a loss."""
     schema = decoded(value.get(key))
-    if isinstance(schema, dict):
-        return without_foreign_references(schema, key, losses)
-    if schema is not None:
+    if schema is not None and not isinstance(schema, dict):
         losses.append(Note(key, "is no JSON Schema"))
-    return None
+    return schema if isinstance(schema, dict) else None
 
 
 # What a schema of arguments has at least one of.
@@ -278,40 +278,6 @@ def map_schema(
 
 def _mapped(schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str) -> Any:
     return map_schema(schema, change, where) if isinstance(schema, dict) else schema
-
-
-def without_foreign_references(schema: dict[str, Any], where: str, losses: list[Note]) -> dict[str, Any]:
-    """A schema without the references that lead out of it or nowhere; each is a loss.
-
-    >>> losses: list[Note] = []
-    >>> without_foreign_references({"items": {"$ref": "#/$defs/Pet"}}, "parameters", losses), losses[0].field
-    ({'items': {}}, 'parameters.items.$ref')
-    """
-
-    def checked(node: dict[str, Any], place: str) -> dict[str, Any]:
-        reference = node.get("$ref")
-        if isinstance(reference, str) and not _resolves(reference, schema):
-            del node["$ref"]
-            losses.append(Note(f"{place}.$ref", f"the definition does not contain '{reference[:100]}'"))
-        return node
-
-    return map_schema(schema, checked, where)
-
-
-def _resolves(reference: str, root: Any) -> bool:
-    if reference == "#":
-        return True
-    if not reference.startswith("#/"):
-        return False
-    for part in unquote(reference[2:]).split("/"):
-        name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(root, list) and name.isdecimal() and len(name) < 9 and int(name) < len(root):
-            root = root[int(name)]
-        elif isinstance(root, dict) and name in root:
-            root = root[name]
-        else:
-            return False
-    return isinstance(root, dict | bool)
 
 
 def unread(value: Mapping[str, Any], read: Collection[str], unset: Iterable[Any] = (None,)) -> list[Note]:
