@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tool_files import fields, names, read
+
+from toolassay.importers.bfcl import IMPORTER
+
+TRIP = {
+    "name": "trip.plan",
+    "description": "Plans a trip.",
+    "parameters": {
+        "type": "dict",
+        "properties": {
+            "price": {"type": "float"},
+            "point": {"type": "tuple", "items": {"type": "float"}},
+            "note": {"type": "any", "description": "Whatever."},
+            "stops": {
+                "type": "ArrayList",
+                "items": {"type": "HashMap", "properties": {"n": {"type": "long"}}},
+            },
+        },
+        "required": ["price"],
+    },
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "price": {"type": "number"},
+        "point": {"type": "array", "items": {"type": "number"}},
+        "note": {"description": "Whatever."},
+        "stops": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+    },
+    "required": ["price"],
+}
+
+
+def question(function: Any) -> dict[str, Any]:
+    return {"id": "simple_0", "question": "Plan it.", "function": function}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [question(TRIP)],
+        [question([TRIP]), question(TRIP)],
+        [{"question": [[{"role": "user", "content": "Plan it."}]], "function": [TRIP]}],
+        [TRIP],
+        [[TRIP]],
+    ],
+)
+def test_equal_functions_of_many_questions_are_one_tool(tmp_path: Path, values: list[Any]) -> None:
+    incoming = read(IMPORTER, tmp_path, *values)
+    (tool,) = incoming.tools
+    assert (tool.name, tool.description, tool.input_schema) == ("trip.plan", "Plans a trip.", SCHEMA)
+    assert not incoming.skipped
+    assert not tool.losses
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("String", {"type": "string"}),
+        ("Bigint", {"type": "integer"}),
+        ("Hashtable", {"type": "object"}),
+        (["double", "null"], {"type": ["number", "null"]}),
+        (["any", "null"], {}),
+    ],
+)
+def test_types_of_other_languages_become_types_of_json_schema(
+    tmp_path: Path, given: Any, expected: dict[str, Any]
+) -> None:
+    parameters = {"type": "dict", "properties": {"x": {"type": given}}}
+    (tool,) = read(IMPORTER, tmp_path, {"name": "f", "parameters": parameters}).tools
+    assert tool.input_schema["properties"]["x"] == expected
+    assert not tool.losses
+
+
+def test_an_unknown_type_is_a_loss(tmp_path: Path) -> None:
+    parameters = {"type": "dict", "properties": {"when": {"type": "Calendar"}, "how": {"type": 3}}}
+    (tool,) = read(IMPORTER, tmp_path, {"name": "f", "parameters": parameters}).tools
+    assert tool.input_schema["properties"] == {"when": {}, "how": {}}
+    assert [tuple(note) for note in tool.losses] == [
+        ("parameters.properties.when.type", "'Calendar' is no known type; any value is allowed"),
+        ("parameters.properties.how.type", "'3' is no known type; any value is allowed"),
+    ]
+
+
+def test_the_mark_optional_gives_a_warning_only_where_it_contradicts_required(tmp_path: Path) -> None:
+    marks = {"a": True, "b": "True", "c": False, "d": True, "optional": False}
+    properties = {name: {"type": "string", "optional": mark} for name, mark in marks.items()}
+    parameters = {"type": "dict", "properties": properties, "required": ["c", "d"]}
+    (tool,) = read(IMPORTER, tmp_path, {"name": "f", "parameters": parameters}).tools
+    assert all(schema == {"type": "string"} for schema in tool.input_schema["properties"].values())
+    assert [tuple(note) for note in tool.warnings] == [
+        ("parameters.properties.d.optional", "is optional, which 'required' contradicts"),
+        ("parameters.properties.optional.optional", "is not optional, which 'required' contradicts"),
+    ]
+
+
+def test_the_response_of_a_function_is_its_output_schema(tmp_path: Path) -> None:
+    response = {"type": "dict", "properties": {"ok": {"type": "bool"}}}
+    incoming = read(IMPORTER, tmp_path, {**TRIP, "response": response}, {**TRIP, "name": "b", "response": 1})
+    assert [tool.output_schema for tool in incoming.tools] == [
+        {"type": "object", "properties": {"ok": {"type": "boolean"}}},
+        None,
+    ]
+    assert fields(incoming) == ["response"]
+
+
+def test_functions_of_one_name_in_different_questions_are_kept(tmp_path: Path) -> None:
+    other = {**TRIP, "description": "Plans another trip."}
+    incoming = read(IMPORTER, tmp_path, question([TRIP, {"name": "x"}]), question(other))
+    assert names(incoming) == ["trip.plan", "x", "trip.plan"]
+    assert [tool.further_names for tool in incoming.tools] == [("trip.plan_1",), (), ("trip.plan_2",)]

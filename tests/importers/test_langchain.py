@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tool_files import CITY, NO_ARGUMENTS, fields, names, read
+
+from toolassay.importers.langchain import IMPORTER
+
+NAMED = {"name": "forecast", "description": "The weather of tomorrow."}
+DUMPED = {
+    **NAMED,
+    "args_schema": CITY,
+    "return_direct": False,
+    "verbose": False,
+    "tags": None,
+    "metadata": None,
+    "callbacks": None,
+    "handle_tool_error": False,
+    "response_format": "content",
+}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [DUMPED],
+        [[DUMPED]],
+        [DUMPED, DUMPED],
+        [{**NAMED, "tool_call_schema": CITY}],
+        [{**NAMED, "args": CITY["properties"]}],
+        [{"name": "forecast", "args_schema": {"description": NAMED["description"], **CITY}}],
+        [{"type": "function", "function": {**NAMED, "parameters": CITY}}],
+        [{**NAMED, "parameters": CITY}],
+        [{"tools": [DUMPED]}],
+        [{**NAMED, "args_schema": "<class 'shop.City'>", "args": CITY["properties"]}],
+    ],
+)
+def test_every_form_is_one_and_the_same_tool(tmp_path: Path, values: list[Any]) -> None:
+    incoming = read(IMPORTER, tmp_path, *values)
+    (tool,) = incoming.tools
+    assert (tool.name, tool.description) == tuple(NAMED.values())
+    assert {**tool.input_schema, "description": 0} == {**CITY, "description": 0}
+    assert not incoming.skipped
+    assert not tool.losses
+
+
+def test_what_is_set_on_a_tool_is_a_loss_except_its_tags(tmp_path: Path) -> None:
+    given = {
+        **DUMPED,
+        "return_direct": True,
+        "metadata": {"team": "x"},
+        "response_format": "content_and_artifact",
+    }
+    incoming = read(IMPORTER, tmp_path, {**given, "tags": ["weather"]}, {**DUMPED, "tags": "weather"})
+    assert [tool.tags for tool in incoming.tools] == [("weather",), ()]
+    assert fields(incoming) == ["return_direct", "metadata", "response_format", "tags"]
+
+
+def test_arguments_with_a_default_are_optional_in_args(tmp_path: Path) -> None:
+    args = {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}}
+    (tool,) = read(IMPORTER, tmp_path, {**NAMED, "args": args}).tools
+    assert tool.input_schema["required"] == ["city"]
+
+
+def test_arguments_that_the_program_adds_are_losses(tmp_path: Path) -> None:
+    whole = {"type": "object", "properties": {**CITY["properties"], "user": {"type": "string"}}}
+    (tool,) = read(IMPORTER, tmp_path, {**NAMED, "tool_call_schema": CITY, "args_schema": whole}).tools
+    assert tool.input_schema == CITY
+    assert [tuple(note) for note in tool.losses] == [
+        ("args_schema.properties.user", "the program adds it, not the model")
+    ]
+
+
+def test_a_tool_without_a_schema_is_skipped_or_has_no_arguments(tmp_path: Path) -> None:
+    given = [
+        {**NAMED, "args_schema": "<class 'shop.City'>"},
+        {"lc": 1, "type": "not_implemented", "id": ["shop", "Tool"], "name": "forecast"},
+        {"description": "x"},
+        {**NAMED, "args_schema": None},
+    ]
+    incoming = read(IMPORTER, tmp_path, given)
+    assert names(incoming) == ["forecast"]
+    assert incoming.tools[0].input_schema == NO_ARGUMENTS
+    assert [note.field for note in incoming.tools[0].warnings] == ["args_schema"]
+    assert [skipped.reason for skipped in incoming.skipped] == [
+        "'args_schema' is no JSON Schema: write args_schema.model_json_schema()",
+        "is serialised without its schema: write tool.args_schema as JSON Schema",
+        "has no name",
+    ]

@@ -1,0 +1,295 @@
+"""What the importers of tool lists share: reading JSON and JSON Lines, one tool for equal definitions."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from toolassay.errors import UsageError
+from toolassay.importers.documents import DEEPEST, read_values
+from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.screen import SILENT, Screen
+
+# Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
+# sessions of realtime models, logs.
+_ENVELOPES = ("body", "params", "request", "requests", "session")
+# A nameless object with one of these is a request or a question that needs no tool.
+_REQUEST_KEYS = frozenset({"messages", "input", "model", "prompt", "question", *_ENVELOPES})
+_MOST_LEVELS = 6  # lists, requests and namespaces around a tool
+
+_REASONS = {
+    "strict": "sets how the provider constrains the model's output",
+    "defer_loading": "sets when the provider shows the tool to the model",
+    "cache_control": "sets the provider's prompt cache",
+    "allowed_callers": "sets who may call the tool at the provider",
+}
+
+
+class DefinitionError(Exception):
+    """A definition gives no tool. The text is the reason, one clause."""
+
+
+class _Entry(NamedTuple):
+    where: str
+    value: Any
+    namespace: Mapping[str, Any] | None
+
+
+class ToolListImporter(Importer):
+    """An importer of a file with tool definitions, alone, in lists or in requests.
+
+    Attributes:
+        holders: Keys of a request whose value is a list of definitions, or one of them.
+        example: A definition in this form, for messages.
+    """
+
+    holders: ClassVar[tuple[str, ...]] = ("tools", "functions")
+    example: ClassVar[str]
+
+    def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
+        """Read all definitions of a file; see `Importer.read`."""
+        lines = read_values(Path(source))
+        first = [line for _, line in zip(range(2), lines, strict=False)]
+        definitions = _Definitions()
+        for line in chain(first, lines):
+            place = f"line {line.number}" if len(first) > 1 else ""
+            for entry in self._entries(line.value, place, None, 0):
+                try:
+                    if too_deep(entry.value):
+                        raise DefinitionError(f"is nested more than {DEEPEST} levels deep")
+                    if not isinstance(entry.value, dict):
+                        raise DefinitionError("is no object")
+                    definitions.add(self.tool_of(entry.value, entry.namespace), entry.where)
+                except DefinitionError as error:
+                    definitions.skip(entry, str(error))
+        if not definitions:
+            raise UsageError("holds no tool definitions", file=source, fix=f"write e.g. [{self.example}]")
+        return Incoming(tuple(definitions.tools()), source, definitions.skipped())
+
+    @abstractmethod
+    def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
+        """The tool of one definition.
+
+        Args:
+            value: The definition, at most `DEEPEST` levels deep.
+            namespace: The namespace object whose list has it, if any.
+
+        Raises:
+            DefinitionError: It is no definition of a tool.
+        """
+
+    def _entries(
+        self, value: Any, where: str, namespace: Mapping[str, Any] | None, level: int
+    ) -> Iterator[_Entry]:
+        value = decoded(value)
+        if level > _MOST_LEVELS:
+            yield _Entry(where, value, namespace)
+        elif isinstance(value, list):
+            for number, item in enumerate(value, start=1):
+                place = f"{where}, tool {number}" if where else f"tool {number}"
+                yield from self._entries(item, place, namespace, level + 1)
+        elif isinstance(value, dict):
+            if value.get("type") == "namespace":
+                namespace = value
+            held = [value[key] for key in self._holders_of(value)]
+            for one in held:
+                yield from self._entries(one, where, namespace, level + 1)
+            if not held and (value.get("name") or not value.keys() & _REQUEST_KEYS):
+                yield _Entry(where or "the document", value, namespace)
+        elif value is not None:
+            yield _Entry(where or "the document", value, namespace)
+
+    def _holders_of(self, value: Mapping[str, Any]) -> Iterator[str]:
+        for key in self.holders:
+            if isinstance(decoded(value.get(key)), list | dict):
+                yield key
+        if not value.get("name"):
+            yield from (key for key in _ENVELOPES if isinstance(value.get(key), list | dict))
+
+
+class _Definitions:
+    """The tools of a file in order: equal definitions once, different ones of one name each."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, IncomingTool] = {}
+        self._places: dict[str, list[str]] = {}  # of the different definitions of each name
+        self._skipped: dict[tuple[str, str], list[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._tools or self._skipped)
+
+    def tools(self) -> Iterator[IncomingTool]:
+        numbers = Counter[str]()
+        for tool in self._tools.values():
+            numbers[tool.name] += 1
+            if len(self._places[tool.name]) > 1:
+                name = f"{tool.name}_{numbers[tool.name]}"
+                tool = replace(tool, further_names=(*tool.further_names, name))
+            yield tool
+
+    def skipped(self) -> tuple[Skipped, ...]:
+        return tuple(
+            Skipped(places[0] + (f" and {len(places) - 1} more" if places[1:] else ""), reason)
+            for (reason, _), places in self._skipped.items()
+        )
+
+    def add(self, tool: IncomingTool, where: str) -> None:
+        # Not the losses: a request may set `cache_control` on a tool that another one has without it.
+        content = tool.name, tool.description, tool.input_schema, tool.output_schema, *tool.tags
+        key = json.dumps([content, tool.source], sort_keys=True)
+        known = self._tools.get(key)
+        if known is not None:
+            self._tools[key] = replace(known, losses=tuple(dict.fromkeys([*known.losses, *tool.losses])))
+            return
+        places = self._places.setdefault(tool.name, [])
+        places.append(where)
+        if len(places) > 1:
+            note = Note("name", f"{where} defines '{tool.name}' differently from {places[0]}; both are kept")
+            tool = replace(tool, warnings=(*tool.warnings, note))
+        self._tools[key] = tool
+
+    def skip(self, entry: _Entry, reason: str) -> None:
+        content = entry.where if too_deep(entry.value) else json.dumps(entry.value, sort_keys=True)
+        # Equal ones of many requests are one line of the report.
+        content = content if entry.where.startswith("line ") else entry.where
+        self._skipped.setdefault((reason, content), []).append(entry.where)
+
+
+def decoded(value: Any) -> Any:
+    """A JSON list or object that is stored as text, as data sets do; any other value unchanged.
+
+    So is a text that is nested more than `DEEPEST` levels deep.
+
+    >>> decoded('[{"name": "find"}]'), decoded("[find")
+    ([{'name': 'find'}], '[find')
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return value if too_deep(parsed) else parsed
+
+
+def too_deep(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether lists and objects are nested more than this; without recursion."""
+    nested = [value]
+    for _ in range(levels + 1):
+        nested = [
+            one
+            for item in nested
+            if isinstance(item, dict | list)
+            for one in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not nested:
+            return False
+    return True
+
+
+def name_of(value: Mapping[str, Any]) -> str:
+    """The name of a definition.
+
+    Raises:
+        DefinitionError: It has none.
+    """
+    name = value.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise DefinitionError("has no name")
+    return name
+
+
+def text_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> str:
+    """The text under a key; another value is a loss."""
+    text = value.get(key)
+    if text is not None and not isinstance(text, str):
+        losses.append(Note(key, "is no text"))
+    return text if isinstance(text, str) else ""
+
+
+def arguments_of(value: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The JSON Schema under a key; without one the tool has no arguments.
+
+    Raises:
+        DefinitionError: It is no schema of an object.
+    """
+    schema = decoded(value.get(key))
+    if schema is None or schema == {}:
+        return {"type": "object", "properties": {}}
+    if not isinstance(schema, dict):
+        raise DefinitionError(f"'{key}' is no JSON Schema")
+    if schema.get("type") in _OTHER_TYPES or not schema.keys() & _OBJECT_KEYWORDS:
+        raise DefinitionError(f"'{key}' is no JSON Schema of an object")
+    return schema
+
+
+def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[str, Any] | None:
+    """The JSON Schema of the result under a key; another value is a loss."""
+    schema = decoded(value.get(key))
+    if schema is not None and not isinstance(schema, dict):
+        losses.append(Note(key, "is no JSON Schema"))
+    return schema if isinstance(schema, dict) else None
+
+
+# What a schema of arguments has at least one of.
+_OBJECT_KEYWORDS = frozenset(
+    {"type", "properties", "additionalProperties", "required", "$ref", "$schema", "allOf", "anyOf", "oneOf"}
+)
+_OTHER_TYPES = ("array", "string", "integer", "number", "boolean", "null")
+# Keywords whose value is a map of schemas, a list of schemas, or a schema.
+_MAPS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+)
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_SINGLE = frozenset(
+    {"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains"}
+    | {"propertyNames", "unevaluatedItems", "unevaluatedProperties"}
+)
+
+
+def map_schema(
+    schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str
+) -> dict[str, Any]:
+    """A copy of a schema in which every schema is replaced by what `change` returns, from the inside out.
+
+    Args:
+        schema: The schema.
+        change: Called with a schema, which it may alter, and its place.
+        where: Place of the whole schema, e.g. `parameters`.
+    """
+    result = {}
+    for key, value in schema.items():
+        place = f"{where}.{key}"
+        if key in _MAPS and isinstance(value, dict):
+            value = {name: _mapped(one, change, f"{place}.{name}") for name, one in value.items()}
+        elif key in _LISTS and isinstance(value, list):
+            value = [_mapped(one, change, f"{place}[{number}]") for number, one in enumerate(value)]
+        elif key in _SINGLE:
+            value = _mapped(value, change, place)
+        result[key] = value
+    return change(result, where)
+
+
+def _mapped(schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str) -> Any:
+    return map_schema(schema, change, where) if isinstance(schema, dict) else schema
+
+
+def unread(value: Mapping[str, Any], read: Collection[str], unset: Iterable[Any] = (None,)) -> list[Note]:
+    """The losses of a definition: its keys that are not read and have a value.
+
+    Args:
+        value: The definition.
+        read: The keys that are read.
+        unset: Values that say nothing.
+    """
+    return [
+        Note(key, _REASONS.get(key, "a tool file has no place for it"))
+        for key, given in value.items()
+        if key not in read and not any(type(given) is type(one) and given == one for one in unset)
+    ]
