@@ -1,0 +1,495 @@
+"""Imports the tools of MCP servers: live ones, those of a configuration file, and saved listings."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from toolassay.errors import UsageError
+from toolassay.extras import Option
+from toolassay.importers.documents import DEEPEST, read_values
+from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
+from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.server_config import (
+    ServerConfig,
+    ServerError,
+    parse_address,
+    parse_command,
+    parse_entry,
+)
+from toolassay.runs.event_loop import first_interrupt, run_coroutine
+from toolassay.screen import SILENT, Screen
+
+_AT_ONCE = 4  # servers of a configuration file that run at the same time
+_NESTED_LISTINGS = 6  # levels of servers, results and tools in a saved listing; published ones have four
+_SCHEMA_VALUES = 100_000  # of one tool; the largest published schema has some thousand
+# Characters of a server's name that are replaced: the blank in "my server", not the dash in "my-server".
+_NOT_NAME = re.compile(r"[^\w.-]+")
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class McpOptions:
+    """Options of `import mcp`.
+
+    Attributes:
+        header: `Name: value`, sent with every request to an address.
+        timeout: Seconds to start and list a server.
+    """
+
+    header: Sequence[str] = field(default=(), repr=False)
+    timeout: float = DEFAULT_LIMITS.seconds
+
+
+class McpImporter(Importer):
+    """Tools of MCP servers."""
+
+    name = "mcp"
+    title = "MCP server"
+    help = "Import the tools of MCP servers."
+    source_help = (
+        "A command line that starts a server, an http(s) address, a configuration file with mcpServers, "
+        "or a saved listing as JSON."
+    )
+    options = McpOptions
+    flags = (
+        Option(
+            "header",
+            "Header for an address, e.g. 'Authorization: Bearer …'; may be repeated.",
+            metavar="'NAME: VALUE'",
+            multiple=True,
+        ),
+        Option(
+            "timeout",
+            "Seconds to start and list a server.",
+            type=float,
+            minimum=0,
+            above=True,
+            metavar="SECONDS",
+        ),
+    )
+
+    def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
+        """See `Importer.read`."""
+        assert isinstance(options, McpOptions)
+        headers = _headers(options.header)
+        limits = Limits(seconds=options.timeout)
+        is_address = source.startswith(("http://", "https://"))
+        path = Path(source)
+        if headers and not is_address:
+            raise UsageError(
+                "--header is for an http(s) address", fix='write "headers" in the configuration file'
+            )
+        if not is_address and _is_file(path):
+            try:
+                lines = list(read_values(path))
+            except UsageError as error:
+                more = f"; to start a server, write the whole command, e.g. 'python {path.name}'"
+                raise UsageError(f"{error}{more}") from None
+            value = lines[0].value if len(lines) == 1 else [line.value for line in lines]
+            entries = _entries(value)
+            if entries is None:
+                return _saved(value, source)
+            return _configured(entries, source, limits, screen)
+        config = parse_address(source, headers) if is_address else parse_command(source)
+        listing = run_coroutine(_interruptible(_list(config, limits)))
+        tools, skipped = _tools([listing])
+        return Incoming(tools, config.shown, skipped, config.secrets, _notes([listing]))
+
+
+IMPORTER = McpImporter()
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        is_folder = path.is_dir()
+        is_file = path.exists()
+    except (OSError, ValueError):  # a command line that is too long for a path
+        return False
+    if is_folder:
+        raise UsageError("is a folder", file=path, fix="give a file, an address or a command line")
+    return is_file
+
+
+def _headers(given: Sequence[str]) -> dict[str, str]:
+    headers = {}
+    for number, text in enumerate(given, start=1):
+        name, colon, value = text.partition(":")
+        # The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key". The value has no line break.
+        if not colon or not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name, re.ASCII) or not value.isprintable():
+            raise UsageError(f"--header number {number} is malformed", fix="write --header 'Name: value'")
+        headers[name] = value.strip()
+    return headers
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """The tools of one server, unchecked.
+
+    Attributes:
+        tools: As the server gives them.
+        server: Its name; empty if unknown.
+        instructions: Whether it has instructions for models.
+        extra: Further keys of a saved listing.
+    """
+
+    tools: Sequence[Any]
+    server: str = ""
+    instructions: bool = False
+    extra: Sequence[str] = ()
+
+
+# Live servers
+
+
+async def _list(config: ServerConfig, limits: Limits) -> _Listing:
+    async with connect(config, limits) as connection:
+        tools = await connection.list_tools()
+        info = connection.info
+        return _Listing(tools, config.name or info.name, bool(info.instructions))
+
+
+async def _interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that Ctrl-C and SIGTERM cancel, so that its servers are ended too.
+
+    Raises:
+        KeyboardInterrupt: It was cancelled by one of them.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    interrupted = False
+
+    def stop() -> None:
+        nonlocal interrupted
+        interrupted = True
+        task.cancel()
+
+    with first_interrupt(stop):
+        try:
+            return await coroutine
+        except asyncio.CancelledError:
+            if interrupted:
+                raise KeyboardInterrupt from None
+            raise
+
+
+def _entries(value: Any) -> Mapping[str, Any] | None:
+    """The servers of a configuration file; None if the value is none.
+
+    A listing is never taken for a configuration, as its commands would be run: entries with tools are not
+    started. Only `mcpServers` may have a `tools`, which there selects tools.
+    """
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("mcpServers"), dict) and "tools" not in value:
+        return dict(value["mcpServers"])
+    servers = value.get("servers")
+    if isinstance(servers, dict) and any(
+        isinstance(entry, dict) and ("command" in entry or "url" in entry) and "tools" not in entry
+        for entry in servers.values()
+    ):
+        return servers
+    return None
+
+
+def _configured(entries: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
+    """List the servers of a configuration file.
+
+    Raises:
+        UsageError: None of them can be listed.
+    """
+    configs: list[ServerConfig] = []
+    skipped: list[Skipped] = []
+    fixes: dict[str, str] = {}
+    for name, entry in entries.items():
+        try:
+            if isinstance(entry, dict) and entry.get("disabled") is True:
+                skipped.append(Skipped(_server_name(name), "is disabled in the file"))
+            else:
+                configs.append(parse_entry(name, entry))
+        except ServerError as error:
+            skipped.append(Skipped(_server_name(name), error.reason))
+            fixes[error.reason] = error.fix
+    results = run_coroutine(_interruptible(_list_all(configs, limits, screen)))
+    listings = []
+    for config, result in zip(configs, results, strict=True):
+        if isinstance(result, _Listing):
+            listings.append(result)
+        else:
+            skipped.append(Skipped(_server_name(config.name), result.reason))
+            fixes[result.reason] = result.fix
+    if not listings:
+        first = next((one for one in skipped if one.reason in fixes), None)
+        if first is None:
+            raise UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
+        more = f" (and {len(skipped) - 1} more servers failed)" if len(skipped) > 1 else ""
+        raise UsageError(
+            f"no server could be listed: {first.where} {first.reason}{more}",
+            file=source,
+            fix=fixes[first.reason],
+        )
+    secrets = {secret for config in configs for secret in config.secrets}
+    tools, malformed = _tools(listings)
+    return Incoming(
+        tools, source, [*skipped, *malformed], sorted(secrets, key=len, reverse=True), _notes(listings)
+    )
+
+
+async def _list_all(
+    configs: Sequence[ServerConfig], limits: Limits, screen: Screen
+) -> list[_Listing | ServerError]:
+    free = asyncio.Semaphore(_AT_ONCE)
+    with screen.progress("Listing MCP servers", len(configs)) as advance:
+
+        async def one(config: ServerConfig) -> _Listing | ServerError:
+            async with free:
+                try:
+                    return await _list(config, limits)
+                except ServerError as error:
+                    return error
+                finally:
+                    advance()
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(one(config)) for config in configs]
+        except ExceptionGroup as group:  # of no single server, e.g. that a package is missing
+            raise group.exceptions[0] from None
+        return [task.result() for task in running]
+
+
+# Saved listings
+
+_FORMS = 'give {"tools": […]}, a list of tools, the answer to tools/list, or {"mcpServers": {…}}'
+
+
+def _saved(value: Any, source: str) -> Incoming:
+    """The tools of a saved listing; nothing of it is run.
+
+    Raises:
+        UsageError: There is no listing in it.
+    """
+    found = list(_listings(value, "", _NESTED_LISTINGS))
+    listings = [one for one in found if isinstance(one, _Listing)]
+    if not listings:
+        raise UsageError("has no MCP tools", file=source, fix=_FORMS)
+    tools, skipped = _tools(listings)
+    skipped[:0] = [one for one in found if isinstance(one, Skipped)]
+    if skipped and not tools:
+        raise UsageError(f"has no MCP tools: {skipped[0].where} {skipped[0].reason}", file=source, fix=_FORMS)
+    return Incoming(tools, source, skipped, notes=_notes(listings))
+
+
+def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipped]:
+    """The servers of a value: tools, an answer with tools, servers with tools, or nested ones.
+
+    Args:
+        value: Any part of a saved listing.
+        server: The name of the server, as far as it is known.
+        levels: How much deeper to look.
+    """
+    if levels == 0:
+        yield Skipped(server or "listing", "is nested too deeply")
+    elif isinstance(value, list):
+        holders = [one for one in value if isinstance(one, dict) and ("tools" in one or "result" in one)]
+        for one in holders:
+            yield from _listings(one, server, levels - 1)
+        if len(holders) < len(value):
+            yield _Listing([one for one in value if not any(one is holder for holder in holders)], server)
+    elif not isinstance(value, dict):
+        yield Skipped(server or "listing", f"is {_kind(value)}, not a listing")
+    elif isinstance(value.get("result"), dict):
+        yield from _listings(value["result"], server, levels - 1)
+    elif isinstance(value.get("error"), dict):
+        yield Skipped(server or "listing", "is the error answer of a server")
+    elif "tools" in value or "servers" in value:
+        about = value.get("serverInfo")
+        names = [server, value.get("server_name"), value.get("name")]
+        names += [about.get("name")] if isinstance(about, dict) else []
+        name = next((one for one in names if isinstance(one, str) and one), "")
+        tools = value["tools"] if "tools" in value else value["servers"]
+        extra = sorted(
+            set(map(str, value)) - {"tools", "servers", "server_name", "name", "serverInfo", "jsonrpc", "id"}
+        )
+        if isinstance(tools, list) and "tools" in value:
+            yield _Listing(tools, name, bool(value.get("instructions")), extra)
+        else:
+            yield _Listing([], "", False, extra)
+            yield from _listings(tools, "" if "servers" in value else name, levels - 1)
+    elif "inputSchema" in value and "name" in value:
+        yield _Listing([value], server)
+    else:
+        for name, entry in value.items():
+            if isinstance(entry, dict | list):
+                yield from _listings(entry, str(name), levels - 1)
+            else:
+                yield Skipped(str(name), f"is {_kind(entry)}, not a listing")
+
+
+# Tools
+
+_TOOL_KEYS = frozenset(
+    (
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "input_schema",
+        "outputSchema",
+        "output_schema",
+        "annotations",
+    )
+)
+_LOST = {
+    "_meta": "data of the protocol",
+    "execution": "how to run the tool as a task",
+    "icons": "pictures",
+}
+# Keys whose values are data: a "$ref" in them refers to nothing.
+_DATA_KEYS = frozenset(("default", "enum", "const", "example", "examples"))
+
+
+def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipped]]:
+    tools, skipped = [], []
+    for listing in listings:
+        server = _server_name(listing.server)
+        for number, raw in enumerate(listing.tools, start=1):
+            try:
+                tools.append(_tool(raw, server))
+            except _Malformed as error:
+                name = raw.get("name") if isinstance(raw, dict) else None
+                which = f"tool {name[:100]}" if isinstance(name, str) and name else f"tool {number}"
+                skipped.append(Skipped(f"{which} of {server}" if server else which, str(error)))
+    return tools, skipped
+
+
+def _notes(listings: Sequence[_Listing]) -> list[Note]:
+    """What is lost of servers, each kind once."""
+    servers = [listing.server or "the server" for listing in listings if listing.instructions]
+    notes = []
+    if servers:
+        names = ", ".join(_server_name(name) for name in servers[:5]) + (", …" if len(servers) > 5 else "")
+        notes.append(Note("server instructions", f"a tool file has none; of {names}"))
+    lost = Counter(key for listing in listings for key in listing.extra if key != "instructions")
+    for key, count in lost.items():
+        reason = (
+            "the listing has further pages" if key == "nextCursor" else "describes the server, not a tool"
+        )
+        notes.append(Note(key[:100], f"{reason} ({count} times)" if count > 1 else reason))
+    return notes
+
+
+def _server_name(name: str) -> str:
+    """A server's name without blanks, control characters and the like.
+
+    >>> _server_name("mcp-servers/every thing")
+    'mcp-servers_every_thing'
+    """
+    return _NOT_NAME.sub("_", name)[:64].strip("_.")
+
+
+class _Malformed(Exception):
+    """A tool that cannot be imported; its text is the reason."""
+
+
+def _tool(raw: Any, server: str) -> IncomingTool:
+    if not isinstance(raw, dict):
+        raise _Malformed(f"is {_kind(raw)}, not an object")
+    name = raw.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise _Malformed("has no name" if name in (None, "") else "has a malformed name")
+    losses = [
+        Note(str(key)[:100], _LOST.get(key, "is no part of a tool")) for key in raw if key not in _TOOL_KEYS
+    ]
+    warnings: list[Note] = []
+
+    def part(key: str, kind: type) -> Any:
+        """A part of the tool that may be missing or null; malformed, it is lost."""
+        value = raw.get(key)
+        if value is None or isinstance(value, kind):
+            return value
+        losses.append(Note(key, f"is {_kind(value)}"))
+        return None
+
+    annotations = dict(part("annotations", dict) or {})
+    title = part("title", str)
+    if title:
+        if annotations.get("title") not in (None, title):
+            losses.append(Note("annotations.title", "differs from the tool's title, which is kept"))
+        annotations["title"] = title
+    given = raw.get("inputSchema", raw.get("input_schema"))
+    if given is None:
+        warnings.append(Note("inputSchema", "is missing; the tool is taken to have no arguments"))
+    output = None
+    try:
+        output = _schema(raw.get("outputSchema", raw.get("output_schema")), "outputSchema", losses)
+    except _Malformed as error:
+        losses.append(Note("outputSchema", str(error).removeprefix("its outputSchema ")))
+    shown_title = annotations.get("title")
+    return IncomingTool(
+        name=name,
+        description=part("description", str) or (shown_title if isinstance(shown_title, str) else ""),
+        input_schema=_schema(given, "inputSchema", losses) or {"type": "object", "properties": {}},
+        output_schema=output,
+        annotations={key: value for key, value in annotations.items() if value is not None},
+        source={"server": server} if server else {},
+        losses=losses,
+        warnings=warnings,
+    )
+
+
+def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
+    """A schema of an object, with references only within itself.
+
+    Raises:
+        _Malformed: It is none.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise _Malformed(f"its {key} is {_kind(value)}, not an object")
+    if value.get("type", "object") != "object":
+        raise _Malformed(f"its {key} does not describe an object")
+    count = 0
+
+    def copy(item: Any, place: str, depth: int) -> Any:
+        nonlocal count
+        count += 1
+        if depth > DEEPEST:
+            raise _Malformed(f"its {key} is nested more than {DEEPEST} levels deep")
+        if count > _SCHEMA_VALUES:
+            raise _Malformed(f"its {key} has more than {_SCHEMA_VALUES:,} values")
+        if isinstance(item, list):
+            return [copy(one, place, depth + 1) for one in item]
+        if not isinstance(item, dict):
+            return item
+        copied = {}
+        for name, part in item.items():
+            if name == "$ref" and isinstance(part, str) and not part.startswith("#"):
+                losses.append(Note(f"{place}.$ref"[:300], "refers to another document"))
+            elif name in _DATA_KEYS:
+                copied[name] = part
+            else:
+                copied[name] = copy(part, f"{place}.{name}", depth + 1)
+        return copied
+
+    return {"type": "object", **copy(value, key, 1)}
+
+
+def _kind(value: Any) -> str:
+    """The kind of a JSON value in a sentence."""
+    kinds = (
+        (bool, "a truth value"),
+        (str, "a text"),
+        (int | float, "a number"),
+        (list, "a list"),
+        (dict, "an object"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "null")

@@ -1,0 +1,301 @@
+"""A session with a server: connects, lists its tools, calls them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolassay.errors import ToolassayError
+from toolassay.extras import needed
+from toolassay.mcp_client.link import Limits, Link
+from toolassay.mcp_client.server_config import ServerConfig, ServerError
+from toolassay.version import __version__
+
+if TYPE_CHECKING:
+    from mcp.client.session import ClientSession
+    from mcp.shared.dispatcher import Dispatcher
+
+DEFAULT_LIMITS = Limits()
+_SLOW = "raise --timeout: npx and uvx may still be downloading the package"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server says of itself.
+
+    Attributes:
+        name: Its name; empty if it gives none.
+        version: Of the server.
+        instructions: For models; empty if there are none.
+    """
+
+    name: str = ""
+    version: str = ""
+    instructions: str = ""
+
+
+class Connection:
+    """A session with a server; `connect` makes one.
+
+    Attributes:
+        info: What the server says of itself.
+    """
+
+    def __init__(self, session: ClientSession, link: Link, deadline: float, info: Callable[[], Any]) -> None:
+        self._session = session
+        self._link = link
+        self._deadline = deadline
+        self._handshake = info
+        self.info = ServerInfo()
+
+    async def list_tools(self) -> list[Any]:
+        """The tools as the server describes them, unchecked: each should be an object.
+
+        Raises:
+            ServerError: There is no listing within the time of `connect`, or it has no end.
+        """
+        from mcp_types import ListToolsRequest, PaginatedRequestParams
+
+        limits, tools, cursors = self._link.limits, list[Any](), set[str | None]()
+        cursor: str | None = None
+        while cursor not in cursors:
+            cursors.add(cursor)
+            params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+            page = await self._request(ListToolsRequest(params=params), self._left())
+            found, cursor = page.get("tools"), page.get("nextCursor")
+            if not isinstance(found, list):
+                raise self._link.fail("answered tools/list without a list of tools")
+            tools += found
+            if len(tools) > limits.tools:
+                raise self._link.fail(f"lists more than {limits.tools:,} tools")
+            if cursor is None or cursor == "":
+                return tools
+            if not isinstance(cursor, str):
+                raise self._link.fail("answered tools/list with a malformed cursor")
+            if len(cursors) >= limits.pages:
+                raise self._link.fail(f"lists more than {limits.pages:,} pages")
+        raise self._link.fail("lists without end: it repeats a cursor")
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+        """Call a tool; the result as the server gives it, unchecked.
+
+        Raises:
+            ServerError: There is no result, or it exceeds a bound.
+        """
+        from mcp_types import CallToolRequest, CallToolRequestParams
+
+        self._link.restart()
+        params = CallToolRequestParams(name=name, arguments=arguments)
+        return await self._request(CallToolRequest(params=params), seconds)
+
+    async def _start(self) -> None:
+        """Agree on a protocol."""
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
+
+        # The older handshake first: of the servers in use nearly all know it, and some end on other requests.
+        try:
+            await self._bounded("initialize", self._left(), self._session.initialize)
+        except ServerError as error:
+            cause = error.__cause__
+            if not isinstance(cause, MCPError) or cause.code not in (
+                METHOD_NOT_FOUND,
+                UNSUPPORTED_PROTOCOL_VERSION,
+            ):
+                raise
+            await self._bounded("server/discover", self._left(), self._session.discover)
+        self.info = _info(self._handshake(), self._session)
+
+    def _left(self) -> float:
+        return self._deadline - asyncio.get_running_loop().time()
+
+    async def _request(self, request: Any, seconds: float) -> dict[str, Any]:
+        async def send() -> Any:
+            try:
+                return await self._session.send_request(request, type(None))  # never converted
+            except _RawResult as raw:
+                return raw.result
+
+        result: dict[str, Any] = await self._bounded(request.method, seconds, send)
+        return result
+
+    async def _bounded(self, method: str, seconds: float, send: Callable[[], Any]) -> Any:
+        """The result of `send`, unless the time is over or the connection fails first."""
+        import anyio
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import CONNECTION_CLOSED
+        from pydantic import ValidationError
+
+        link = self._link
+        if link.failure is not None:
+            raise link.failure
+        with anyio.move_on_after(max(seconds, 0)) as scope:
+            link.waiting(scope.cancel)
+            try:
+                return await send()
+            except MCPError as error:
+                if error.code == CONNECTION_CLOSED and link.ended is not None:
+                    raise link.fail(
+                        f"{await link.ended()} before it answered {method}",
+                        "run the command by hand to see why",
+                    ) from None
+                raise link.error(
+                    f"answered {method} with the error '{link.config.cleaned(error.message)}'",
+                    "check the server",
+                ) from error
+            except (RuntimeError, ValidationError) as error:
+                raise link.error(
+                    f"answered {method} with something else than MCP", "check the server's version"
+                ) from error
+            finally:
+                link.answered(scope.cancel)
+        noise = f"; {link.garbage:,} lines of its output are no MCP messages" if link.garbage else ""
+        given = f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
+        raise link.fail(f"did not answer {method} within {given}{noise}{link.last_words()}", _SLOW)
+
+
+@asynccontextmanager
+async def connect(config: ServerConfig, limits: Limits = DEFAULT_LIMITS) -> AsyncIterator[Connection]:
+    """Start a server, or connect to its address; on exit it is ended with its children.
+
+    Args:
+        config: The server.
+        limits: Bounds on what it sends, and on the time until it is listed.
+
+    Raises:
+        UsageError: The package `mcp` is not installed.
+        ServerError: It cannot be started or reached, or fails later; one line without secrets.
+    """
+    needed("mcp", "a live MCP server", "mcp")
+    from mcp.client.session import ClientSession
+    from mcp_types import Implementation
+
+    from toolassay.mcp_client.http import http_transport
+    from toolassay.mcp_client.stdio import stdio_transport
+
+    link = Link(config, limits)
+    deadline = asyncio.get_running_loop().time() + limits.seconds
+    with _silent_libraries():
+        try:
+            async with AsyncExitStack() as stack:
+                transport = http_transport(link) if config.url else stdio_transport(link)
+                # Not a scope of anyio: the transport's own scopes outlive this block.
+                async with asyncio.timeout_at(deadline):
+                    streams = await stack.enter_async_context(transport)
+                dispatcher, handshake = _dispatcher(*streams, link)
+                client = Implementation(name="toolassay", version=__version__)
+                session = await stack.enter_async_context(
+                    ClientSession(dispatcher=dispatcher, client_info=client)
+                )
+                connection = Connection(session, link, deadline, handshake)
+                await connection._start()
+                yield connection
+        except TimeoutError:
+            raise link.error(f"did not answer within {limits.seconds:g} s", _SLOW) from None
+        except Exception as error:
+            raise _cause(error, link) from None
+
+
+def _cause(error: Exception, link: Link) -> Exception:
+    """The error to report, of the several that task groups collect when a connection breaks."""
+    import httpx2
+
+    leaves = list(_leaves(error))
+    for leaf in leaves:
+        if isinstance(leaf, ToolassayError) and leaf is not link.failure:
+            return leaf
+    if link.failure is not None:
+        return link.failure
+    if any(isinstance(leaf, httpx2.HTTPError | httpx2.StreamError | OSError) for leaf in leaves):
+        return link.error("the connection broke", "try again")
+    return leaves[0]
+
+
+def _leaves(error: BaseException) -> Iterator[Exception]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    elif isinstance(error, Exception):
+        yield error
+
+
+class _RawResult(Exception):
+    """Carries a result past the SDK's validation, which rejects a listing for one odd tool."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        super().__init__()
+        self.result = result
+
+
+def _dispatcher(read: Any, write: Any, link: Link) -> tuple[Dispatcher[Any], Callable[[], Any]]:
+    """A dispatcher of the SDK whose results of tools are raw, and a function that gives the handshake's."""
+    from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+    from mcp.shared.transport_context import TransportContext
+
+    handshake: dict[str, Any] = {}
+
+    class Dispatcher(JSONRPCDispatcher[TransportContext]):
+        async def send_raw_request(self, method: str, params: Any, opts: Any = None, **more: Any) -> Any:
+            result = await super().send_raw_request(method, params, opts, **more)
+            if method.startswith("tools/"):
+                raise _RawResult(result)
+            if method == "initialize":
+                handshake.update(result)
+                # Some servers leave out what the SDK requires and nothing here needs.
+                return {
+                    "protocolVersion": result.get("protocolVersion"),
+                    "capabilities": {},
+                    "serverInfo": {"name": "server", "version": ""},
+                }
+            return result
+
+    def arrived(metadata: Any) -> TransportContext:
+        """Called for each notification and request of the server."""
+        link.other_message()
+        return TransportContext(kind="jsonrpc", can_send_request=True)
+
+    return Dispatcher(read, write, transport_builder=arrived), lambda: handshake
+
+
+def _info(handshake: dict[str, Any], session: ClientSession) -> ServerInfo:
+    about = handshake.get("serverInfo")
+    if not handshake and session.server_info is not None:
+        about = session.server_info.model_dump()
+    about = about if isinstance(about, dict) else {}
+    texts = about.get("name"), about.get("version"), handshake.get("instructions", session.instructions)
+    return ServerInfo(*(text if isinstance(text, str) else "" for text in texts))
+
+
+_SILENCED = ("mcp", "httpx2", "httpcore2")
+_silencing: list[list[bool]] = []  # what each block found, the first of which is restored
+
+
+@contextmanager
+def _silent_libraries() -> Iterator[None]:
+    """Keep logs of the SDK off the screen: it logs errors, with tracebacks, that `ServerError` reports.
+
+    Blocks may overlap; the last one that ends restores what the first one found.
+    """
+    loggers = [logging.getLogger(name) for name in _SILENCED]
+    _silencing.append([logger.propagate for logger in loggers])
+    for logger in loggers:
+        logger.addHandler(_NOWHERE)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        before = _silencing[0]
+        if len(_silencing) > 1:
+            del _silencing[-1]
+        else:
+            _silencing.clear()
+            for logger, propagate in zip(loggers, before, strict=True):
+                logger.removeHandler(_NOWHERE)
+                logger.propagate = propagate
+
+
+_NOWHERE = logging.NullHandler()

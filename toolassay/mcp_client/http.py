@@ -1,0 +1,143 @@
+"""The transports over HTTP: the SDK's, with bounds on responses and errors in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from toolassay.mcp_client.link import Link
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp.client._transport import TransportStreams
+
+_CONNECT_SECONDS = 30.0
+_DELETE_SECONDS = 2.0  # to end a session that is not needed any more
+
+
+@asynccontextmanager
+async def http_transport(link: Link) -> AsyncIterator[TransportStreams]:
+    """Connect to the address of a server."""
+    import httpx2
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    config = link.config
+    # Reading has no limit of its own: requests have, and a call may take longer than a listing.
+    timeout = httpx2.Timeout(_CONNECT_SECONDS, read=None)
+    # A compressed response of some KB could have gigabytes.
+    headers = {**config.headers, "Accept-Encoding": "identity"}
+
+    def client(*_: Any, **__: Any) -> httpx2.AsyncClient:
+        return _client(link, headers, timeout)
+
+    if config.legacy_sse:
+        async with sse_client(config.url, httpx_client_factory=client) as streams:
+            yield streams
+        return
+    async with (
+        client() as http,
+        streamable_http_client(
+            config.url, http_client=http, max_sse_event_size=link.limits.message_bytes
+        ) as streams,
+    ):
+        yield streams
+
+
+def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> httpx2.AsyncClient:
+    """A client that counts what arrives and notes why a request failed."""
+    import httpx2
+
+    class Counted(httpx2.AsyncByteStream):
+        def __init__(self, stream: httpx2.AsyncByteStream, is_stream: bool) -> None:
+            self._stream = stream
+            self._is_stream = is_stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            total = 0
+            async for chunk in self._stream:
+                total += len(chunk)
+                link.received(len(chunk))
+                if not self._is_stream:  # the SDK checks the size of each event of a stream
+                    link.check_message(total)
+                if link.failure is not None:
+                    raise link.failure
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    class Client(httpx2.AsyncClient):
+        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            if request.method == "DELETE":
+                request.extensions["timeout"] = httpx2.Timeout(_DELETE_SECONDS).as_dict()
+            is_vital = request.method == "POST" or link.config.legacy_sse
+            stream = options.pop("stream", False)
+            try:
+                response = await super().send(request, stream=True, **options)
+            except httpx2.HTTPError as error:
+                if is_vital:
+                    link.fail(*_unreachable(error))
+                raise
+            # Some send an event stream that ends, and ends again when it is resumed.
+            link.other_message()
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if is_vital and (problem := _problem(response, kind)):
+                link.fail(*problem)
+            if response.headers.get("content-encoding", "identity").lower() not in ("identity", ""):
+                link.fail("sends compressed responses, which was not requested")
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = Counted(response.stream, kind == "text/event-stream")
+            if not stream:
+                await response.aread()
+            return response
+
+    return Client(headers=headers, timeout=timeout)
+
+
+def _unreachable(error: httpx2.HTTPError) -> tuple[str, str]:
+    """Why there was no response, and what to do. The error's own text may repeat the address."""
+    import httpx2
+
+    text = f"{error} {error.__cause__ or ''}".lower()
+    check = "check the address and whether the server runs"
+    if "certificate" in text or "ssl" in text:
+        return "its certificate cannot be verified", "check the address, or set SSL_CERT_FILE"
+    if "name or service" in text or "getaddrinfo" in text or "nodename" in text or "name resolution" in text:
+        return "its host is unknown", "check the address"
+    if isinstance(error, httpx2.ConnectTimeout):
+        return f"cannot be reached within {_CONNECT_SECONDS:.0f} s", check
+    if isinstance(error, httpx2.ConnectError):
+        return "refuses the connection", check
+    if isinstance(error, httpx2.ProxyError):
+        return "the proxy refuses the connection", "check HTTP_PROXY and HTTPS_PROXY"
+    if isinstance(error, httpx2.TimeoutException):
+        return "did not answer in time", check
+    return "closed the connection without an answer", check
+
+
+def _problem(response: httpx2.Response, kind: str) -> tuple[str, str] | None:
+    """What is wrong with a response, and what to do; None if the SDK may read it."""
+    status = response.status_code
+    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+    answered = f"answered HTTP {status} {phrase}".rstrip()
+    if status in (401, 403):
+        return (
+            answered,
+            "give credentials with --header 'Authorization: Bearer …', or under \"headers\" of its entry",
+        )
+    if kind == "application/json" and status < 500:
+        return None  # the SDK reads an error from it
+    if status in (404, 405):
+        return answered, "check the path, which often ends in /mcp; for the older transport it ends in /sse"
+    if status >= 400:
+        return answered, "check the address, or try again later"
+    if status == 200 and kind not in ("application/json", "text/event-stream"):
+        return f"answered with {_word(kind)}, not with MCP", "check the path, which often ends in /mcp"
+    return None
+
+
+def _word(kind: str) -> str:
+    return kind if kind.isascii() and kind.isprintable() and 0 < len(kind) < 60 else "an unknown type"

@@ -1,0 +1,344 @@
+"""How a server is started or reached, and which parts of that are secret."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolassay.errors import UsageError
+from toolassay.models.address import Address, without_addresses
+from toolassay.models.redaction import without
+
+DOUBTFUL = "…"
+"""Stands for the words of a command line that may be private."""
+
+# "${TOKEN}", "${env:TOKEN}" and "${TOKEN:-none}"; not "$TOKEN". Any other "${…}" gives no name.
+_VARIABLE = re.compile(r"\$\{(?:(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?|(?P<other>[^}]*))\}")
+# An assignment in front of a command, as shells have it: "API_KEY=abc", not "--key=abc".
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
+# A name with its value: "--token=abc", "TOKEN=abc" and "Authorization: Bearer abc", not "https://host".
+_NAMED = re.compile(r"-{0,2}(?P<name>[A-Za-z][\w.-]*)(?:=|:\s)(?P<value>.+)", re.DOTALL)
+# A variable, as `docker run -e` takes it: "SHOP_USER=ann"; not "--mode=read-only", which is no secret.
+_VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*=.+", re.DOTALL)
+# The name of a credential: "GITHUB_TOKEN", "x-api-key", "--password"; not "--repository".
+_SENSITIVE = re.compile(
+    r"key|token|secret|passw|pwd|auth|credential|cookie|bearer|signature|_pat\b", re.IGNORECASE
+)
+# What can be no credential unless its name says so: "production", "3000", "" and "true"; not "hunter2".
+_ORDINARY = re.compile(r"[A-Za-z]{0,12}|\d{1,5}")
+# Values of credentials that say there is none, or which kind: "none", "Bearer".
+_NO_CREDENTIAL = re.compile(r".{0,3}|none|null|true|false|basic|bearer|oauth2?|required", re.IGNORECASE)
+# Keys of known services, and anything long that mixes letters and digits: "ghp_0a1b2c3d4e",
+# "550e8400-e29b-41d4-a716-446655440000", "9f86d081884c7d65"; not "server-filesystem@2025.11.25".
+_KEY = re.compile(
+    r"(?:sk|pk|rk)[-_][\w-]{6,}|gh[opsur]_\w{6,}|github_pat_\w+|xox[a-z]-[\w-]+|glpat-[\w-]+|hf_\w{8,}"
+    r"|A[KS]IA[A-Z0-9]{12,}|AIza[\w-]{10,}|ya29\.[\w-]+|eyJ[\w-]{8,}\.[\w.-]+"
+    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}"
+)
+# A flag that is shown: "-y", "--rm" and "--allow-all"; not "-psecret" or "--9f86".
+_FLAG = re.compile(r"-[A-Za-z]{1,2}|--[A-Za-z][A-Za-z_-]{0,30}")
+# The name of a package or image, with a version: "@scope/name@1.2", "mcp/fetch:latest", "mcp_server.main";
+# not "/home/me", "a b" or "key=value".
+_PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+){0,2}(?:\[\w+\])?(?:(?:@|==|:)[\w.-]+)?")
+# A program or script, of which the last part of the path is shown: "server.py", not "notes.txt".
+_SCRIPT = re.compile(r"[\w.-]+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|jar|rb|php|exe|bat|cmd)", re.IGNORECASE)
+# Programs that start a package, so that the first word after their flags is its name.
+_LAUNCHERS = frozenset(
+    (
+        *(
+            "bun",
+            "bunx",
+            "deno",
+            "docker",
+            "dotnet",
+            "node",
+            "npm",
+            "npx",
+            "pipx",
+            "pnpm",
+            "podman",
+            "python",
+        ),
+        *("uv", "uvx", "yarn"),
+    )
+)
+_SUBCOMMANDS = frozenset(("run", "exec", "x", "dlx", "tool"))
+_NOT_SECRET_HEADERS = frozenset(("accept", "accept-language", "content-type", "user-agent"))
+
+
+class ServerError(UsageError):
+    """A server that cannot be started, reached or listed.
+
+    Attributes:
+        reason: What is wrong, one clause without the name of the server.
+        fix: What to do.
+    """
+
+    def __init__(self, reason: str, *, server: str, fix: str) -> None:
+        super().__init__(reason, file=server, fix=fix)
+        self.reason = reason
+        self.fix = fix
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """A command to start, or an address to connect to; one of `command` and `url` is set.
+
+    Attributes:
+        name: Its key in a configuration file; empty otherwise.
+        command: Program.
+        args: Its arguments.
+        env: Variables beyond the minimal environment.
+        cwd: Working directory; None for the current one.
+        url: Address.
+        headers: Sent with every request.
+        legacy_sse: Whether the address has the HTTP transport of 2024, with a stream of its own.
+    """
+
+    name: str = ""
+    command: str = ""
+    args: Sequence[str] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | None = None
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    legacy_sse: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The server in messages: without values that may be secret.
+
+        >>> ServerConfig(command="npx", args=["-y", "@acme/shop-server", "--api-key", "k1", "/home/me"]).shown
+        'npx -y @acme/shop-server --api-key …'
+        >>> ServerConfig(url="https://me:pw@host.com/v1?key=k1").shown
+        'https://***@host.com/v1?key=***'
+        """
+        if self.url:
+            return Address.of(self.url).shown
+        return " ".join(_shown(self.command, self.args))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Texts that no file and no message may repeat, the longest first.
+
+        >>> ServerConfig(command="serve", args=["--token=k-12", "--port=80"], env={"PW": "hunter2"}).secrets
+        ('hunter2', 'k-12')
+        """
+        found = {secret for secret in self._secrets() if secret.strip()}
+        return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+
+    def _secrets(self) -> Iterator[str]:
+        for name, value in self.env.items():
+            yield from _named_secrets(name, value)
+        for name, value in self.headers.items():
+            if name.lower() not in _NOT_SECRET_HEADERS:
+                yield value
+                yield from _named_secrets(name, value)
+        before = ""
+        for word in self.args:
+            if before.startswith("-") and not word.startswith("-") and _SENSITIVE.search(before):
+                yield from _named_secrets(before, word)
+            yield from _word_secrets(word)
+            before = word
+        yield from _word_secrets(self.url)
+
+    def cleaned(self, text: str, most: int = 300) -> str:
+        r"""A text of the server as one line for a message: no secret, no control character, not long.
+
+        >>> ServerConfig(env={"KEY": "hunter2"}).cleaned("\x1b[31mbad key\thunter2")
+        'bad key ***'
+        """
+        # Escape sequences of terminals: "\x1b[31m" and "\x1b]0;title\x07", not "[31m".
+        text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)", "", text[: 20 * most])
+        text = "".join(one if one.isprintable() else " " for one in text)
+        text = _KEY.sub("***", without_addresses(without(self.secrets, " ".join(text.split()))))
+        return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def parse_command(text: str) -> ServerConfig:
+    """The server that a command line starts.
+
+    Raises:
+        UsageError: It is empty, or a quote is not closed.
+
+    >>> config = parse_command("LEVEL=debug npx -y '@acme/shop server'")
+    >>> config.command, config.args, config.env
+    ('npx', ['-y', '@acme/shop server'], {'LEVEL': 'debug'})
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"the command line cannot be split: {error}", fix="close the quotes") from None
+    env = {}
+    while words and (found := _ASSIGNMENT.fullmatch(words[0])):
+        env[found["name"]] = found["value"]
+        del words[0]
+    if not words:
+        raise UsageError("SOURCE has no command", fix="write a file, an address or a command line")
+    return ServerConfig(command=words[0], args=words[1:], env=env)
+
+
+def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind: str = "") -> ServerConfig:
+    """The server at an address.
+
+    Args:
+        url: http or https.
+        headers: Sent with every request.
+        name: Its key in a configuration file.
+        kind: "sse" for the older transport; otherwise decided by the path.
+
+    Raises:
+        ServerError: It is no http address with a host.
+    """
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, is_valid = urlsplit(""), False
+    if not is_valid:
+        raise ServerError(
+            "is not a valid address",
+            server=name or Address.of(url).shown,
+            fix="write http(s)://HOST:PORT/mcp",
+        )
+    legacy = kind == "sse" or (not kind and parts.path.rstrip("/").endswith("/sse"))
+    return ServerConfig(name=name, url=url, headers=headers, legacy_sse=legacy)
+
+
+def parse_entry(name: str, entry: Any) -> ServerConfig:
+    """The server of an entry under `mcpServers`, with variables filled from the environment.
+
+    Raises:
+        ServerError: The entry is malformed, or a variable is not set.
+    """
+
+    def fail(reason: str, fix: str = "correct its entry") -> ServerError:
+        return ServerError(reason, server=name, fix=fix)
+
+    def text(value: Any, what: str) -> str:
+        if isinstance(value, bool) or value is None or not isinstance(value, str | int | float):
+            raise fail(f"its '{what}' must be text")
+        return _filled(str(value), name)
+
+    def texts(what: str) -> dict[str, str]:
+        values = entry.get(what) or {}
+        if not isinstance(values, dict):
+            raise fail(f"its '{what}' must be an object")
+        # JSON's true and 3000 are meant as the text that a shell would pass.
+        return {
+            key: text(str(value).lower() if isinstance(value, bool) else value, f"{what}.{key}")
+            for key, value in values.items()
+        }
+
+    if not isinstance(entry, dict):
+        raise fail("its entry must be an object")
+    command, url = entry.get("command"), entry.get("url")
+    if url and not command:
+        kind = str(entry.get("type") or "").lower()
+        return parse_address(text(url, "url"), texts("headers"), name=name, kind=kind)
+    if not isinstance(command, str) or not command.strip():
+        raise fail("has neither 'command' nor 'url'", 'write "command" and "args", or "url"')
+    args = entry.get("args") or []
+    if not isinstance(args, list):
+        raise fail("its 'args' must be a list")
+    cwd = entry.get("cwd")
+    return ServerConfig(
+        name=name,
+        command=text(command, "command"),
+        args=[text(one, "args") for one in args],
+        env=texts("env"),
+        cwd=None if cwd is None else str(Path(text(cwd, "cwd")).expanduser()),
+    )
+
+
+def _filled(value: str, server: str) -> str:
+    def fill(found: re.Match[str]) -> str:
+        name, default = found["name"], found["default"]
+        if name is None:
+            raise ServerError(
+                f"has the unknown variable {found[0][:60]}",
+                server=server,
+                fix="write ${NAME} and set NAME in the environment",
+            )
+        if name not in os.environ and default is None:
+            raise ServerError(
+                f"needs the variable {name}, which is not set", server=server, fix=f"export {name}=…"
+            )
+        return os.environ.get(name) or default or ""
+
+    return _VARIABLE.sub(fill, value)
+
+
+def _named_secrets(name: str, value: str) -> Iterator[str]:
+    """The secrets of a variable, header or flag: the value, and what follows `Bearer`."""
+    if _NO_CREDENTIAL.fullmatch(value) or (_ORDINARY.fullmatch(value) and not _SENSITIVE.search(name)):
+        return
+    yield value
+    scheme, _, token = value.partition(" ")
+    if token and _NO_CREDENTIAL.fullmatch(scheme):
+        yield token.strip()
+    yield from _word_secrets(value)
+
+
+def _word_secrets(word: str) -> Iterator[str]:
+    """The secrets inside a word of a command line, or an address."""
+    if "://" in word:
+        address = Address.of(word[max(word.rfind("=http"), -1) + 1 :])
+        yield from (part for part in (address.login, *address.login.split(":", 1)) if len(part) > 3)
+        yield from address.pairs
+        for name, value in address.parameters.items():
+            yield from _named_secrets(name, value)
+        for part in address.query.split("&"):
+            yield from _named_secrets(*part.partition("=")[::2])
+    elif word.startswith("{"):  # a configuration as JSON
+        try:
+            yield from _json_secrets(json.loads(word), "")
+        except (ValueError, RecursionError):
+            yield word
+    elif (found := _NAMED.fullmatch(word)) and (
+        _SENSITIVE.search(found["name"]) or _VARIABLE_NAME.fullmatch(word)
+    ):
+        yield from _named_secrets(found["name"], found["value"])
+    yield from (found[0] for found in _KEY.finditer(word))
+
+
+def _json_secrets(value: Any, name: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _json_secrets(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _json_secrets(item, name)
+    elif isinstance(value, str):
+        yield from _named_secrets(name, value)
+
+
+def _shown(command: str, args: Sequence[str]) -> Iterator[str]:
+    """The words of a command line: the program, flags, and the package or script that it runs."""
+    program = PurePath(command.replace("\\", "/")).name
+    yield program if not _KEY.search(program) else DOUBTFUL
+    expects_package = re.sub(r"[\d.]+$|\.(?:exe|cmd)$", "", program) in _LAUNCHERS
+    was_doubtful, sensitive = False, False
+    for word in args:
+        flag, equals, _ = word.partition("=")
+        shown = DOUBTFUL
+        if _KEY.search(word) or sensitive:
+            pass
+        elif _FLAG.fullmatch(flag):
+            shown = f"{flag}={DOUBTFUL}" if equals else word
+        elif _SCRIPT.fullmatch(PurePath(word).name):
+            shown, expects_package = PurePath(word).name, False
+        elif expects_package and _PACKAGE.fullmatch(word):
+            shown, expects_package = word, word in _SUBCOMMANDS
+        sensitive = word.startswith("-") and not equals and bool(_SENSITIVE.search(word))
+        if shown != DOUBTFUL or not was_doubtful:
+            yield shown
+        was_doubtful = shown == DOUBTFUL
