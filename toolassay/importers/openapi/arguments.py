@@ -1,0 +1,593 @@
+"""Parameters and the request body of an operation as one object of arguments; the schema of its result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from toolassay.importers.importer import Note
+from toolassay.importers.openapi.references import Node, UnresolvedError
+from toolassay.importers.openapi.schemas import EXTENSION, Direction, Piece, Schemas, measured
+
+if TYPE_CHECKING:
+    from toolassay.importers.openapi.operations import Operation
+
+_PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
+"""Where a parameter may be. Of several with one name, the first in this order keeps it."""
+# A client sets them from the media types and the security scheme; OpenAPI 3 ignores such parameters.
+_CLIENT_HEADERS = ("accept", "content-type", "authorization")
+_PARAMETER_KEYS = {
+    *("name", "in", "description", "required", "deprecated", "allowEmptyValue", "style", "explode"),
+    *("allowReserved", "schema", "example", "examples", "content", "collectionFormat", "$ref"),
+}
+# Swagger's `collectionFormat` as OpenAPI 3 writes it, for a query; "csv" is the default elsewhere.
+_COLLECTION_FORMATS: dict[str, dict[str, Any]] = {
+    "csv": {"explode": False},
+    "ssv": {"style": "spaceDelimited"},
+    "pipes": {"style": "pipeDelimited"},
+    "multi": {},
+}
+# Keywords with which an object is not only a list of properties.
+_NOT_PLAIN = {
+    *("anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "nullable", "patternProperties"),
+    *("propertyNames", "dependentSchemas", "dependentRequired", "dependencies", "unevaluatedProperties"),
+    *("minProperties", "maxProperties", "items", "format"),
+}
+_BUILT_IN_KEYS = {"type", "properties", "required", "additionalProperties", "allOf", "$ref", "description"}
+# Matches "{id}", "{+name}" and "{Key*}" with the names "id", "name" and "Key"; not "{}".
+_TEMPLATE = re.compile(r"\{[+#./;?&]?([^{}/*+]+)[*+]?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter or a form field.
+
+    Attributes:
+        name: As in the document.
+        place: One of `_PLACES`.
+        piece: Its schema, with its description.
+        required: Whether a call needs it.
+        serialization: What differs from the defaults of OpenAPI 3: `style`, `explode`, `content` …
+        losses: What is not kept of it.
+    """
+
+    name: str
+    place: str
+    piece: Piece
+    required: bool
+    serialization: Mapping[str, Any]
+    losses: Sequence[Note]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A request body.
+
+    Attributes:
+        piece: Its schema.
+        media_type: The one that is kept.
+        required: Whether a call needs it.
+        description: Empty if there is none.
+        flat: Its properties, if it is nothing more than an object of them.
+    """
+
+    piece: Piece
+    media_type: str
+    required: bool
+    description: str
+    flat: Flat | None
+
+
+@dataclass(slots=True)
+class Flat:
+    """The properties of an object schema, `allOf` merged.
+
+    Attributes:
+        properties: By name.
+        required: Names of those that are required.
+        is_closed: Whether there may be no others.
+        description: Of the object.
+        losses: What does not fit into the properties.
+    """
+
+    properties: dict[str, Any] = field(default_factory=dict)
+    required: dict[str, None] = field(default_factory=dict)
+    is_closed: bool = False
+    description: str = ""
+    losses: set[Note] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of an operation.
+
+    Attributes:
+        piece: The input schema.
+        places: Where each argument is sent.
+        source: `body`, `body_required` and `serialization`, those that apply.
+        warnings: What looks like a mistake in the document.
+    """
+
+    piece: Piece
+    places: dict[str, str]
+    source: dict[str, Any]
+    warnings: list[Note]
+
+
+class Reader:
+    """Reads parameters, bodies and responses; each object of a document is read once.
+
+    Args:
+        schemas: Converts schemas.
+        root: The main document's root.
+        is_swagger: Whether it is Swagger 2.0.
+    """
+
+    def __init__(self, schemas: Schemas, root: Mapping[str, Any], *, is_swagger: bool) -> None:
+        self._schemas = schemas
+        self._root = root
+        self._is_swagger = is_swagger
+        self._parameters: dict[int, tuple[Any, Parameter | Note]] = {}
+        self._flat: dict[int, tuple[Piece, Flat | None]] = {}
+
+    def parameter(self, node: Node) -> Parameter | Note:
+        """A parameter, or why it is none."""
+        key = id(node.value)
+        if key not in self._parameters:
+            self._parameters[key] = node.value, self._parameter(node)
+        return self._parameters[key][1]
+
+    def _parameter(self, node: Node) -> Parameter | Note:
+        try:
+            node = self._schemas.references.follow(node)
+        except UnresolvedError as error:
+            reference = str(node.value.get("$ref"))[:100]
+            return Note("parameters.$ref", f"{error}: {reference}")
+        value = node.value
+        if not isinstance(value, dict):
+            return Note("parameters", "is not an object")
+        name, place = value.get("name"), value.get("in")
+        if not isinstance(name, str) or not name:
+            return Note("parameters", "has no name")
+        if place not in _PLACES:
+            return Note(f"parameters.{name}", f"is in none of {', '.join(_PLACES[:4])}")
+        if place == "header" and name.lower() in _CLIENT_HEADERS:
+            return Note(f"parameters.{name}", "this header is set by the client")
+        losses: list[Note] = []
+        raw, serialization = self._parameter_schema(value, name, losses)
+        piece = self._schemas.piece(Node(raw, node.document), "request")
+        schema = dict(piece.schema) if isinstance(piece.schema, dict) else {} if piece.schema else {"not": {}}
+        description = value.get("description")
+        if isinstance(description, str) and description.strip():
+            if schema.get("description", description) != description:
+                losses.append(Note(f"parameters.{name}.schema.description", "the parameter's own is kept"))
+            schema["description"] = description
+        if value.get("deprecated") is True:
+            schema["deprecated"] = True
+        if "example" in value and "schema" in value:
+            schema.setdefault("example", value["example"])
+        if isinstance(value.get("examples"), dict) and "examples" not in schema:
+            examples = value["examples"].values()
+            given = [one["value"] for one in examples if isinstance(one, dict) and "value" in one]
+            if given:
+                schema["examples"] = given
+            if len(given) < len(examples):
+                losses.append(Note(f"parameters.{name}.examples", "only examples given by value are kept"))
+        for key in value:
+            if key.startswith("x-") and "schema" in value:
+                losses.append(Note(key, EXTENSION))
+        return Parameter(
+            name,
+            place,
+            replace(measured(schema), losses=piece.losses),
+            place == "path" or value.get("required") is True,
+            serialization,
+            losses,
+        )
+
+    def _parameter_schema(
+        self, value: Mapping[str, Any], name: str, losses: list[Note]
+    ) -> tuple[Any, dict[str, Any]]:
+        """The schema of a parameter as in the document, and how it is written into a request."""
+        place = value["in"]
+        serialization: dict[str, Any] = {}
+        default = "form" if place in ("query", "cookie") else "simple"
+        style = value.get("style", default)
+        if style != default:
+            serialization["style"] = style
+        if isinstance(value.get("explode"), bool) and value["explode"] != (style == "form"):
+            serialization["explode"] = value["explode"]
+        for key in ("allowReserved", "allowEmptyValue"):
+            if value.get(key) is True:
+                serialization[key] = True
+        content = value.get("content")
+        if isinstance(content, dict) and content and "schema" not in value:
+            media_type, others = _chosen_media_type(content)
+            losses += [Note(f"parameters.{name}.{other}", "only one media type is kept") for other in others]
+            media = content[media_type]
+            return media.get("schema", {}) if isinstance(media, dict) else {}, {"content": media_type}
+        if "schema" in value:
+            for key in value:
+                if key not in _PARAMETER_KEYS and not key.startswith("x-"):
+                    losses.append(Note(f"parameters.{key}", "unknown field"))
+            return value["schema"], serialization
+        # Swagger 2.0, whose keywords some OpenAPI 3 documents keep: the parameter is a schema itself.
+        collection = value.get("collectionFormat", "csv")
+        if value.get("type") == "array":
+            if place == "query" and collection in _COLLECTION_FORMATS:
+                serialization = {**_COLLECTION_FORMATS[collection], **serialization}
+            elif collection != "csv":
+                losses.append(Note(f"parameters.{name}.collectionFormat", "is not kept"))
+        return {key: item for key, item in value.items() if key not in _PARAMETER_KEYS}, serialization
+
+    def target(self, node: Node) -> Node:
+        """What a parameter refers to, or itself."""
+        return self._schemas.target(node)
+
+    def body(
+        self, operation: Operation, fields: Sequence[Parameter], losses: dict[Note, None]
+    ) -> Body | None:
+        """The request body of OpenAPI 3, or Swagger's form."""
+        if fields:
+            consumes = self._media_types(operation, "consumes")
+            is_file = any(one.piece.schema.get("format") == "binary" for one in fields)
+            form = "multipart/form-data" if is_file else "application/x-www-form-urlencoded"
+            media_type = next((one for one in consumes if "form" in one), form)
+            schema: dict[str, Any] = {
+                "type": "object",
+                "properties": {one.name: one.piece.schema for one in fields},
+            }
+            required = [one.name for one in fields if one.required]
+            if required:
+                schema["required"] = required
+            piece = measured(schema, frozenset().union(*(one.piece.losses for one in fields)))
+            losses.update({note: None for one in fields for note in one.losses})
+            self._lose(losses, "requestBody", [one for one in consumes if one != media_type])
+            return Body(piece, media_type, bool(required), "", self.flat(piece))
+        value = operation.node.value.get("requestBody")
+        if value is None:
+            return None
+        try:
+            node = self._schemas.references.follow(Node(value, operation.node.document))
+        except UnresolvedError as error:
+            losses[Note("requestBody.$ref", f"{error}: {str(value.get('$ref'))[:100]}")] = None
+            return None
+        if not isinstance(node.value, dict):
+            losses[Note("requestBody", "is not an object")] = None
+            return None
+        for key in node.value:
+            if key.startswith("x-"):
+                losses[Note(key, EXTENSION)] = None
+        content = node.value.get("content")
+        if not isinstance(content, dict) or not content:
+            losses[Note("requestBody", "has no content")] = None
+            return None
+        media_type, others = _chosen_media_type(content)
+        self._lose(losses, "requestBody", others)
+        media = content[media_type]
+        media = media if isinstance(media, dict) else {}
+        for key in media:
+            if key.startswith("x-"):
+                losses[Note(key, EXTENSION)] = None
+            elif key != "schema":
+                losses[Note(f"requestBody.{key}", "is not kept")] = None
+        return self._body(
+            Node(media.get("schema", {}), node.document),
+            media_type,
+            node.value.get("required") is True,
+            node.value.get("description"),
+        )
+
+    def swagger_body(self, node: Node, operation: Operation, losses: dict[Note, None]) -> Body:
+        """Swagger's parameter `in: body`."""
+        consumes = self._media_types(operation, "consumes") or ["application/json"]
+        media_type, others = _chosen_media_type({one: {} for one in consumes})
+        self._lose(losses, "requestBody", others)
+        for key in node.value:
+            if key.startswith("x-"):
+                losses[Note(key, EXTENSION)] = None
+        if node.value.get("name") != "body":
+            losses[Note("requestBody.name", "OpenAPI 3 has no name for the body")] = None
+        return self._body(
+            Node(node.value.get("schema", {}), node.document),
+            media_type,
+            node.value.get("required") is True,
+            node.value.get("description"),
+        )
+
+    def _body(self, node: Node, media_type: str, required: bool, description: Any) -> Body:
+        piece = self._schemas.piece(node, "request")
+        text = description.strip() if isinstance(description, str) else ""
+        return Body(piece, media_type, required, text, self.flat(piece))
+
+    def _media_types(self, operation: Operation, key: str) -> list[str]:
+        found = operation.node.value.get(key, self._root.get(key))
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+    @staticmethod
+    def _lose(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:
+        losses.update({Note(f"{where}.{one}", "only one media type is kept"): None for one in media_types})
+
+    def flat(self, piece: Piece) -> Flat | None:
+        """The properties of a body; None if it is more than an object of properties."""
+        key = id(piece)
+        if key not in self._flat:
+            found = Flat()
+            is_plain = self._collect(piece.schema, found, set()) and bool(found.properties)
+            self._flat[key] = piece, found if is_plain else None
+        return self._flat[key][1]
+
+    def _collect(self, schema: Any, into: Flat, seen: set[str], is_branch: bool = False) -> bool:
+        """Add the properties of a schema and its `allOf`; False if it is not plain. Each definition once."""
+        if not isinstance(schema, dict) or schema.get("type", "object") not in ("object", ["object"]):
+            return False
+        if any(key in _NOT_PLAIN and schema[key] is not False for key in schema):
+            return False
+        into.description = into.description or str(schema.get("description") or "")
+        if "$ref" in schema:
+            name = str(schema["$ref"]).removeprefix("#/$defs/")
+            if name not in seen:
+                seen.add(name)
+                definition = self._schemas.definition(name, "request")
+                into.losses |= definition.losses
+                if not self._collect(definition.schema, into, seen, is_branch):
+                    return False
+        branches = schema.get("allOf", ())
+        additional = schema.get("additionalProperties", True)
+        if (additional is False and (is_branch or branches)) or additional not in (True, False, {}):
+            return False
+        into.is_closed = additional is False
+        for branch in branches:
+            if not self._collect(branch, into, seen, is_branch=True):
+                return False
+        properties = schema.get("properties")
+        for name, item in properties.items() if isinstance(properties, dict) else ():
+            known = into.properties.get(name, item)
+            into.properties[name] = item if known == item else {"allOf": [known, item]}
+        required = schema.get("required")
+        for name in required if isinstance(required, list) else ():
+            if isinstance(name, str):
+                into.required[name] = None
+        for key in schema.keys() - _BUILT_IN_KEYS:
+            into.losses.add(
+                Note(f"requestBody.schema.{key}", "the body's properties are arguments of their own")
+            )
+        return True
+
+    def response(self, node: Node, losses: dict[Note, None]) -> tuple[Piece | None, dict[str, str]]:
+        """The schema of the first success that has one, and its status and media type."""
+        responses = node.value.get("responses")
+        if not isinstance(responses, dict):
+            return None, {}
+        statuses = [status for status in responses if not status.startswith("x-")]
+        successes = sorted((one for one in statuses if one.startswith("2")), key=_status_order)
+        if statuses == ["default"]:
+            successes = statuses
+        chosen: Piece | None = None
+        response: dict[str, str] = {}
+        for status in successes:
+            chosen, response = self._response(status, Node(responses[status], node.document), node, losses)
+            if chosen:
+                break
+        for key in responses:
+            if key.startswith("x-"):
+                losses[Note(key, EXTENSION)] = None
+            elif key != response.get("status"):
+                reason = "has no schema" if key in successes and not chosen else "only one success is kept"
+                losses[Note(f"responses.{key}", reason)] = None
+        return chosen, response
+
+    def _response(
+        self, status: str, node: Node, operation: Node, losses: dict[Note, None]
+    ) -> tuple[Piece | None, dict[str, str]]:
+        try:
+            node = self._schemas.references.follow(node)
+        except UnresolvedError as error:
+            losses[Note("responses.$ref", f"{error}: {str(node.value.get('$ref'))[:100]}")] = None
+            return None, {}
+        value = node.value
+        if not isinstance(value, dict):
+            return None, {}
+        content = value.get("content")
+        if self._is_swagger and "schema" in value:
+            produces = operation.value.get("produces", self._root.get("produces"))
+            types = [one for one in produces if isinstance(one, str)] if isinstance(produces, list) else []
+            content = {one: {"schema": value["schema"]} for one in types or ["application/json"]}
+        content = content if isinstance(content, dict) else {}
+        with_schema = {
+            key: media for key, media in content.items() if isinstance(media, dict) and "schema" in media
+        }
+        if not with_schema:
+            return None, {}
+        media_type, _ = _chosen_media_type(with_schema)
+        self._lose(losses, f"responses.{status}", [one for one in content if one != media_type])
+        for key in value:
+            if key.startswith("x-"):
+                losses[Note(key, EXTENSION)] = None
+            elif key not in ("description", "content", "schema"):
+                losses[Note(f"responses.{status}.{key}", "is not kept")] = None
+        for key in with_schema[media_type]:
+            if key != "schema":
+                losses[Note(f"responses.{status}.{key}", "is not kept")] = None
+        piece = self._schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
+        piece = self._opened(piece)
+        description = value.get("description")
+        if isinstance(piece.schema, dict) and isinstance(description, str) and description.strip():
+            if "description" in piece.schema:
+                losses[Note(f"responses.{status}.description", "the schema's own is kept")] = None
+            else:
+                piece = replace(
+                    piece,
+                    schema={"description": description.strip(), **piece.schema},
+                    values=piece.values + 1,
+                )
+        return piece, {"status": status, "media_type": media_type}
+
+    def _opened(self, piece: Piece) -> Piece:
+        """A schema that is only a reference as the definition it refers to, which says more to a reader."""
+        direction: Direction = "response"
+        for _ in range(5):
+            if not isinstance(piece.schema, dict) or piece.schema.keys() != {"$ref"}:
+                break
+            definition = self._schemas.definition(piece.refs[0], direction)
+            piece = replace(definition, losses=piece.losses | definition.losses)
+        return piece
+
+
+def arguments_of(reader: Reader, operation: Operation, losses: dict[Note, None]) -> Arguments:
+    """The arguments of an operation; what is not kept is added to `losses`."""
+    parameters, fields, body_node = _parameters(reader, operation, losses)
+    warnings: list[Note] = []
+    _add_path_parameters(operation.path, parameters, warnings)
+    if body_node:
+        body: Body | None = reader.swagger_body(body_node, operation, losses)
+        if fields:
+            losses[Note("parameters", "form fields beside a body")] = None
+    else:
+        body = reader.body(operation, fields, losses)
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    places: dict[str, str] = {}
+    serialization: dict[str, Any] = {}
+    pieces: list[Piece] = []
+    schema: dict[str, Any] = {"type": "object"}
+    source: dict[str, Any] = {}
+    for name, parameter in _named(parameters):
+        properties[name] = parameter.piece.schema
+        places[name] = parameter.place + ("" if name == parameter.name else f":{parameter.name}")
+        pieces.append(parameter.piece)
+        losses.update(dict.fromkeys(parameter.losses))
+        if parameter.required:
+            required.append(name)
+        if parameter.serialization:
+            serialization[name] = parameter.serialization
+    if body:
+        source["body"] = body.media_type
+        if body.required:
+            source["body_required"] = True
+        flat = body.flat
+        if flat and properties.keys().isdisjoint(flat.properties):
+            properties |= flat.properties
+            places |= dict.fromkeys(flat.properties, "body")
+            # A name in `required` that is no property says nothing about which arguments to send.
+            inner = [name for name in flat.required if name in flat.properties]
+            required += inner
+            if inner and not body.required:
+                reason = "the body is optional, its required properties are required arguments"
+                losses[Note("requestBody.required", reason)] = None
+            for name in flat.required.keys() - flat.properties.keys():
+                losses[Note("requestBody.schema.required", f"{name[:60]} is no property")] = None
+            if flat.is_closed:
+                schema["additionalProperties"] = False
+            description = body.description or flat.description
+            if description:
+                schema["description"] = description
+            if body.description and flat.description not in ("", body.description):
+                losses[Note("requestBody.schema.description", "the body's own is kept")] = None
+            pieces.append(replace(measured({"properties": flat.properties}), losses=frozenset(flat.losses)))
+            losses.update(dict.fromkeys(sorted(body.piece.losses)))
+        else:
+            name = _unused("body", properties)
+            whole = body.piece.schema
+            whole = whole if isinstance(whole, dict) else {} if whole else {"not": {}}
+            properties[name] = {**whole, "description": body.description} if body.description else whole
+            places[name] = "body:whole"
+            pieces.append(body.piece)
+            if body.required:
+                required.append(name)
+    schema["properties"] = properties
+    if required:
+        schema["required"] = list(dict.fromkeys(required))
+    if serialization:
+        source["serialization"] = serialization
+    refs = tuple(dict.fromkeys(name for piece in pieces for name in piece.refs))
+    values = 4 + len(required) + sum(piece.values for piece in pieces)
+    all_losses = frozenset().union(*(piece.losses for piece in pieces))
+    return Arguments(Piece(schema, values, refs, all_losses), places, source, warnings)
+
+
+def _parameters(
+    reader: Reader, operation: Operation, losses: dict[Note, None]
+) -> tuple[list[Parameter], list[Parameter], Node | None]:
+    """Parameters, Swagger's form fields, and Swagger's body; those of the operation replace the path's."""
+    found: dict[tuple[str, str], Parameter] = {}
+    body: Node | None = None
+    for node in (*reversed(operation.items), operation.node):
+        given = node.value.get("parameters")
+        if given is not None and not isinstance(given, list):
+            losses[Note("parameters", "is not a list")] = None
+        for value in given if isinstance(given, list) else ():
+            raw = Node(value, node.document)
+            parameter = reader.parameter(raw)
+            if isinstance(parameter, Note):
+                losses[parameter] = None
+            elif parameter.place == "body":
+                body = reader.target(raw)
+            else:
+                found[parameter.name, parameter.place] = parameter
+    parameters = [one for one in found.values() if one.place != "formData"]
+    return parameters, [one for one in found.values() if one.place == "formData"], body
+
+
+def _add_path_parameters(path: str, parameters: list[Parameter], warnings: list[Note]) -> None:
+    """Add those that the path names and the document does not describe: no call is possible without them."""
+    known = {one.name for one in parameters if one.place == "path"}
+    named = dict.fromkeys(_TEMPLATE.findall(path))
+    for name in named:
+        if name not in known:
+            warnings.append(Note(f"parameters.{name}", "is in the path but not described; a text is assumed"))
+            piece = Piece({"type": "string"}, 2, ())
+            parameters.append(Parameter(name, "path", piece, True, {}, ()))
+    for name in known - named.keys():
+        warnings.append(Note(f"parameters.{name}", "is not in the path"))
+
+
+def _named(parameters: Sequence[Parameter]) -> list[tuple[str, Parameter]]:
+    """The parameters with names of their own: of several `id`, one in the query becomes `id_query`."""
+    first: dict[str, Parameter] = {}
+    for one in sorted(parameters, key=lambda one: _PLACES.index(one.place)):
+        first.setdefault(one.name, one)
+    taken: dict[str, Any] = dict.fromkeys(one.name for one in parameters)
+    named = []
+    for one in parameters:
+        name = one.name if first[one.name] is one else _unused(f"{one.name}_{one.place}", taken)
+        taken[name] = None
+        named.append((name, one))
+    return named
+
+
+def _unused(name: str, taken: Mapping[str, Any]) -> str:
+    candidate, number = name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
+
+
+def _chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The media type that is kept, JSON if there is one, and the others."""
+
+    def order(media_type: str) -> tuple[bool, int]:
+        plain = media_type.partition(";")[0].strip().lower()
+        ranks = (
+            plain == "application/json" and plain == media_type,
+            plain == "application/json",
+            plain.endswith("+json"),
+            "json" in plain,
+            plain == "application/x-www-form-urlencoded",
+            plain.startswith("multipart/"),
+            plain == "*/*",
+            True,
+        )
+        media = content[media_type]
+        return not (isinstance(media, dict) and "schema" in media), ranks.index(True)
+
+    chosen = min(content, key=order)
+    return chosen, [one for one in content if one != chosen]
+
+
+def _status_order(status: str) -> tuple[bool, bool, bool, str]:
+    """200, 201, other numbers, then `2XX`."""
+    return status != "200", status != "201", not status.isdecimal(), status

@@ -1,0 +1,314 @@
+"""Resolves `$ref` within a document, in files below its folder, and, if allowed, at http(s) addresses."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+
+from toolassay.errors import UsageError
+from toolassay.importers.documents import DEEPEST, parse_document, read_document
+
+_MOST_HOPS = 50
+"""Longest chain of references to references."""
+_MOST_DOCUMENTS = 2_000
+_MOST_BYTES = 64 * 2**20  # of all further documents of an import
+_MOST_SECONDS = 60.0  # for reading them
+_MOST_REMOTE = 100
+_MOST_REMOTE_BYTES = 64 * 2**20
+
+
+class Document:
+    """A parsed document; compared by identity.
+
+    Attributes:
+        place: Path of its file without symbolic links, or its address.
+        value: Its content.
+    """
+
+    __slots__ = ("_anchors", "place", "value")
+
+    def __init__(self, place: Path | str, value: Any) -> None:
+        self.place = place
+        self.value = value
+        self._anchors: dict[str, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """Its file name without the ending."""
+        path = self.place if isinstance(self.place, Path) else Path(urlsplit(self.place).path)
+        return path.stem
+
+    def anchored(self, anchor: str) -> Any:
+        """The schema with this `$anchor`, `$dynamicAnchor` or `$id`; None if there is none."""
+        if self._anchors is None:
+            self._anchors = {}
+            rest, seen = [self.value], set()
+            while rest:
+                value = rest.pop()
+                if id(value) in seen:  # shared by YAML aliases
+                    continue
+                seen.add(id(value))
+                if isinstance(value, dict):
+                    for key in ("$anchor", "$dynamicAnchor", "$id"):
+                        if isinstance(value.get(key), str):
+                            self._anchors.setdefault(value[key], value)
+                    rest += [item for item in value.values() if isinstance(item, dict | list)]
+                elif isinstance(value, list):
+                    rest += [item for item in value if isinstance(item, dict | list)]
+        return self._anchors.get(anchor)
+
+
+class Node(NamedTuple):
+    """A value and the document that its references are relative to."""
+
+    value: Any
+    document: Document
+
+
+class UnresolvedError(Exception):
+    """A reference has no usable target; the text is one clause."""
+
+
+class References:
+    """The main document and those it refers to.
+
+    Args:
+        source: A path, or an http(s) address.
+        allow_remote: Whether documents are fetched.
+
+    Attributes:
+        main: The main document.
+        shown: The source without credentials and query, for reports.
+
+    Raises:
+        UsageError: The main document cannot be read.
+    """
+
+    def __init__(self, source: str, *, allow_remote: bool = False) -> None:
+        self._allow_remote = allow_remote
+        self._trusted_host: str | None = None
+        self._documents: dict[Path | str, Document | str] = {}
+        self._resolved: dict[tuple[int, str], Node | str] = {}
+        self._bytes = self._remote = 0
+        self._deadline = time.monotonic() + _MOST_SECONDS
+        self.shown = source
+        if is_address(source):
+            self.shown = without_secrets(source)
+            if not allow_remote:
+                raise UsageError(
+                    "is an address", file=self.shown, fix="add --allow_remote, or download the document"
+                )
+            self._trusted_host = urlsplit(source).hostname
+            try:
+                self.main = self._fetched(source)
+            except UnresolvedError as error:
+                raise UsageError(str(error), file=self.shown, fix="download it and import the file") from None
+            self._folder: Path | None = None
+        else:
+            path = Path(source)
+            value = read_document(path)
+            self.main = Document(path.resolve(), value)
+            self._folder = path.resolve().parent
+        if _is_too_deep(self.main.value):
+            raise UsageError(f"is nested more than {DEEPEST} levels deep", file=self.shown, fix="flatten it")
+        self._documents[self.main.place] = self.main
+        self._deadline = time.monotonic() + _MOST_SECONDS
+
+    def follow(self, node: Node) -> Node:
+        """The value itself, or what its `$ref` leads to through a chain of references.
+
+        Raises:
+            UnresolvedError: The chain has no end, or an end that is missing.
+        """
+        for _ in range(_MOST_HOPS):
+            reference = node.value.get("$ref") if isinstance(node.value, dict) else None
+            if not isinstance(reference, str):
+                return node
+            node = self.resolve(reference, node.document)
+        raise UnresolvedError("circular reference")
+
+    def resolve(self, reference: str, document: Document) -> Node:
+        """The target of a reference, which may be a reference itself.
+
+        Raises:
+            UnresolvedError: It is missing, or may not be read.
+        """
+        key = id(document), reference
+        if key not in self._resolved:
+            try:
+                target, fragment = self.located(reference, document)
+                self._resolved[key] = self._point(target, fragment)
+            except UnresolvedError as error:
+                self._resolved[key] = str(error)
+        found = self._resolved[key]
+        if isinstance(found, str):
+            raise UnresolvedError(found)
+        return found
+
+    def located(self, reference: str, document: Document) -> tuple[Document, str]:
+        """The document of a reference, and the place in it.
+
+        Raises:
+            UnresolvedError: The document may not or cannot be read.
+        """
+        address, _, fragment = reference.partition("#")
+        if not address:
+            return document, unquote(fragment)
+        if document.anchored(address) is not None:  # the `$id` of a schema of this document
+            return document, fragment or address
+        return self._load(address, document), unquote(fragment)
+
+    def _point(self, document: Document, fragment: str, hops: int = 0) -> Node:
+        """The value at a JSON pointer or anchor."""
+        if hops > _MOST_HOPS:
+            raise UnresolvedError("circular reference")
+        if fragment and not fragment.startswith("/"):
+            value = document.anchored(fragment)
+            if value is None:
+                raise UnresolvedError("reference to a place that does not exist")
+            return Node(value, document)
+        node = Node(document.value, document)
+        for token in pointer_tokens(fragment):
+            value = node.value
+            # A pointer through an object that is itself a reference: not in the standard, but in documents.
+            if isinstance(value, dict) and token not in value and isinstance(value.get("$ref"), str):
+                target, place = self.located(value["$ref"], node.document)
+                node = self._point(target, place, hops + 1)
+                value = node.value
+            if isinstance(value, dict) and token in value:
+                node = Node(value[token], node.document)
+            elif isinstance(value, list) and token.isdecimal() and len(token) < 9 and int(token) < len(value):
+                node = Node(value[int(token)], node.document)
+            else:
+                raise UnresolvedError("reference to a place that does not exist")
+        return node
+
+    def _load(self, address: str, document: Document) -> Document:
+        """The document at an address relative to another one."""
+        try:
+            place = self._place(address, document)
+        except (ValueError, OSError):  # e.g. "http://[", a null character, a loop of symbolic links
+            raise UnresolvedError("reference with a malformed address") from None
+        if place not in self._documents:
+            try:
+                self._documents[place] = self._read(place)
+            except UnresolvedError as error:
+                self._documents[place] = str(error)
+        found = self._documents[place]
+        if isinstance(found, str):
+            raise UnresolvedError(found)
+        return found
+
+    def _place(self, address: str, document: Document) -> Path | str:
+        if isinstance(document.place, str):
+            address = urljoin(document.place, address)
+        if is_address(address):
+            return address
+        if urlsplit(address).scheme or self._folder is None:
+            raise UnresolvedError("reference with a scheme other than http and https")
+        assert isinstance(document.place, Path)
+        path = (document.place.parent / unquote(urlsplit(address).path)).resolve()
+        if not path.is_relative_to(self._folder):
+            raise UnresolvedError("reference outside the document's folder")
+        return path
+
+    def _read(self, place: Path | str) -> Document:
+        if len(self._documents) >= _MOST_DOCUMENTS:
+            raise UnresolvedError(f"more than {_MOST_DOCUMENTS:,} documents")
+        if time.monotonic() > self._deadline:
+            raise UnresolvedError(f"reading the documents takes more than {_MOST_SECONDS:.0f} s")
+        if isinstance(place, str):
+            return self._fetched(place)
+        if not place.is_file():  # a folder, a device or a pipe
+            raise UnresolvedError("reference to a file that does not exist")
+        self._bytes += place.stat().st_size
+        if self._bytes > _MOST_BYTES:
+            raise UnresolvedError(f"more than {_MOST_BYTES >> 20} MiB of referenced documents")
+        try:
+            return _checked(place, read_document(place))
+        except UsageError as error:
+            raise UnresolvedError(f"referenced file {_clause(error)}") from None
+
+    def _fetched(self, address: str) -> Document:
+        from toolassay.importers.openapi.remote import FetchError, fetch
+
+        if not self._allow_remote:
+            raise UnresolvedError("remote reference without --allow_remote")
+        if self._remote >= _MOST_REMOTE:
+            raise UnresolvedError(f"more than {_MOST_REMOTE} remote documents")
+        self._remote += 1
+        try:
+            body, address = fetch(
+                address,
+                trusted_host=self._trusted_host,
+                most_bytes=_MOST_REMOTE_BYTES - self._bytes,
+                seconds=max(0.01, self._deadline - time.monotonic()),
+            )
+            self._bytes += len(body)
+            return _checked(address, parse_document(body.decode("utf-8-sig"), without_secrets(address)))
+        except FetchError as error:
+            raise UnresolvedError(f"remote document {error}") from None
+        except UnicodeDecodeError:
+            raise UnresolvedError("remote document is not UTF-8 text") from None
+        except UsageError as error:
+            raise UnresolvedError(f"remote document {_clause(error)}") from None
+
+
+def is_address(source: str) -> bool:
+    """Whether this is an http(s) address.
+
+    >>> is_address("HTTPS://example.com/api.json"), is_address("api.json")
+    (True, False)
+    """
+    return source[:8].lower().startswith(("http://", "https://"))
+
+
+def without_secrets(address: str) -> str:
+    """An address without credentials, query and fragment.
+
+    >>> without_secrets("https://ann:secret@example.com/v1?key=7#top")
+    'https://example.com/v1'
+    """
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def pointer_tokens(fragment: str) -> list[str]:
+    """The tokens of a JSON pointer.
+
+    >>> pointer_tokens("/paths/~1pets~1{id}/get")
+    ['paths', '/pets/{id}', 'get']
+    """
+    return [token.replace("~1", "/").replace("~0", "~") for token in fragment.split("/")[1:]]
+
+
+def _checked(place: Path | str, value: Any) -> Document:
+    if _is_too_deep(value):
+        raise UnresolvedError(f"referenced document is nested more than {DEEPEST} levels deep")
+    return Document(place, value)
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Whether something is nested more than `DEEPEST` levels: everything after this may recurse."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST + 1):
+        level = [
+            item
+            for container in level
+            for item in (container.values() if isinstance(container, dict) else container)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _clause(error: UsageError) -> str:
+    """The message of an error without its file and fix, which say where on this machine."""
+    text = str(error).rpartition(". Fix: ")[0] or str(error)
+    return text.removeprefix(f"{error.file}:").lstrip("0123456789: ")
