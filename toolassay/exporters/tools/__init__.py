@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from toolassay.errors import UsageError
-from toolassay.exporters.tools.exported import ExportedTools, Loss
-from toolassay.tools import ToolLibrary
 
-__all__ = ["FORMS", "ExportedTools", "Loss", "write_tools"]
+if TYPE_CHECKING:
+    from toolassay.exporters.tools.exported_tools import ExportedTools
+    from toolassay.tools import ToolLibrary
 
-FORMS = ("openai", "anthropic", "mcp", "openapi", "taskbench")
+TOOL_FORMS = ("openai", "anthropic", "mcp", "openapi", "taskbench")
 """The forms, each a module beside this file with a function `write`."""
 
 
-def write_tools(library: ToolLibrary, form: str) -> ExportedTools:
-    """A tool library in another form.
+def tool_exporter(form: str) -> Callable[[ToolLibrary], ExportedTools]:
+    """The function that writes a tool library in a form.
 
     Args:
-        library: The tools.
-        form: One of `FORMS`.
+        form: One of `TOOL_FORMS`.
 
     Raises:
         UsageError: There is no such form.
     """
-    if form not in FORMS:
-        raise UsageError(f"unknown form '{form}'", fix=f"use one of {', '.join(FORMS)}")
-    write = cast(Callable[[ToolLibrary], ExportedTools], import_module(f"{__package__}.{form}").write)
-    return write(library)
+    if form not in TOOL_FORMS:
+        raise UsageError(f"unknown form '{form}'", fix=f"use one of {', '.join(TOOL_FORMS)}")
+    write = import_module(f"{__package__}.{form}").write
+    return cast("Callable[[ToolLibrary], ExportedTools]", write)

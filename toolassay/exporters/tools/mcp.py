@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.exporters.tools.exported import ExportedTools, Loss, further_losses, signature_of
+from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses, signature_of
 from toolassay.tools import Tool, ToolLibrary
 
 _HELD = ("annotations", "output_schema", "source.server")

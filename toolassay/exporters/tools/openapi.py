@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from toolassay.argument_schemas import pointed_at
-from toolassay.exporters.tools.exported import ExportedTools, Loss, further_losses, signature_of
+from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses, signature_of
 from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, ToolLibrary
 
@@ -54,7 +54,8 @@ class _Own(NamedTuple):
     @classmethod
     def of(cls, tool: Tool, schema: Mapping[str, Any]) -> _Own | str:
         """The operation, or why there is none: "" if the tool never had one."""
-        method, path, given = (tool.source.get(key) for key in ("method", "path", "arguments"))
+        method, path = tool.source.get("method"), tool.source.get("path")
+        given = tool.source.get("arguments", {})
         if not isinstance(method, str) or not isinstance(path, str) or not isinstance(given, Mapping):
             return ""
         if method.lower() not in _METHODS or not path.startswith("/"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.exporters.tools.exported import ExportedTools, Loss, further_losses
+from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses
 from toolassay.tools import Tool, ToolLibrary
 
 

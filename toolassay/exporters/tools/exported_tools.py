@@ -101,10 +101,15 @@ def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> l
         name: The name of the tool in it.
     """
     losses = [] if name == tool.id else [Loss(tool.id, "id", f"is written as '{name}'")]
+    present = {
+        "output_schema": tool.output_schema is not None,
+        "annotations": bool(tool.annotations),
+        "tags": bool(tool.tags),
+    }
     losses += [
         Loss(tool.id, field, "the form has no place for it")
-        for field in ("output_schema", "annotations", "tags")
-        if field not in held and getattr(tool, field)
+        for field, is_present in present.items()
+        if is_present and field not in held
     ]
     implied = {"kind": kind, "name": name}
     lost = [

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from toolassay.errors import UsageError
+from toolassay.exporters.tools import TOOL_FORMS, tool_exporter
+from toolassay.exporters.tools.exported_tools import ExportedTools, Loss
+from toolassay.tools import Parameter, Tool, ToolLibrary
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"$ref": "#/$defs/City"}},
+    "required": ["city"],
+    "$defs": {"City": {"type": "string", "maxLength": 40}},
+}
+RESULT = {"type": "object", "properties": {"rain": {"type": "boolean"}}}
+FORECAST = Tool(
+    "weather.forecast",
+    "The weather of tomorrow.",
+    parameters=(Parameter("city", "string", "Where."),),
+    input_schema=SCHEMA,
+    output_schema=RESULT,
+    annotations={"readOnlyHint": True},
+    tags=("weather",),
+    source={"kind": "mcp", "name": "forecast", "server": "weather"},
+)
+NOW = Tool("now", input_schema={"type": "object", "properties": {}})
+
+
+def exported(form: str, *tools: Tool) -> ExportedTools:
+    return tool_exporter(form)(ToolLibrary(tools))
+
+
+def fields(result: ExportedTools) -> list[str]:
+    return [loss.field for loss in result.losses]
+
+
+def test_openai_has_a_valid_name_and_no_place_for_results() -> None:
+    result = exported("openai", FORECAST, NOW)
+    assert result.document == [
+        {
+            "type": "function",
+            "function": {
+                "name": "weather_forecast",
+                "description": "The weather of tomorrow.",
+                "parameters": SCHEMA,
+            },
+        },
+        {"type": "function", "function": {"name": "now", "description": "", "parameters": NOW.input_schema}},
+    ]
+    assert result.losses == [
+        Loss("weather.forecast", "id", "is written as 'weather_forecast'"),
+        Loss("weather.forecast", "output_schema", "the form has no place for it"),
+        Loss("weather.forecast", "annotations", "the form has no place for it"),
+        Loss("weather.forecast", "tags", "the form has no place for it"),
+        Loss("weather.forecast", "source", "the form has no place for kind, name, server"),
+    ]
+
+
+def test_anthropic_has_the_schema_under_its_own_key() -> None:
+    result = exported("anthropic", FORECAST)
+    assert result.document == [
+        {"name": "weather_forecast", "description": "The weather of tomorrow.", "input_schema": SCHEMA}
+    ]
+    assert fields(result) == ["id", "output_schema", "annotations", "tags", "source"]
+
+
+def test_what_a_form_implies_is_no_loss() -> None:
+    tool = Tool("now", input_schema=SCHEMA, source={"kind": "openai", "name": "now"})
+    assert fields(exported("openai", tool)) == []
+    assert fields(exported("anthropic", tool)) == ["source"]
+
+
+def test_mcp_keeps_ids_results_and_hints() -> None:
+    result = exported("mcp", FORECAST)
+    assert result.document == {
+        "name": "weather",
+        "tools": [
+            {
+                "name": "weather.forecast",
+                "description": "The weather of tomorrow.",
+                "inputSchema": SCHEMA,
+                "outputSchema": RESULT,
+                "annotations": {"readOnlyHint": True},
+            }
+        ],
+    }
+    assert [tuple(loss) for loss in result.losses] == [
+        ("weather.forecast", "tags", "the form has no place for it"),
+        ("weather.forecast", "source", "the form has no place for name"),
+    ]
+
+
+def test_mcp_lists_tools_of_several_servers_by_server() -> None:
+    result = exported("mcp", FORECAST, NOW)
+    listings = result.document["servers"]
+    assert [listing.get("name") for listing in listings] == ["weather", None]
+    assert [[tool["name"] for tool in listing["tools"]] for listing in listings] == [
+        ["weather.forecast"],
+        ["now"],
+    ]
+
+
+def test_mcp_has_no_place_for_a_result_that_is_no_object() -> None:
+    result = exported("mcp", Tool("now", input_schema=SCHEMA, output_schema={"type": "string"}))
+    assert "outputSchema" not in result.document["tools"][0]
+    assert fields(result) == ["output_schema"]
+
+
+def test_taskbench_has_the_published_keys_only() -> None:
+    result = exported("taskbench", FORECAST)
+    assert result.document == {
+        "nodes": [
+            {
+                "id": "weather.forecast",
+                "desc": "The weather of tomorrow.",
+                "parameters": [{"name": "city", "type": "string", "desc": "Where."}],
+            }
+        ]
+    }
+    assert fields(result) == ["output_schema", "annotations", "tags", "source", "input_schema"]
+
+
+PUBLISHED: dict[str, list[dict[str, Any]]] = {
+    "nodes": [
+        {"id": "Image Painter", "desc": "Paints.", "input-type": ["text"], "output-type": ["image"]},
+        {
+            "id": "book_hotel",
+            "desc": "Books a hotel.",
+            "parameters": [
+                {"name": "when", "type": "date", "desc": "First day."},
+                {"name": "stars", "type": "Rating", "desc": "At least.", "default": 3},
+            ],
+            "domain": "travel",
+        },
+    ]
+}
+
+
+def test_a_published_library_comes_back_from_its_own_form() -> None:
+    result = tool_exporter("taskbench")(ToolLibrary.from_json(PUBLISHED))
+    expected = copy.deepcopy(PUBLISHED["nodes"])
+    del expected[1]["domain"]
+    del expected[1]["parameters"][1]["default"]
+    assert result.document == {"nodes": expected}
+    assert [(loss.tool, loss.field) for loss in result.losses] == [
+        ("book_hotel", "domain"),
+        ("book_hotel", "parameters.stars.default"),
+    ]
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic", "mcp", "openapi"])
+def test_a_published_tool_gets_a_schema_and_names_what_that_loses(form: str) -> None:
+    result = tool_exporter(form)(ToolLibrary.from_json(PUBLISHED))
+    painter = [loss.field for loss in result.losses if loss.tool == "Image Painter"]
+    assert painter == ["input-type", "output-type", *(["id"] if form in ("openai", "anthropic") else [])]
+    hotel = {loss.field: loss.reason for loss in result.losses if loss.tool == "book_hotel"}
+    assert list(hotel) == ["parameters.stars.type", "parameters.stars.default", "domain"]
+    assert hotel["parameters.stars.type"] == "'Rating' becomes 'string'"
+
+
+def test_a_schema_made_of_parameters() -> None:
+    (_, tool) = exported("openai", *ToolLibrary.from_json(PUBLISHED)).document
+    assert tool["function"]["parameters"] == {
+        "type": "object",
+        "properties": {
+            "when": {"type": "string", "description": "First day.", "format": "date"},
+            "stars": {"type": "string", "description": "At least."},
+        },
+        "required": ["when"],
+    }
+
+
+@pytest.mark.parametrize("form", TOOL_FORMS)
+def test_every_form_has_all_tools(form: str) -> None:
+    document: Any = exported(form, FORECAST, NOW).document
+    assert all(name in str(document) for name in ("forecast", "now"))
+
+
+def test_an_unknown_form_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"unknown form 'soap'\. Fix: use one of openai, anthropic, mcp"):
+        exported("soap", NOW)
