@@ -211,6 +211,8 @@ def test_a_function_that_cannot_be_read_is_skipped_with_the_reason(read: Read) -
 
         def find(query: "Missing"): ...
         def store(db: sqlite3.Connection): ...
+        def odd(): ...
+        odd.__doc__ = type("Odd", (str,), {"expandtabs": lambda self: 1 / 0})("Odd.")
         def call(*args, **kwargs): ...
         def good(): ...
         """)
@@ -219,7 +221,25 @@ def test_a_function_that_cannot_be_read_is_skipped_with_the_reason(read: Read) -
         "find", "its type hints cannot be resolved: NameError: name 'Missing' is not defined"
     )
     assert incoming.skipped[1].reason.startswith("the type of 'db' has no JSON Schema: ")
-    assert incoming.skipped[2] == Skipped("call", "its arguments have no names: it takes *args, **kwargs")
+    assert incoming.skipped[2] == Skipped("odd", "cannot be read: ZeroDivisionError: division by zero")
+    assert incoming.skipped[3] == Skipped("call", "its arguments have no names: it takes *args, **kwargs")
+
+
+def test_an_optional_argument_without_a_schema_is_left_out(read: Read) -> None:
+    tool = only(
+        read("""
+        import sqlite3
+
+        def find(query: str, db: sqlite3.Connection = None):
+            '''Find.
+
+            Args:
+                db: Where.
+            '''
+        """)
+    )
+    assert list(tool.input_schema["properties"]) == ["query"]
+    assert [note.field for note in tool.losses] == ["db"]
 
 
 def test_public_functions_of_the_module_itself_are_read(read: Read) -> None:

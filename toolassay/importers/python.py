@@ -83,6 +83,8 @@ class PythonImporter(Importer):
                     tools.append(_tool(name, getattr(module, name), place.module))
                 except _UnreadableError as error:
                     skipped.append(Skipped(name, str(error)))
+                except Exception as error:  # docstrings, defaults and types may be objects with own code
+                    skipped.append(Skipped(name, f"cannot be read: {_one_line(error)}"))
             # After the import, which may read a file `.env`.
             secrets = [
                 value for key, value in os.environ.items() if len(value) >= 8 and _CREDENTIAL.search(key)
@@ -316,10 +318,13 @@ def _tool(name: str, value: Any, module: str) -> IncomingTool:
     if function is not value and not hasattr(value, "__wrapped__"):
         losses.append(Note("decorator", f"what {type(value).__name__} adds to the function is not read"))
     arguments = [_Argument.of(one, hints.get(one.name, Any)) for one in named]
-    schemas, definitions = _schemas(arguments)
+    schemas, definitions = _schemas(arguments, losses)
     properties = {}
-    for argument, schema in zip(arguments, schemas, strict=True):
+    for argument in arguments:
         about = docstring.parameters.pop(argument.name, "")
+        if argument.name not in schemas:
+            continue
+        schema = schemas[argument.name]
         if about and "description" not in schema:
             schema = {**schema, "description": about}
         properties[argument.name] = {**schema, **argument.default(losses)}
@@ -390,11 +395,15 @@ class _Argument:
             return {}
 
 
-def _schemas(arguments: list[_Argument]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _schemas(
+    arguments: list[_Argument], losses: list[Note]
+) -> tuple[dict[Any, dict[str, Any]], dict[str, Any]]:
     """The schema of each argument, and `{"$defs": …}` of all.
 
+    An argument that a call may omit is a loss if its type has no schema: the program sets it, not the model.
+
     Raises:
-        _UnreadableError: A hint has no JSON Schema; names the argument.
+        _UnreadableError: A required argument has a type without a schema.
     """
     from pydantic import TypeAdapter
 
@@ -405,12 +414,14 @@ def _schemas(arguments: list[_Argument]) -> tuple[list[dict[str, Any]], dict[str
             adapter = TypeAdapter(one.hint)
             adapter.json_schema()
         except Exception as error:  # of pydantic, or of the module's own types
-            raise _UnreadableError(
-                f"the type of '{one.name}' has no JSON Schema: {_one_line(error)}"
-            ) from None
-        adapters.append((one.name, "validation", adapter))
+            if one.required:
+                reason = f"the type of '{one.name}' has no JSON Schema: {_one_line(error)}"
+                raise _UnreadableError(reason) from None
+            losses.append(Note(one.name, f"its type has no JSON Schema: {_one_line(error)}"))
+        else:
+            adapters.append((one.name, mode, adapter))
     schemas, definitions = TypeAdapter.json_schemas(adapters, schema_generator=_generator())
-    return [schemas[one.name, mode] for one in arguments], definitions
+    return {name: schema for (name, _), schema in schemas.items()}, definitions
 
 
 def _output(hint: Any, description: str, losses: list[Note]) -> dict[str, Any] | None:

@@ -142,6 +142,8 @@ class _Document:
             labels["operationId"] = name
         if description:
             labels["description"] = description
+        if description != description.strip():
+            self._lose(tool, "desc", "importers remove the blanks around it")
         if tool.tags:
             labels["tags"] = list(tool.tags)
         if source.get("deprecated") is True:
