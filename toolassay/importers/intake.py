@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge
-from toolassay.importers.suspicious_texts import has_mixed_scripts, look_alikes, shown, text_warnings
+from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
 from toolassay.text_formatting import count_of
 from toolassay.tools import Parameter, parameters_of
 
@@ -96,6 +96,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     ids = unique_ids([tool for tool, _, _ in kept])
     alike = look_alikes(tool.name for tool, _, _ in kept)
     servers = Counter(tool.name for tool, _, _ in kept)
+    scanner = TextScanner()
     nodes: list[dict[str, Any]] = []
     losses = [Finding("", *note) for note in incoming.notes]
     warnings: list[Finding] = []
@@ -107,7 +108,10 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
             found = normalised.losses if normalised else ()
             losses += [Finding(tool_id, f"{prefix}.{note.field}".rstrip("."), note.reason) for note in found]
-        notes = [*tool.warnings, *_warnings(tool, nodes[-1], alike.get(tool.name), servers[tool.name])]
+        notes = [
+            *tool.warnings,
+            *_warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name]),
+        ]
         warnings += [Finding(tool_id, *note) for note in notes]
     report = ImportReport(kind, incoming.source, len(nodes), skipped, losses, warnings)
     return Intake(nodes, report)
@@ -140,7 +144,7 @@ def _node(
 
 
 def _warnings(
-    tool: IncomingTool, node: Mapping[str, Any], look_alike: str | None, count: int
+    scanner: TextScanner, tool: IncomingTool, node: Mapping[str, Any], look_alike: str | None, count: int
 ) -> Iterator[Note]:
     if not tool.description.strip():
         yield Note("description", "is missing: models and the writer have only the name")
@@ -150,10 +154,10 @@ def _warnings(
         yield Note("name", "mixes Latin letters with look-alike letters of another script")
     if count > 1:
         yield Note("name", f"{count} tools of this import are called '{shown(tool.name)}'")
-    yield from text_warnings(tool.name, "name")
-    yield from text_warnings(tool.description, "description")
+    yield from scanner.warnings(tool.name, "name")
+    yield from scanner.warnings(tool.description, "description")
     for key in ("input_schema", "output_schema", "annotations", "tags"):
-        yield from text_warnings(node.get(key), key)
+        yield from scanner.warnings(node.get(key), key)
 
 
 def unique_ids(tools: Sequence[IncomingTool]) -> list[str]:
@@ -271,27 +275,23 @@ def _hider(pattern: re.Pattern[str]) -> Callable[[Any], Any]:
 
 
 class Group(NamedTuple):
-    """Findings of one kind.
+    """Findings that differ in names and numbers only.
 
     Attributes:
-        field: Where, without what differs from tool to tool.
-        reason: Why, likewise.
+        first: The first of them.
         tools: Number of tools.
-        example: One of them.
     """
 
-    field: str
-    reason: str
+    first: Finding
     tools: int
-    example: str
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:
     """The findings by field and reason, the most frequent first."""
-    tools: dict[tuple[str, str], dict[str, None]] = {}
+    alike: dict[tuple[str, str], tuple[Finding, set[str]]] = {}
     for one in findings:
-        tools.setdefault((general(one.field), general(one.reason)), {})[one.tool] = None
-    groups = (Group(*key, len(names), next(iter(names))) for key, names in tools.items())
+        alike.setdefault((general(one.field), general(one.reason)), (one, set()))[1].add(one.tool)
+    groups = (Group(first, len(tools)) for first, tools in alike.values())
     return sorted(groups, key=lambda group: -group.tools)
 
 

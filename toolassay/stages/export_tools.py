@@ -35,16 +35,18 @@ def export_tools(
     library = folder.library(say=screen.say)
     exported = tool_exporter(to)(library)
     target = Path(out)
-    refuse_to_replace(target, folder.files, what="the tools would replace a file of their folder", flag="--out")
+    refuse_to_replace(
+        target, folder.files, what="the tools would replace a file of their folder", flag="--out"
+    )
     text = json.dumps(exported.document, indent=2, ensure_ascii=False) + "\n"
     if target.exists() and not force and target.read_text(encoding="utf-8", errors="replace") != text:
-        raise UsageError("already exists with other content", file=target, fix="use --force, or another --out")
+        raise UsageError(
+            "already exists with other content", file=target, fix="use --force, or another --out"
+        )
     losses = [Finding(*loss) for loss in exported.losses]
     write_text(target, text)
     report = target.with_name(f"{target.name}.report.json")
-    write_json(
-        report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in losses]}
-    )
+    write_json(report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in losses]})
     screen.show(f"{target}: written ({count_of(len(library), 'tool')}, {to})")
     show_findings([("loss", losses)], report, screen)
     return exported

@@ -184,8 +184,8 @@ def show_findings(
     rows = [*rows]
     for what, those in findings:
         rows += [
-            (what, shown(one.field), shown(one.reason), f"{one.tools:,}" if one.example else "", one.example)
-            for one in grouped(those)
+            (what, shown(one.field), shown(one.reason), f"{tools:,}" if one.tool else "", one.tool)
+            for one, tools in grouped(those)
         ]
     if not rows:
         return
