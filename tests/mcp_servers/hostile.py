@@ -188,23 +188,28 @@ def environment() -> None:
 def children() -> None:
     """Start children: one in the group, one with a session of its own, and an orphan with one.
 
-    All ignore SIGTERM. The second argument says what follows: serve, hang, or die.
+    All ignore SIGTERM. The second argument says what follows: serve, hang, flood_garbage, or die; then a pipe that is
+    written to when all run.
     """
     child = [sys.executable, __file__, "hang", ARGUMENTS[0]]
-    subprocess.Popen(child, stdin=subprocess.DEVNULL)
-    subprocess.Popen(child, stdin=subprocess.DEVNULL, start_new_session=True)
+    quiet: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    subprocess.Popen(child, **quiet)
+    subprocess.Popen(child, **quiet, start_new_session=True)
     if os.fork() == 0:
-        subprocess.Popen(child, stdin=subprocess.DEVNULL, start_new_session=True)
+        subprocess.Popen(child, **quiet, start_new_session=True)
         os._exit(0)
     os.wait()
     while not Path(ARGUMENTS[0]).exists() or len(Path(ARGUMENTS[0]).read_text().splitlines()) < 3:
         os.sched_yield()
     report_pid()
+    if len(ARGUMENTS) > 2:
+        Path(ARGUMENTS[2]).write_text("all run")
     if ARGUMENTS[1] == "die":
         os._exit(5)
-    if ARGUMENTS[1] == "hang":
-        hang()
-    serve(listing(TOOL))
+    if ARGUMENTS[1] == "serve":
+        serve(listing(TOOL))
+    else:
+        globals()[ARGUMENTS[1]]()
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ class Connection:
         while cursor not in cursors:
             cursors.add(cursor)
             params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
-            page = await self._request(ListToolsRequest(params=params), self._left())
+            page = await self._request(ListToolsRequest(params=params))
             found, cursor = page.get("tools"), page.get("nextCursor")
             if not isinstance(found, list):
                 raise self._link.fail("answered tools/list without a list of tools")
@@ -99,7 +99,7 @@ class Connection:
 
         # The older handshake first: of the servers in use nearly all know it, and some end on other requests.
         try:
-            await self._bounded("initialize", self._left(), self._session.initialize)
+            await self._bounded("initialize", self._session.initialize)
         except ServerError as error:
             cause = error.__cause__
             if not isinstance(cause, MCPError) or cause.code not in (
@@ -107,24 +107,24 @@ class Connection:
                 UNSUPPORTED_PROTOCOL_VERSION,
             ):
                 raise
-            await self._bounded("server/discover", self._left(), self._session.discover)
+            await self._bounded("server/discover", self._session.discover)
         self.info = _info(self._handshake(), self._session)
 
-    def _left(self) -> float:
-        return self._deadline - asyncio.get_running_loop().time()
-
-    async def _request(self, request: Any, seconds: float) -> dict[str, Any]:
+    async def _request(self, request: Any, seconds: float | None = None) -> dict[str, Any]:
         async def send() -> Any:
             try:
                 return await self._session.send_request(request, type(None))  # never converted
             except _RawResult as raw:
                 return raw.result
 
-        result: dict[str, Any] = await self._bounded(request.method, seconds, send)
+        result: dict[str, Any] = await self._bounded(request.method, send, seconds)
         return result
 
-    async def _bounded(self, method: str, seconds: float, send: Callable[[], Any]) -> Any:
-        """The result of `send`, unless the time is over or the connection fails first."""
+    async def _bounded(self, method: str, send: Callable[[], Any], seconds: float | None = None) -> Any:
+        """The result of `send`, unless the time is over or the connection fails first.
+
+        Without `seconds`, the time since the start counts.
+        """
         import anyio
         from mcp.shared.exceptions import MCPError
         from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
@@ -133,7 +133,8 @@ class Connection:
         link = self._link
         if link.failure is not None:
             raise link.failure
-        with anyio.move_on_after(max(seconds, 0)) as scope:
+        deadline = self._deadline if seconds is None else anyio.current_time() + seconds
+        with anyio.CancelScope(deadline=deadline) as scope:
             link.waiting(scope.cancel)
             try:
                 return await send()
@@ -154,7 +155,7 @@ class Connection:
             finally:
                 link.answered(scope.cancel)
         noise = f"; {link.garbage:,} lines of its output are no MCP messages" if link.garbage else ""
-        given = f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
+        given = f"{link.limits.seconds if seconds is None else seconds:g} s"
         raise link.fail(f"did not answer {method} within {given}{noise}{link.state()}", _SLOW)
 
 
