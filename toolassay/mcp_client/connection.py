@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toolassay.errors import ToolassayError
 from toolassay.extras import needed
 from toolassay.mcp_client.link import Limits, Link
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from mcp.shared.dispatcher import Dispatcher
 
 DEFAULT_LIMITS = Limits()
+_VERSION = "check the address or command, and the server's version"
 _SLOW = "raise --timeout: npx and uvx may still be downloading the package"
 
 
@@ -65,7 +65,7 @@ class Connection:
         while cursor not in cursors:
             cursors.add(cursor)
             params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
-            page = await self._request(ListToolsRequest(params=params), self._left())
+            page = await self._request(ListToolsRequest(params=params))
             found, cursor = page.get("tools"), page.get("nextCursor")
             if not isinstance(found, list):
                 raise self._link.fail("answered tools/list without a list of tools")
@@ -99,7 +99,7 @@ class Connection:
 
         # The older handshake first: of the servers in use nearly all know it, and some end on other requests.
         try:
-            await self._bounded("initialize", self._left(), self._session.initialize)
+            await self._bounded("initialize", self._session.initialize)
         except ServerError as error:
             cause = error.__cause__
             if not isinstance(cause, MCPError) or cause.code not in (
@@ -107,33 +107,34 @@ class Connection:
                 UNSUPPORTED_PROTOCOL_VERSION,
             ):
                 raise
-            await self._bounded("server/discover", self._left(), self._session.discover)
+            await self._bounded("server/discover", self._session.discover)
         self.info = _info(self._handshake(), self._session)
 
-    def _left(self) -> float:
-        return self._deadline - asyncio.get_running_loop().time()
-
-    async def _request(self, request: Any, seconds: float) -> dict[str, Any]:
+    async def _request(self, request: Any, seconds: float | None = None) -> dict[str, Any]:
         async def send() -> Any:
             try:
                 return await self._session.send_request(request, type(None))  # never converted
             except _RawResult as raw:
                 return raw.result
 
-        result: dict[str, Any] = await self._bounded(request.method, seconds, send)
+        result: dict[str, Any] = await self._bounded(request.method, send, seconds)
         return result
 
-    async def _bounded(self, method: str, seconds: float, send: Callable[[], Any]) -> Any:
-        """The result of `send`, unless the time is over or the connection fails first."""
+    async def _bounded(self, method: str, send: Callable[[], Any], seconds: float | None = None) -> Any:
+        """The result of `send`, unless the time is over or the connection fails first.
+
+        Without `seconds`, the time since the start counts.
+        """
         import anyio
         from mcp.shared.exceptions import MCPError
-        from mcp_types import CONNECTION_CLOSED
+        from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
         from pydantic import ValidationError
 
         link = self._link
         if link.failure is not None:
             raise link.failure
-        with anyio.move_on_after(max(seconds, 0)) as scope:
+        deadline = self._deadline if seconds is None else anyio.current_time() + seconds
+        with anyio.CancelScope(deadline=deadline) as scope:
             link.waiting(scope.cancel)
             try:
                 return await send()
@@ -143,19 +144,19 @@ class Connection:
                         f"{await link.ended()} before it answered {method}",
                         "run the command by hand to see why",
                     ) from None
+                if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
+                    raise link.error(f"answered {method} with something else than MCP", _VERSION) from None
                 raise link.error(
                     f"answered {method} with the error '{link.config.cleaned(error.message)}'",
                     "check the server",
                 ) from error
             except (RuntimeError, ValidationError) as error:
-                raise link.error(
-                    f"answered {method} with something else than MCP", "check the server's version"
-                ) from error
+                raise link.error(f"answered {method} with something else than MCP", _VERSION) from error
             finally:
                 link.answered(scope.cancel)
         noise = f"; {link.garbage:,} lines of its output are no MCP messages" if link.garbage else ""
-        given = f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
-        raise link.fail(f"did not answer {method} within {given}{noise}{link.last_words()}", _SLOW)
+        given = f"{link.limits.seconds if seconds is None else seconds:g} s"
+        raise link.fail(f"did not answer {method} within {given}{noise}{link.state()}", _SLOW)
 
 
 @asynccontextmanager
@@ -179,7 +180,8 @@ async def connect(config: ServerConfig, limits: Limits = DEFAULT_LIMITS) -> Asyn
 
     link = Link(config, limits)
     deadline = asyncio.get_running_loop().time() + limits.seconds
-    with _silent_libraries():
+    callers: Exception | None = None
+    with _SILENCE:
         try:
             async with AsyncExitStack() as stack:
                 transport = http_transport(link) if config.url else stdio_transport(link)
@@ -193,34 +195,25 @@ async def connect(config: ServerConfig, limits: Limits = DEFAULT_LIMITS) -> Asyn
                 )
                 connection = Connection(session, link, deadline, handshake)
                 await connection._start()
-                yield connection
-        except TimeoutError:
-            raise link.error(f"did not answer within {limits.seconds:g} s", _SLOW) from None
+                try:
+                    yield connection
+                except Exception as error:
+                    callers = error
+                    raise
         except Exception as error:
-            raise _cause(error, link) from None
+            # Task groups wrap what goes through them, and add their own errors when a connection breaks.
+            if callers is not None:
+                raise callers from callers.__cause__
+            if isinstance(error, TimeoutError):
+                raise link.error(f"did not answer within {limits.seconds:g} s", _SLOW) from None
+            raise _server_error(error) or link.error("the connection broke", "try again") from None
 
 
-def _cause(error: Exception, link: Link) -> Exception:
-    """The error to report, of the several that task groups collect when a connection breaks."""
-    import httpx2
-
-    leaves = list(_leaves(error))
-    for leaf in leaves:
-        if isinstance(leaf, ToolassayError) and leaf is not link.failure:
-            return leaf
-    if link.failure is not None:
-        return link.failure
-    if any(isinstance(leaf, httpx2.HTTPError | httpx2.StreamError | OSError) for leaf in leaves):
-        return link.error("the connection broke", "try again")
-    return leaves[0]
-
-
-def _leaves(error: BaseException) -> Iterator[Exception]:
+def _server_error(error: BaseException) -> ServerError | None:
+    """The first one of a group and its groups."""
     if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    elif isinstance(error, Exception):
-        yield error
+        return next((found for inner in error.exceptions if (found := _server_error(inner))), None)
+    return error if isinstance(error, ServerError) else None
 
 
 class _RawResult(Exception):
@@ -270,32 +263,32 @@ def _info(handshake: dict[str, Any], session: ClientSession) -> ServerInfo:
     return ServerInfo(*(text if isinstance(text, str) else "" for text in texts))
 
 
-_SILENCED = ("mcp", "httpx2", "httpcore2")
-_silencing: list[list[bool]] = []  # what each block found, the first of which is restored
+class _Silence:
+    """Keeps logs of the libraries off the screen: they log, with tracebacks, what `ServerError` reports.
 
-
-@contextmanager
-def _silent_libraries() -> Iterator[None]:
-    """Keep logs of the SDK off the screen: it logs errors, with tracebacks, that `ServerError` reports.
-
-    Blocks may overlap; the last one that ends restores what the first one found.
+    Blocks may overlap; the last one that ends restores the loggers.
     """
-    loggers = [logging.getLogger(name) for name in _SILENCED]
-    _silencing.append([logger.propagate for logger in loggers])
-    for logger in loggers:
-        logger.addHandler(_NOWHERE)
-        logger.propagate = False
-    try:
-        yield
-    finally:
-        before = _silencing[0]
-        if len(_silencing) > 1:
-            del _silencing[-1]
-        else:
-            _silencing.clear()
-            for logger, propagate in zip(loggers, before, strict=True):
-                logger.removeHandler(_NOWHERE)
+
+    def __init__(self, *names: str) -> None:
+        self._loggers = [logging.getLogger(name) for name in names]
+        self._nowhere = logging.NullHandler()
+        self._before: list[bool] = []
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        if not self._depth:
+            self._before = [logger.propagate for logger in self._loggers]
+            for logger in self._loggers:
+                logger.addHandler(self._nowhere)
+                logger.propagate = False
+        self._depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            for logger, propagate in zip(self._loggers, self._before, strict=True):
+                logger.removeHandler(self._nowhere)
                 logger.propagate = propagate
 
 
-_NOWHERE = logging.NullHandler()
+_SILENCE = _Silence("mcp", "httpx2", "httpcore2")

@@ -71,8 +71,12 @@ def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> htt
 
     class Client(httpx2.AsyncClient):
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            if link.failure is not None:
+                raise link.failure
             if request.method == "DELETE":
                 request.extensions["timeout"] = httpx2.Timeout(_DELETE_SECONDS).as_dict()
+            if "last-event-id" in request.headers:
+                link.resumed()
             is_vital = request.method == "POST" or link.config.legacy_sse
             stream = options.pop("stream", False)
             try:
@@ -81,8 +85,6 @@ def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> htt
                 if is_vital:
                     link.fail(*_unreachable(error))
                 raise
-            # Some send an event stream that ends, and ends again when it is resumed.
-            link.other_message()
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             if is_vital and (problem := _problem(response, kind)):
                 link.fail(*problem)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
 
+_RESUMED = 30
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -37,7 +39,8 @@ class Link:
         limits: Bounds.
         failure: Why the connection cannot be used any more; None while it can.
         garbage: Number of lines that are no messages.
-        ended: Says how the server ended, once its output has.
+        ended: Waits for its status and says how the server ended; None over HTTP.
+        state: What is known of a server that does not answer.
     """
 
     def __init__(self, config: ServerConfig, limits: Limits) -> None:
@@ -46,13 +49,13 @@ class Link:
         self.failure: ServerError | None = None
         self.garbage = 0
         self.ended: Callable[[], Awaitable[str]] | None = None
-        self.last_words: Callable[[], str] = lambda: ""
+        self.state: Callable[[], str] = lambda: ""
         self._cancel: set[Callable[[], None]] = set()
         self.restart()
 
     def restart(self) -> None:
         """Count from zero: another request is sent, with bounds of its own."""
-        self._bytes = self._others = 0
+        self._bytes = self._others = self._resumed = 0
 
     def has_failed(self) -> bool:
         """Whether the connection cannot be used any more."""
@@ -94,8 +97,17 @@ class Link:
         self.garbage += garbage
         self._others += 1
         if self._others > self.limits.other_messages:
-            what = "lines that are no MCP messages" if garbage else "notifications without an answer"
+            what = "lines that are no MCP messages" if garbage else "messages that are no answer"
             self.fail(f"sent more than {self.limits.other_messages:,} {what}")
+
+    def resumed(self) -> None:
+        """Count a stream that ended before the answer and is opened again.
+
+        The SDK does so by recursion: a server whose streams always end at once would exhaust the stack.
+        """
+        self._resumed += 1
+        if self._resumed > _RESUMED:
+            self.fail(f"ended its event stream {_RESUMED} times without an answer")
 
 
 def _size(count: int) -> str:

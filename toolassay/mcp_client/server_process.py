@@ -92,18 +92,25 @@ class ServerProcess:
             async with asyncio.timeout(1):  # its status and stderr may arrive after the end of its stdout
                 await self._stderr_ended.wait()
                 await self._ended(1, lambda: self.process.returncode is None)
-        code = self.process.returncode
-        if code is None:
-            how = "closed its output"
-        elif code < 0:
-            how = f"was ended by signal {-code}"
-        else:
-            how = f"ended with exit status {code}"
-        return how + self.last_words
+        return (self._status() or "closed its output") + self._last_line()
 
     @property
-    def last_words(self) -> str:
-        """The last line of its stderr in brackets of a message; empty without one."""
+    def state(self) -> str:
+        """What is known of a server that does not answer: how it ended, and the last line of its stderr.
+
+        A server that has ended may have left its output to a child, so that the output does not end.
+        """
+        status = self._status()
+        return (f"; it {status}" if status else "") + self._last_line()
+
+    def _status(self) -> str:
+        code = self.process.returncode
+        if code is None:
+            return ""
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
+
+    def _last_line(self) -> str:
+        """The last line of its stderr in brackets; empty without one."""
         lines = self._stderr.decode(errors="replace").splitlines()
         last = next((line for line in reversed(lines) if not _EMPTY_LINE.fullmatch(line)), "")
         return f" ('{cleaned}')" if (cleaned := self.config.cleaned(last)) else ""
@@ -122,9 +129,11 @@ class ServerProcess:
             if self._is_alive():
                 self._signal(signal.SIGTERM)
                 await self._ended(GRACE, self._is_alive)
-        finally:  # also when a second Ctrl-C interrupts the waiting
-            if self._is_alive():
-                self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+            self._kill()
+            # Its status has to arrive before the loop is closed: asyncio would warn.
+            await self._ended(GRACE, lambda: self.process.returncode is None)
+        finally:
+            self._kill()  # a second Ctrl-C interrupts the waiting
             # The transport stays open, and warns when it is collected, while an escaped process has the pipe.
             transport = getattr(self.process, "_transport", None)
             if transport is not None:
@@ -148,6 +157,10 @@ class ServerProcess:
         except OSError:
             return False
         return True
+
+    def _kill(self) -> None:
+        if self._is_alive():
+            self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -34,7 +34,7 @@ async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
     import anyio
 
     server = await ServerProcess.start(link.config)
-    link.ended, link.last_words = server.end_reason, lambda: server.last_words
+    link.ended, link.state = server.end_reason, lambda: server.state
     arrived: MemoryObjectSendStream[SessionMessage | Exception]
     received: MemoryObjectReceiveStream[SessionMessage | Exception]
     sent: MemoryObjectSendStream[SessionMessage]

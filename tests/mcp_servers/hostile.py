@@ -1,0 +1,216 @@
+"""A server that misbehaves as its first argument says. It needs no package, so it starts at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+TOOL = {"name": "look", "description": "Look.", "inputSchema": {"type": "object", "properties": {}}}
+ARGUMENTS = sys.argv[2:]
+
+
+def send(message: dict[str, Any]) -> None:
+    """Write a message as a line."""
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def serve(list_tools: Callable[[dict[str, Any]], dict[str, Any]], **about: Any) -> None:
+    """Answer until the input ends; `list_tools` gives the result of tools/list."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        method, number = request.get("method"), request.get("id")
+        if method == "initialize":
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, **about}
+            result.setdefault("serverInfo", {"name": "hostile", "version": "1"})
+            send({"id": number, "result": result})
+        elif method == "tools/list":
+            send({"id": number, "result": list_tools(request.get("params") or {})})
+        elif method == "tools/call":
+            send({"id": number, "result": {"content": [{"type": "text", "text": "x" * int(ARGUMENTS[0])}]}})
+
+
+def listing(*tools: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """An answer with these tools."""
+    return lambda params: {"tools": list(tools)}
+
+
+def hang() -> None:
+    """Never answer, and end only by force."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    report_pid()
+    while True:
+        signal.pause()
+
+
+def report_pid() -> None:
+    """Append the number of the process to the file that an argument names."""
+    if ARGUMENTS:
+        with Path(ARGUMENTS[0]).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+
+def die() -> None:
+    """End at once; the last line on stderr repeats an argument and has control characters."""
+    sys.stderr.write(
+        f"starting\n\x1b[31mbad key\x07 {' '.join(ARGUMENTS)}\x1b[0m at {os.environ.get('SHOP')}\n"
+    )
+    sys.exit(3)
+
+
+def die_later() -> None:
+    """End instead of listing."""
+
+    def end(params: dict[str, Any]) -> dict[str, Any]:
+        sys.stderr.write("ValueError: no shelf\n")
+        sys.stderr.flush()
+        os._exit(4)
+
+    serve(end)
+
+
+def flood_stderr() -> None:
+    """Write 64 MB to stderr before and work then."""
+    for _ in range(1000):
+        sys.stderr.write("e" * 65536)
+    serve(listing(TOOL))
+
+
+def flood_garbage() -> None:
+    """Write lines that are no messages, without end."""
+    while True:
+        sys.stdout.write("garbage\n")
+
+
+def flood_notifications() -> None:
+    """Write notifications instead of a listing, without end."""
+
+    def flood(params: dict[str, Any]) -> dict[str, Any]:
+        while True:
+            send({"method": "notifications/message", "params": {"level": "info", "data": "hello"}})
+
+    serve(flood)
+
+
+def flood_requests() -> None:
+    """Ask the client without end instead of listing."""
+
+    def flood(params: dict[str, Any]) -> dict[str, Any]:
+        number = 0
+        while True:
+            number += 1
+            send(
+                {"id": number, "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}
+            )
+
+    serve(flood)
+
+
+def endless_line() -> None:
+    """Write one line without end."""
+    while True:
+        sys.stdout.write("x" * 65536)
+
+
+def many_messages() -> None:
+    """Send messages of a megabyte without end."""
+    while True:
+        send({"method": "notifications/message", "params": {"level": "info", "data": "x" * 2**20}})
+
+
+def banner() -> None:
+    """Greet on stdout before the first message, as careless servers do."""
+    print("Shop server 1.0\nlistening …", flush=True)
+    serve(listing(TOOL))
+
+
+def repeat_cursor() -> None:
+    """Give the same page for ever."""
+    serve(lambda params: {"tools": [TOOL], "nextCursor": "next"})
+
+
+def endless_pages() -> None:
+    """Give empty pages for ever."""
+    serve(lambda params: {"tools": [], "nextCursor": f"{params.get('cursor', '')}x"})
+
+
+def endless_tools() -> None:
+    """Give pages of 999 tools for ever."""
+    serve(lambda params: {"tools": [TOOL] * 999, "nextCursor": f"{params.get('cursor', '')}x"})
+
+
+def two_pages() -> None:
+    """Give two pages."""
+    serve(
+        lambda params: (
+            {"tools": [{**TOOL, "name": "touch"}]} if params else {"tools": [TOOL], "nextCursor": "next"}
+        )
+    )
+
+
+def answer() -> None:
+    """Give the result that the argument is as JSON."""
+    serve(lambda params: json.loads(ARGUMENTS[0]), serverInfo="none", instructions=["a list"])
+
+
+def deep() -> None:
+    """Answer with brackets in brackets."""
+
+    def nested(params: dict[str, Any]) -> dict[str, Any]:
+        depth = int(ARGUMENTS[0])
+        sys.stdout.write(
+            '{"jsonrpc": "2.0", "id": 2, "result": ' + '{"tools": [' * depth + "]}" * depth + "}\n"
+        )
+        sys.stdout.flush()
+        return {}
+
+    serve(nested)
+
+
+def refuse() -> None:
+    """Answer every request with an error that repeats an argument."""
+    for line in sys.stdin:
+        if (number := json.loads(line).get("id")) is not None:
+            send({"id": number, "error": {"code": -32603, "message": f"no access\nfor {ARGUMENTS[0]}"}})
+
+
+def environment() -> None:
+    """Describe a tool with the environment."""
+    serve(listing({**TOOL, "description": json.dumps(dict(os.environ))}))
+
+
+def children() -> None:
+    """Start children: one in the group, one with a session of its own, and an orphan with one.
+
+    All ignore SIGTERM. The second argument says what follows: serve, hang, flood_garbage, or die; then a pipe that is
+    written to when all run.
+    """
+    child = [sys.executable, __file__, "hang", ARGUMENTS[0]]
+    quiet: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    subprocess.Popen(child, **quiet)
+    subprocess.Popen(child, **quiet, start_new_session=True)
+    if os.fork() == 0:
+        subprocess.Popen(child, **quiet, start_new_session=True)
+        os._exit(0)
+    os.wait()
+    while not Path(ARGUMENTS[0]).exists() or len(Path(ARGUMENTS[0]).read_text().splitlines()) < 3:
+        os.sched_yield()
+    report_pid()
+    if len(ARGUMENTS) > 2:
+        Path(ARGUMENTS[2]).write_text("all run")
+    if ARGUMENTS[1] == "die":
+        os._exit(5)
+    if ARGUMENTS[1] == "serve":
+        serve(listing(TOOL))
+    else:
+        globals()[ARGUMENTS[1]]()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
