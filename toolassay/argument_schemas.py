@@ -393,6 +393,7 @@ class ArgumentValidator:
 
         if found := next(iter(schema_problems(schema)), None):
             raise ValueError(f"{found.path or 'the schema'}: {found.reason}")
+        self.schema = schema
         self._validator = _validator_class()(
             dict(schema), registry=Registry(), format_checker=_validator_class().FORMAT_CHECKER
         )

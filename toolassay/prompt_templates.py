@@ -19,8 +19,8 @@ Wording = Literal["published", "example"]
 _TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
 _NOTHING = "nothing"
 # Matches "- Crop: Cuts a picture. Takes image, text; gives image. Parameters: edge." with any of the three
-# last sentences missing; not '{"id": "Crop"}'. Types and names of parameters hold no full stop, unless they are
-# those of an imported tool: "- fly: Flies. Parameters: {to: string}. Returns: {seat: string}."
+# last sentences missing; not '{"id": "Crop"}'. Types and names of parameters hold no full stop.
+# Of an imported tool: "- fly: Flies. Parameters: {to: string}. Returns: {seat: string}."
 _SENTENCE = re.compile(
     r"- (?P<id>.+?): (?P<desc>.*?)"
     r"(?: Takes (?P<inputs>[^.;]*); gives (?P<outputs>[^.;]*)\.)?"
