@@ -190,7 +190,8 @@ def as_meant(value: Any, schema: Any, root: Schema) -> Any:
     """A value without what OpenAI's strict mode forces a model to write.
 
     There, an optional property must be present and an object must have fixed names. So null for an optional
-    property that does not take null is left out, and a text in place of an object is read as JSON.
+    property that does not take null is left out, and a text in place of an object, or of a list of objects or
+    lists, is read as JSON (`toolassay.schemas`).
 
     >>> root = {"properties": {"to": {"type": "string"}, "more": {"type": "object"}}, "required": ["to"]}
     >>> as_meant({"to": None, "more": None}, root, root), as_meant({"more": '{"a": 1}'}, root, root)
@@ -202,7 +203,7 @@ def as_meant(value: Any, schema: Any, root: Schema) -> Any:
 def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
     if depth == 0:
         return value
-    if isinstance(value, str) and value.lstrip().startswith("{") and kinds_of(schema, root) == {"object"}:
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and _may_be_text(schema, root):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
@@ -220,6 +221,13 @@ def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
             continue
         meant[name] = item if one is None else _as_meant(item, one.schema, root, depth - 1)
     return meant
+
+
+def _may_be_text(schema: Any, root: Schema) -> bool:
+    """Whether structured output may have to give a value as JSON text."""
+    kinds = kinds_of(schema, root) - {"null"}
+    items = kinds_of(_items_of(resolve(schema, root), root).get("items"), root)
+    return kinds == {"object"} or (kinds == {"array"} and bool(items & {"object", "array"}))
 
 
 def _takes_null(schema: Schema, root: Schema) -> bool:
