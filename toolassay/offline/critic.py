@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from toolassay.argument_schemas import Schema, schema_at
 from toolassay.offline.argument_templates import as_text
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import Tool
@@ -78,19 +79,27 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
             yield f"no value for {', '.join(sorted(missing))}"
         values = [item.get("value") for item in arguments if item.get("value") not in names]
         if tool.input_schema is not None:
-            values = [text for value in values for text in _stated_texts(value) if text not in names]
+            given = {str(item.get("name")): item.get("value") for item in arguments}
+            values = [text for text in _stated_texts(given, tool.input_schema, ()) if text not in names]
     for value in values:
         if str(value) not in task.request:
             yield f"'{value}' is nowhere in the request"
 
 
-def _stated_texts(value: Any) -> Iterator[str]:
-    """The texts and numbers in a JSON value, as a request states them; not true and false."""
+def _stated_texts(value: Any, schema: Schema, place: tuple[str | int, ...]) -> Iterator[str]:
+    """The texts and numbers in arguments, as a request states them; not true and false, nor fixed values.
+
+    Args:
+        value: a part of the arguments.
+        schema: the `input_schema` of their tool.
+        place: where the part is.
+    """
     if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _stated_texts(item)
+        for part, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _stated_texts(item, schema, (*place, part))
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield as_text(value)
+        if "const" not in schema_at(place, schema):
+            yield as_text(value)
 
 
 def _word(judgement: bool) -> str:

@@ -80,6 +80,8 @@ _KINDS_OF_FORMATS = {
     "uri": "web address",
     "uuid": "uuid",
 }
+# A list of texts named so has names: "guests", not "copies".
+_PEOPLE = re.compile(r"guests|passengers|people|adults|children", re.IGNORECASE)
 _WHOLE = frozenset({"age", "count", "integer", "numeric code", "plain amount", "postcode", "year"})
 
 
@@ -93,6 +95,8 @@ def kinds_of_values(tool: Tool) -> list[str]:
         kind = _KINDS_OF_FORMATS.get(parameter.type) or kind_of(parameter, tool)
         if place.choices:
             kind = "|".join(["one of", *map(as_text, place.choices)])
+        elif place.kind == "string" and kind == "count":
+            kind = "full name" if _PEOPLE.search(parameter.name) else "label"
         elif place.kind == "integer" and kind not in _WHOLE and not kind.startswith(("within|", "one of|")):
             kind = "integer"
         kinds.append(kind)
