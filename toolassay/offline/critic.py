@@ -98,8 +98,7 @@ def _stated_texts(value: Any, schema: Schema, place: tuple[str | int, ...]) -> I
         for part, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _stated_texts(item, schema, (*place, part))
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        if "const" not in schema_at(place, schema):
-            yield as_text(value)
+        yield from () if "const" in schema_at(place, schema) else (as_text(value),)
 
 
 def _word(judgement: bool) -> str:
