@@ -280,7 +280,7 @@ def _json_type(value: Any) -> str:
 
 
 def notation(schema: Any, root: Schema, *, depth: int = 3) -> str:
-    """A schema in one compact line, as prompts show it: TypeScript's notation of types.
+    """A schema in one compact line, as prompts show it: TypeScript's notation of types, with bounds.
 
     Args:
         schema: The schema, or a part of it.
@@ -288,10 +288,10 @@ def notation(schema: Any, root: Schema, *, depth: int = 3) -> str:
         depth: Levels of objects and lists to show; below them, `object` and `array`.
 
     >>> root = {"type": "object", "required": ["to"], "properties": {
-    ...     "to": {"type": "array", "items": {"type": "string", "format": "email"}},
-    ...     "size": {"enum": ["S", "M"], "default": "M"}}}
+    ...     "to": {"type": "array", "items": {"type": "string", "format": "email"}, "minItems": 1},
+    ...     "n": {"type": "integer", "minimum": 1, "maximum": 8}, "size": {"enum": ["S", "M"]}}}
     >>> print(notation(root, root))
-    {to: email[], size?: 'S' | 'M' = 'M'}
+    {to: email[1..], n?: integer 1..8, size?: 'S' | 'M'}
     """
     return _Notation(root).text(schema, depth)
 
@@ -326,12 +326,15 @@ class _Notation:
             if kind == "array" or (kind is None and "items" in schema):
                 items = resolve(schema.get("items"), self.root)
                 inner = self.type(items, depth - 1) if items else "any"
-                return f"({inner})[]" if " | " in inner and not inner.startswith("{") else f"{inner}[]"
+                inner = f"({inner})" if " " in inner and not inner.startswith("{") else inner
+                return f"{inner}[{_bounds(schema, 'minItems', 'maxItems')}]"
             for keyword in ("anyOf", "oneOf"):
                 if isinstance(parts := schema.get(keyword), list) and parts:
                     kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:_MOST_SHOWN])
                     return " | ".join(dict.fromkeys(kinds))
-        return type_name(schema, self.root)
+        name = type_name(schema, self.root)
+        bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""
+        return f"{name} {bounds}" if bounds else name
 
     def object(self, properties: Sequence[Property], depth: int) -> str:
         shown = []
@@ -342,6 +345,15 @@ class _Notation:
             name = one.name if _PLAIN_NAME.fullmatch(one.name) else _quoted(one.name)
             shown.append(f"{name}{'' if one.required else '?'}: {self.text(one.schema, depth - 1)}")
         return "{" + ", ".join(shown) + "}"
+
+
+def _bounds(schema: Schema, least: str, most: str) -> str:
+    """The bounds of a number or of the length of a list: `1..8`, `1..`, `..8`; empty without any."""
+    low, high = (
+        json.dumps(bound) if isinstance(bound := schema.get(key), int | float) else ""
+        for key in (least, most)
+    )
+    return f"{low}..{high}" if low or high else ""
 
 
 def _value(value: Any) -> str:

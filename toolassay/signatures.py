@@ -89,8 +89,8 @@ def read_shown(shown: Any) -> Any:
     return tool
 
 
-# The tokens of a notation: 'a text' with escapes, punctuation, and words such as "date-time", "5.5", "a?".
-_TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
+# The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", and words: "date-time", "1..8".
+_TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[[\d.]*\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
 _FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
 _TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
 _DEEPEST = 40
@@ -156,9 +156,9 @@ class _Reader:
         if left == 0:
             raise ValueError("a signature is nested too deeply")
         schema = self.single(left - 1)
-        while self.next == "[]":
-            self.take()
-            schema = {"type": "array"} | ({"items": schema} if schema else {})
+        while _LENGTH.fullmatch(self.next):
+            bounds = _read_bounds(self.take()[1:-1], "minItems", "maxItems")
+            schema = {"type": "array"} | ({"items": schema} if schema else {}) | bounds
         return schema
 
     def single(self, left: int) -> dict[str, Any]:
@@ -174,6 +174,8 @@ class _Reader:
             schema = self.union(left)
             self.take("]")
             return {"type": "array", "items": schema}
+        if token in ("integer", "number") and ".." in self.next:
+            return {"type": token} | _read_bounds(self.take(), "minimum", "maximum")
         if token in _TYPES:
             return {"type": token}
         if token in _FORMATS:
@@ -200,6 +202,15 @@ class _Reader:
                 self.take(",")
         self.take()
         return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+
+
+_LENGTH = re.compile(r"\[[\d.]*\]")
+
+
+def _read_bounds(text: str, least: str, most: str) -> dict[str, Any]:
+    """The keywords of `1..8`; raises ValueError if it is none."""
+    ends = zip((least, most), text.split(".."), strict=True) if text else ()
+    return {keyword: json.loads(end) for keyword, end in ends if end}
 
 
 _UNKNOWN = object()
