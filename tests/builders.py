@@ -195,6 +195,211 @@ def bundled_plans(path: Path, name: str, count: int) -> Path:
     return path
 
 
+# Imported tools
+
+_MEMBER = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "Full name."},
+        "email": {"type": "string", "format": "email"},
+        "phone": {"type": ["string", "null"]},
+    },
+    "required": ["name", "email"],
+}
+_LINE = {
+    "type": "object",
+    "properties": {
+        "material": {"type": "string", "description": "What to order, e.g. oak board."},
+        "amount": {"type": "number", "exclusiveMinimum": 0},
+        "unit": {"enum": ["piece", "metre", "litre"]},
+    },
+    "required": ["material", "amount", "unit"],
+}
+
+
+def imported_tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    required: Sequence[str] = (),
+    *,
+    output: Mapping[str, Any] | None = None,
+    annotations: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """An entry of `tool_desc.json` as an import writes it; `more` are further keywords of its schema."""
+    schema = {"type": "object", "properties": dict(properties), **more}
+    tool: dict[str, Any] = {"id": name, "desc": description, "input_schema": schema}
+    if required:
+        schema["required"] = list(required)
+    if output is not None:
+        tool["output_schema"] = dict(output)
+    if annotations is not None:
+        tool["annotations"] = dict(annotations)
+    tool |= {"tags": ["workshop"], "source": {"kind": "mcp", "name": name, "server": "workshop"}}
+    return tool
+
+
+def workshop_tools() -> dict[str, Any]:
+    """The `tool_desc.json` of an imported server of a shared workshop: nested objects, enums, lists."""
+    day = {"type": "string", "format": "date", "description": "The day of the visit."}
+    found = {
+        "type": "object",
+        "properties": {"benches": {"type": "array", "items": {"type": "string"}}},
+        "required": ["benches"],
+    }
+    booked = {
+        "type": "object",
+        "properties": {"booking": {"type": "string"}, "price": {"type": "number"}},
+        "required": ["booking"],
+    }
+    nodes = [
+        imported_tool(
+            "find_benches",
+            "Finds workbenches that are free on a day.",
+            {"day": day, "kind": {"type": "string", "enum": ["wood", "metal", "paint"], "default": "wood"}},
+            ["day"],
+            output=found,
+            annotations={"readOnlyHint": True},
+        ),
+        imported_tool(
+            "book_bench",
+            "Books a workbench for a number of hours.",
+            {
+                "bench": {"type": "string", "description": "Code of the bench."},
+                "day": day,
+                "hours": {"type": "integer", "minimum": 1, "maximum": 8},
+                "guests": {"type": "array", "items": {"type": "string"}, "description": "Names of guests."},
+            },
+            ["bench", "day", "hours"],
+            output=booked,
+        ),
+        imported_tool(
+            "add_member",
+            "Adds a member to the workshop.",
+            {
+                "member": {"$ref": "#/$defs/Member"},
+                "plan": {"type": "string", "enum": ["monthly", "yearly"]},
+                "newsletter": {"type": "boolean", "default": False},
+            },
+            ["member", "plan"],
+            **{"$defs": {"Member": _MEMBER}},
+        ),
+        imported_tool(
+            "report_damage",
+            "Reports a damaged machine to the wardens.",
+            {
+                "machine": {"type": "string"},
+                "severity": {"enum": ["low", "high"]},
+                "parts": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                "photo": {"type": "object", "properties": {"path": {"type": "string"}}},
+            },
+            ["machine", "severity", "parts"],
+        ),
+        imported_tool(
+            "order_material",
+            "Orders material for a project.",
+            {
+                "project": {"type": "string"},
+                "lines": {"type": "array", "items": {"$ref": "#/$defs/Line"}, "minItems": 1},
+            },
+            ["project", "lines"],
+            **{"$defs": {"Line": _LINE}},
+        ),
+        imported_tool(
+            "search-notes",
+            "Searches the notes of earlier projects.",
+            {
+                "query": {"type": "string", "minLength": 2},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            },
+            ["query"],
+            annotations={"readOnlyHint": True},
+        ),
+        imported_tool(
+            "user.profile",
+            "Shows the profile of a member.",
+            {"user.name": {"type": "string"}, "with_bookings": {"type": "boolean"}},
+            ["user.name"],
+            annotations={"readOnlyHint": True},
+        ),
+        imported_tool(
+            "close_day",
+            "Closes the books of the day and switches all machines off.",
+            {},
+            annotations={"destructiveHint": True},
+        ),
+    ]
+    return {"nodes": nodes}
+
+
+def difficult_tools() -> dict[str, Any]:
+    """A `tool_desc.json` with one imported tool for each difficulty of schemas."""
+    tree = {
+        "type": "object",
+        "properties": {
+            "label": {"type": "string"},
+            "below": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+        },
+        "required": ["label"],
+    }
+    many = {f"option_{number}": {"type": ["string", "integer"][number % 2]} for number in range(40)}
+    nodes = [
+        imported_tool("repo-path", "", {"repo-path": {"type": "string"}}, ["repo-path"]),
+        imported_tool("user.name", "Renames a user.", {"user.name": {"type": "string"}}, ["user.name"]),
+        imported_tool("set_options", "Sets options of the press.", many, ["option_0", "option_3"]),
+        imported_tool(
+            "查询", "查询城市的天气预报。", {"城市": {"type": "string", "description": "城市名称"}}
+        ),
+        imported_tool(
+            "maybe", "Sets a note or removes it.", {"note": {"type": ["string", "null"]}}, ["note"]
+        ),
+        imported_tool(
+            "either",
+            "Finds an entry by number or by title.",
+            {"key": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
+            ["key"],
+        ),
+        imported_tool(
+            "plant",
+            "Plants a tree of labels.",
+            {"tree": {"$ref": "#/$defs/Tree"}},
+            ["tree"],
+            **{"$defs": {"Tree": tree}},
+        ),
+        imported_tool(
+            "fixed", "Sends a fixed command.", {"command": {"const": "go"}, "speed": {}}, ["command", "speed"]
+        ),
+        imported_tool(
+            "anything", "Takes anything at all.", {"any": True, "none": False, "free": {}}, ["any"]
+        ),
+        imported_tool("nothing", "Waits for the press.", {}),
+        imported_tool(
+            "grid",
+            "Moves the press to points.",
+            {
+                "points": {
+                    "type": "array",
+                    "items": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                    "minItems": 1,
+                },
+                "settings": {"type": "object"},
+                "endless": {"type": "array", "items": {"$ref": "#"}},
+            },
+            ["points", "settings"],
+        ),
+    ]
+    return {"nodes": nodes}
+
+
+def imported_folder(path: Path, tools: Mapping[str, Any] | None = None) -> Path:
+    """A TaskBench folder with imported tools (default: `workshop_tools`) and their temporal graph."""
+    write_json(path / "tool_desc.json", workshop_tools() if tools is None else tools)
+    build_graph(path, dependency_type="temporal")
+    return path
+
+
 # WorkBench
 
 

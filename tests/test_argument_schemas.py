@@ -47,8 +47,8 @@ def test_a_recursive_schema_is_shown_to_a_bounded_depth() -> None:
         ({}, "any"),
         (True, "any"),
         ({"type": ["string", "null"]}, "string | null"),
-        ({"enum": ["a", 1, None]}, '"a" | 1 | null'),
-        ({"const": "x"}, '"x"'),
+        ({"enum": ["a", 1, None]}, "'a' | 1 | null"),
+        ({"const": "x"}, "'x'"),
         ({"type": "integer", "default": 3}, "integer = 3"),
         ({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {}}}]}, "string | {a?: any}"),
         (

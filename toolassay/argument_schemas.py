@@ -7,14 +7,17 @@ is bounded and no pattern can run for long.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 Schema = Mapping[str, Any]
 
 _DEEPEST = 32  # references and combinators that are followed
-_MOST_SHOWN = 12  # values of an enum that a notation lists
+_MOST_SHOWN = 12  # values of an enum, or alternatives, that a notation lists
+_MOST_PARTS = 1_000  # parts of a schema that one walk visits
+_LONGEST_VALUE = 60  # characters of a default or an allowed value in a notation
 _PATTERN_SECONDS = 0.1  # a pattern that needs longer is not checked
 _FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
 
@@ -73,29 +76,164 @@ def properties_of(root: Schema) -> tuple[Property, ...]:
     >>> [(one.name, one.required) for one in properties_of(root)]
     [('a', False), ('b', False)]
     """
-    properties, required = _collected(root, root, 0)
+    return properties_at(root, root)
+
+
+def properties_at(schema: Any, root: Schema) -> tuple[Property, ...]:
+    """`properties_of` a part of a schema.
+
+    Args:
+        schema: The part.
+        root: The whole schema, to which references are relative.
+    """
+    properties, required = _collected(schema, root, {})
     return tuple(Property(name, resolve(one, root), name in required) for name, one in properties.items())
 
 
-def _collected(schema: Any, root: Schema, depth: int) -> tuple[dict[str, Any], set[str]]:
-    schema = resolve(schema, root)
-    own = schema.get("properties")
-    properties = dict(own) if isinstance(own, Mapping) else {}
-    names = schema.get("required")
+_Found = tuple[dict[str, Any], set[str]]
+
+
+def _collected(schema: Any, root: Schema, known: dict[str | int, _Found]) -> _Found:
+    """The properties and required names of a schema.
+
+    `known` has the parts that were visited: each is collected once, or nested combinators that share parts
+    would take exponential time. A part within itself counts as empty.
+    """
+    if not isinstance(schema, Mapping):
+        return {}, set()
+    reference = schema.get("$ref")
+    key = reference if isinstance(reference, str) and len(schema) == 1 else id(schema)
+    if key in known:
+        return known[key]
+    known[key] = {}, set()
+    resolved = resolve(schema, root)
+    own = resolved.get("properties")
+    # A property with the schema `false` must be absent.
+    properties = (
+        {name: one for name, one in own.items() if one is not False} if isinstance(own, Mapping) else {}
+    )
+    names = resolved.get("required")
     required = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
-    if depth >= _DEEPEST // 4:
-        return properties, required
     for keyword in ("allOf", "anyOf", "oneOf"):
-        parts = schema.get(keyword)
-        if not isinstance(parts, list) or not parts:
+        parts = resolved.get(keyword)
+        if len(known) >= _MOST_PARTS or not isinstance(parts, list) or not parts:
             continue
-        found = [_collected(part, root, depth + 1) for part in parts]
+        found = [_collected(part, root, known) for part in parts]
         for more, _ in found:
             for name, one in more.items():
                 properties.setdefault(name, one)
         each = [needed for _, needed in found]
         required |= set.union(*each) if keyword == "allOf" else set.intersection(*each)
+    known[key] = properties, required
     return properties, required
+
+
+def schema_at(path: Sequence[str | int], root: Schema) -> Schema:
+    """The schema of a place in the arguments; {} if nothing is declared there.
+
+    >>> root = {"properties": {"tags": {"items": {"enum": ["a", "b"]}}}}
+    >>> schema_at(["tags", 0], root), schema_at(["n"], root)
+    ({'enum': ['a', 'b']}, {})
+    """
+    schema: Any = root
+    for part in path:
+        schema = resolve(schema, root)
+        if isinstance(part, str):
+            found = {one.name: one.schema for one in properties_at(schema, root)}
+            schema = found.get(part, schema.get("additionalProperties"))
+        else:
+            schema = _items_of(schema, root).get("items")
+    return resolve(schema, root)
+
+
+def _items_of(schema: Schema, root: Schema) -> Schema:
+    """The alternative of a schema that declares items; the schema itself without one."""
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if "items" not in schema and isinstance(parts := schema.get(keyword), list):
+            found = (resolve(part, root) for part in parts)
+            schema = next((part for part in found if "items" in part), schema)
+    return schema
+
+
+def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
+    """The JSON types that a schema allows: "string", "integer", …; empty if it does not say.
+
+    >>> sorted(kinds_of({"anyOf": [{"type": "string"}, {"type": "null"}]}, {})), sorted(kinds_of({}, {}))
+    (['null', 'string'], [])
+    """
+    return _kinds_of(schema, root, 0)
+
+
+def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
+    schema = resolve(schema, root)
+    kinds = schema.get("type")
+    if isinstance(kinds, str | list):
+        return frozenset([kinds] if isinstance(kinds, str) else filter(_is_text, kinds))
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(values, list) and values:
+        return frozenset(map(_json_type, values))
+    for keyword in ("anyOf", "oneOf") if depth < 4 else ():
+        if isinstance(parts := schema.get(keyword), list) and parts:
+            found = [_kinds_of(part, root, depth + 1) for part in parts[:_MOST_SHOWN]]
+            return frozenset().union(*found) if all(found) else frozenset()
+    for part in (schema.get("allOf") or ())[:_MOST_SHOWN] if depth < 4 else ():
+        if named := _kinds_of(part, root, depth + 1):
+            return named
+    implied = {"properties": "object", "items": "array"}
+    return frozenset(kind for keyword, kind in implied.items() if keyword in schema)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def as_meant(value: Any, schema: Any, root: Schema) -> Any:
+    """A value without what OpenAI's strict mode forces a model to write.
+
+    There, an optional property must be present and an object must have fixed names. So null for an optional
+    property that does not take null is left out, and a text in place of an object, or of a list of objects or
+    lists, is read as JSON (`toolassay.schemas`).
+
+    >>> root = {"properties": {"to": {"type": "string"}, "more": {"type": "object"}}, "required": ["to"]}
+    >>> as_meant({"to": None, "more": None}, root, root), as_meant({"more": '{"a": 1}'}, root, root)
+    ({'to': None}, {'more': {'a': 1}})
+    """
+    return _as_meant(value, schema, root, _DEEPEST)
+
+
+def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
+    if depth == 0:
+        return value
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and _may_be_text(schema, root):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, list) and value:
+        items = _items_of(resolve(schema, root), root).get("items")
+        return [_as_meant(item, items, root, depth - 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    declared = {one.name: one for one in properties_at(schema, root)}
+    meant = {}
+    for name, item in value.items():
+        one = declared.get(name)
+        if item is None and one is not None and not one.required and not _takes_null(one.schema, root):
+            continue
+        meant[name] = item if one is None else _as_meant(item, one.schema, root, depth - 1)
+    return meant
+
+
+def _may_be_text(schema: Any, root: Schema) -> bool:
+    """Whether structured output may have to give a value as JSON text."""
+    kinds = kinds_of(schema, root) - {"null"}
+    items = kinds_of(_items_of(resolve(schema, root), root).get("items"), root)
+    return kinds == {"object"} or (kinds == {"array"} and bool(items & {"object", "array"}))
+
+
+def _takes_null(schema: Schema, root: Schema) -> bool:
+    kinds = kinds_of(schema, root)
+    return not kinds or "null" in kinds
 
 
 def type_name(schema: Schema, root: Schema) -> str:
@@ -116,8 +254,9 @@ def _type_name(schema: Any, root: Schema, depth: int) -> str:
     if not names and depth < 4:
         for keyword in ("anyOf", "oneOf"):
             if isinstance(parts := schema.get(keyword), list) and parts:
-                return " | ".join(dict.fromkeys(_type_name(part, root, depth + 1) for part in parts))
-        for part in schema.get("allOf") or ():
+                shown = parts[:_MOST_SHOWN]
+                return " | ".join(dict.fromkeys(_type_name(part, root, depth + 1) for part in shown))
+        for part in (schema.get("allOf") or ())[:_MOST_SHOWN]:
             if (name := _type_name(part, root, depth + 1)) != "any":
                 return name
     if not names:
@@ -142,7 +281,7 @@ def _json_type(value: Any) -> str:
 
 
 def notation(schema: Any, root: Schema, *, depth: int = 3) -> str:
-    """A schema in one compact line, as prompts show it: TypeScript's notation of types.
+    """A schema in one compact line, as prompts show it: TypeScript's notation of types, with bounds.
 
     Args:
         schema: The schema, or a part of it.
@@ -150,44 +289,87 @@ def notation(schema: Any, root: Schema, *, depth: int = 3) -> str:
         depth: Levels of objects and lists to show; below them, `object` and `array`.
 
     >>> root = {"type": "object", "required": ["to"], "properties": {
-    ...     "to": {"type": "array", "items": {"type": "string", "format": "email"}},
-    ...     "size": {"enum": ["S", "M"], "default": "M"}}}
-    >>> notation(root, root)
-    '{to: email[], size?: "S" | "M" = "M"}'
+    ...     "to": {"type": "array", "items": {"type": "string", "format": "email"}, "minItems": 1},
+    ...     "n": {"type": "integer", "minimum": 1, "maximum": 8}, "size": {"enum": ["S", "M"]}}}
+    >>> print(notation(root, root))
+    {to: email[1..], n?: integer 1..8, size?: 'S' | 'M'}
     """
-    schema = resolve(schema, root)
-    text = _notation(schema, root, depth)
-    return f"{text} = {_value(schema['default'])}" if schema.get("default") is not None else text
+    return _Notation(root).text(schema, depth)
 
 
-def _notation(schema: Schema, root: Schema, depth: int) -> str:
-    if "const" in schema:
-        return _value(schema["const"])
-    if isinstance(values := schema.get("enum"), list) and values:
-        more = " | …" if len(values) > _MOST_SHOWN else ""
-        return " | ".join(map(_value, values[:_MOST_SHOWN])) + more
-    if depth > 0:
-        is_object = "properties" in schema or "allOf" in schema or schema.get("type") == "object"
-        properties, required = _collected(schema, root, 0) if is_object else ({}, set())
-        if properties or schema.get("properties") == {}:
-            shown = (
-                f"{name}{'' if name in required else '?'}: {notation(one, root, depth=depth - 1)}"
-                for name, one in properties.items()
-            )
-            return "{" + ", ".join(shown) + "}"
-        if schema.get("type") == "array" or "items" in schema:
-            items = resolve(schema.get("items"), root)
-            inner = _notation(items, root, depth - 1) if items else "any"
-            return f"({inner})[]" if " | " in inner and not inner.startswith("{") else f"{inner}[]"
-        for keyword in ("anyOf", "oneOf"):
-            if isinstance(parts := schema.get(keyword), list) and parts:
-                kinds = (_notation(resolve(part, root), root, depth - 1) for part in parts[:_MOST_SHOWN])
-                return " | ".join(dict.fromkeys(kinds))
-    return type_name(schema, root)
+# A name that needs no quotation marks: "repo-path" and "user.name", not "per page".
+_PLAIN_NAME = re.compile(r"[\w$.@-]+")
+
+
+class _Notation:
+    """Writes one notation, of at most `_MOST_PARTS` types."""
+
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+        self.left = _MOST_PARTS
+
+    def text(self, schema: Any, depth: int) -> str:
+        schema = resolve(schema, self.root)
+        text = self.type(schema, depth)
+        return f"{text} = {_value(schema['default'])}" if schema.get("default") is not None else text
+
+    def type(self, schema: Schema, depth: int) -> str:
+        self.left -= 1
+        if "const" in schema:
+            return _value(schema["const"])
+        if isinstance(values := schema.get("enum"), list) and values:
+            more = " | …" if len(values) > _MOST_SHOWN else ""
+            return " | ".join(map(_value, values[:_MOST_SHOWN])) + more
+        if depth > 0 and self.left > 0:
+            kind = schema.get("type")
+            if kind == "object" or "properties" in schema or "allOf" in schema:
+                properties = properties_at(schema, self.root)
+                if properties or schema.get("properties") == {}:
+                    return self.object(properties, depth)
+            if kind == "array" or (kind is None and "items" in schema):
+                items = resolve(schema.get("items"), self.root)
+                inner = self.type(items, depth - 1) if items else "any"
+                inner = f"({inner})" if " " in inner and not inner.startswith("{") else inner
+                return f"{inner}[{_bounds(schema, 'minItems', 'maxItems')}]"
+            for keyword in ("anyOf", "oneOf"):
+                if isinstance(parts := schema.get(keyword), list) and parts:
+                    kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:_MOST_SHOWN])
+                    return " | ".join(dict.fromkeys(kinds))
+        name = type_name(schema, self.root)
+        bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""
+        return f"{name} {bounds}" if bounds else name
+
+    def object(self, properties: Sequence[Property], depth: int) -> str:
+        shown = []
+        for one in properties:
+            if self.left <= 0:
+                shown.append("…")
+                break
+            name = one.name if _PLAIN_NAME.fullmatch(one.name) else _quoted(one.name)
+            shown.append(f"{name}{'' if one.required else '?'}: {self.text(one.schema, depth - 1)}")
+        return "{" + ", ".join(shown) + "}"
+
+
+def _bounds(schema: Schema, least: str, most: str) -> str:
+    """The bounds of a number or of the length of a list: `1..8`, `1..`, `..8`; empty without any."""
+    low, high = (
+        json.dumps(bound) if isinstance(bound := schema.get(key), int | float) else ""
+        for key in (least, most)
+    )
+    return f"{low}..{high}" if low or high else ""
 
 
 def _value(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return _quoted(value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…")
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else "…"
+
+
+def _quoted(text: str) -> str:
+    """A text in single quotation marks, which need no escape where the notation is in a JSON text."""
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 class Problem(NamedTuple):
@@ -197,11 +379,13 @@ class Problem(NamedTuple):
         path: The place in the arguments, e.g. `filter.tags[0]`.
         reason: One clause.
         keyword: The keyword of JSON Schema that fails, e.g. "enum".
+        parts: `path` as its names and numbers.
     """
 
     path: str
     reason: str
     keyword: str
+    parts: tuple[str | int, ...] = ()
 
 
 class _Output(str):
@@ -222,7 +406,7 @@ class ArgumentValidator:
 
     >>> checker = ArgumentValidator({"properties": {"n": {"type": "integer"}}, "required": ["n"]})
     >>> checker.problems({"n": "four"})
-    [Problem(path='n', reason="'four' is not of type 'integer'", keyword='type')]
+    [Problem(path='n', reason="'four' is not of type 'integer'", keyword='type', parts=('n',))]
     >>> checker.problems({"n": "<node-0>"}, lambda text: text.startswith("<node-"))
     []
     """
@@ -232,6 +416,7 @@ class ArgumentValidator:
 
         if found := next(iter(schema_problems(schema)), None):
             raise ValueError(f"{found.path or 'the schema'}: {found.reason}")
+        self.schema = schema
         self._validator = _validator_class()(
             dict(schema), registry=Registry(), format_checker=_validator_class().FORMAT_CHECKER
         )
@@ -281,7 +466,7 @@ def _problem(error: Any) -> Problem:
     if len(reason) > 160:  # the value is at the beginning, what is wrong with it at the end
         reason = f"{reason[:60]} … {reason[-90:]}"
     path = error.json_path.removeprefix("$").removeprefix(".")
-    return Problem(path, reason, str(error.validator))
+    return Problem(path, reason, str(error.validator), tuple(error.absolute_path))
 
 
 def _with_outputs(value: Any, is_reference: Callable[[str], bool]) -> Any:

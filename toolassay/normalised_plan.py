@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any
 
+from toolassay.argument_schemas import as_meant
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
@@ -47,6 +48,37 @@ def comparable(value: Any) -> Hashable:
     if isinstance(value, float):
         return Decimal(repr(value)) if value == value else "NaN"
     return json.dumps(_with_whole_numbers(value), sort_keys=True, ensure_ascii=False)
+
+
+def comparable_json(value: Any) -> str:
+    """A key that is equal for equal JSON values: arguments of tools with an `input_schema`.
+
+    The keys of objects have no order, items of lists do; 1 and 1.0 are equal, true and 1 are not. A text
+    equals only a text: "4" for an integer is a call that its server refuses, and data sets of imported tools,
+    unlike the published ones, have numbers as numbers. Blanks and quotes around a text do not count.
+
+    >>> comparable_json({"a": [1.0, True]}) == comparable_json({"a": [1, True]})
+    True
+    >>> comparable_json("4") == comparable_json(4), comparable_json(True) == comparable_json(1)
+    (False, False)
+    """
+    if isinstance(value, str):
+        return _unquoted(value)
+    return _JSON + json.dumps(_plain_json(value), sort_keys=True, ensure_ascii=False)
+
+
+_JSON = "\0"  # begins the key of a value that is not a text, so that no text equals it
+
+
+def _plain_json(value: Any) -> Any:
+    """A value with texts without quotes around them, and with whole floats as integers."""
+    if isinstance(value, list):
+        return [_plain_json(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _plain_json(one) for key, one in value.items()}
+    if isinstance(value, str):
+        return _unquoted(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _with_whole_numbers(value: Any) -> Any:
@@ -149,13 +181,15 @@ class PlanReader:
     """Normalises gold and predicted plans of one library.
 
     Args:
-        library: The tools; a reference has the output type of its tool.
+        library: The tools; a reference has the output type of its tool, and arguments of tools with an
+            `input_schema` are compared as JSON (`comparable_json`).
         dependency_type: In resource names, "_" is replaced by " "; temporal names are kept.
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
         self._is_resource = dependency_type == "resource"
         self.name: Callable[[str], str] = _with_blanks if self._is_resource else str
+        self._schemas = {} if self._is_resource else {t.id: t.input_schema for t in library if t.input_schema}
         self._output_types = {
             self.name(tool.id): tool.outputs[0] if tool.outputs else "none" for tool in library
         }
@@ -174,7 +208,10 @@ class PlanReader:
         try:
             arguments: list[list[Argument]] | None = None
             if not nodes or any("arguments" in node for node in nodes):
-                arguments = [self._arguments(node.get("arguments"), names) for node in nodes]
+                arguments = [
+                    self._arguments(node.get("arguments"), names, self._schemas.get(name))
+                    for node, name in zip(nodes, names, strict=True)
+                ]
             links = self._links(value.get("task_links"))
             return Plan(names, arguments, links, steps_text(value.get("task_steps")), self._is_resource)
         except RecursionError:
@@ -194,11 +231,15 @@ class PlanReader:
                 pairs.append(("", f"unreadable: {json.dumps(link, sort_keys=True)}"))
         return pairs
 
-    def _arguments(self, given: Any, names: list[str]) -> list[Argument]:
+    def _arguments(
+        self, given: Any, names: list[str], schema: Mapping[str, Any] | None = None
+    ) -> list[Argument]:
         if given is None:
             return []
         if not isinstance(given, list):
             return [("unreadable", comparable(given))]
+        if schema is not None:
+            return [found for argument in given if (found := _typed_argument(argument, schema))]
         if not self._is_resource:
             return [_temporal_argument(argument) for argument in given]
         return [
@@ -256,6 +297,19 @@ def _step_text(step: Any) -> str:
 def _temporal_argument(argument: Any) -> Argument:
     if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
         return argument["name"].strip(), comparable(argument["value"])
+    return "unreadable", comparable(argument)
+
+
+def _typed_argument(argument: Any, schema: Mapping[str, Any]) -> Argument | None:
+    """An argument of an imported tool; None for null where that means no argument."""
+    if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
+        name, value = argument["name"].strip(), argument["value"]
+        if isinstance(value, bool | int | float) or (
+            isinstance(value, str) and "{" not in value and "[" not in value
+        ):
+            return name, comparable_json(value)  # most values; `as_meant` leaves them as they are
+        meant = as_meant({name: value}, schema, schema)
+        return (name, comparable_json(meant[name])) if name in meant else None
     return "unreadable", comparable(argument)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from string import Template
 from typing import Any, Literal, get_args
 
 from toolassay.errors import UsageError
+from toolassay.signatures import shown_tool
 from toolassay.tools import Tool
 
 Wording = Literal["published", "example"]
@@ -19,9 +20,11 @@ _TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
 _NOTHING = "nothing"
 # Matches "- Crop: Cuts a picture. Takes image, text; gives image. Parameters: edge." with any of the three
 # last sentences missing; not '{"id": "Crop"}'. Types and names of parameters hold no full stop.
+# Of an imported tool: "- fly: Flies. Parameters: {to: string}. Returns: {seat: string}."
 _SENTENCE = re.compile(
     r"- (?P<id>.+?): (?P<desc>.*?)"
-    r"(?: Takes (?P<inputs>[^.;]*); gives (?P<outputs>[^.;]*)\.)?(?: Parameters: (?P<parameters>[^.]*)\.)?"
+    r"(?: Takes (?P<inputs>[^.;]*); gives (?P<outputs>[^.;]*)\.)?"
+    r"(?: Parameters: (?P<parameters>[^.{]*|\{.*?\}|object)\.(?: Returns: (?P<returns>.+)\.)?)?"
 )
 
 
@@ -46,17 +49,20 @@ def size_of(messages: Sequence[dict[str, str]]) -> int:
 
 
 def tool_sentence(tool: Tool) -> str:
-    """Describe a tool in plain text on one line; of parameters only the names.
+    """Describe a tool in plain text on one line; of parameters only the names, or the signature.
 
     >>> tool_sentence(Tool("Crop", "Cuts a picture", inputs=("image", "text"), outputs=("image",)))
     '- Crop: Cuts a picture. Takes image, text; gives image.'
     """
-    description = " ".join(tool.description.split())
+    shown = shown_tool(tool) if tool.input_schema is not None else {"desc": tool.description}
+    description = " ".join(shown["desc"].split())
     parts = [f"- {tool.id}: {description}{'' if description.endswith(('.', '!', '?')) else '.'}"]
     if tool.is_resource:
         takes, gives = (", ".join(types) or _NOTHING for types in (tool.inputs, tool.outputs))
         parts.append(f"Takes {takes}; gives {gives}.")
-    if tool.parameters:
+    if tool.input_schema is not None:
+        parts += [f"{key.capitalize()}: {shown[key]}." for key in ("parameters", "returns") if key in shown]
+    elif tool.parameters:
         parts.append(f"Parameters: {', '.join(parameter.name for parameter in tool.parameters)}.")
     return " ".join(parts)
 
@@ -76,9 +82,23 @@ def read_tool_sentence(line: str) -> dict[str, Any]:
     tool: dict[str, Any] = {"id": found["id"], "desc": found["desc"]}
     if found["inputs"] is not None:
         tool |= {"input-type": _listed(found["inputs"]), "output-type": _listed(found["outputs"])}
-    if found["parameters"] is not None:
-        tool["parameters"] = _listed(found["parameters"])
+    if (given := found["parameters"]) is not None:
+        is_signature = given.startswith("{") or given == "object"
+        tool["parameters"] = given if is_signature else _listed(given)
+    if found["returns"] is not None:
+        tool["returns"] = found["returns"]
     return tool
+
+
+_TYPED = (
+    " A parameter marked with ? is optional: leave it out unless the request needs it. A value is JSON of the"
+    " parameter's type: numbers and true or false without quotation marks, lists and objects as such."
+)
+
+
+def typed_note(tools: Iterable[Tool]) -> str:
+    """The sentences about types that a prompt adds if a tool has an `input_schema`; else empty."""
+    return _TYPED if any(tool.input_schema is not None for tool in tools) else ""
 
 
 def check_wording(wording: str, *, with_template: bool) -> Wording:

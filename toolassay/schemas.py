@@ -3,13 +3,19 @@
 They use only what OpenAI's strict mode, vLLM and llama.cpp support: every property required, no additional
 ones, no `pattern`, no `minItems`. `maxItems` stops small models that repeat items endlessly;
 `toolassay.models.structured_output` omits it for servers that refuse it.
+
+A value of an imported tool has the types of its `input_schema`, or is a text, which may refer to the output
+of another step. What strict mode cannot express is written in another way, and `argument_schemas.as_meant`
+reads it back: null for an optional property that is absent, and JSON text for an object with free names.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from toolassay.argument_schemas import kinds_of, properties_at, resolve, schema_at
 from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
 
@@ -23,6 +29,22 @@ _MANY = 64
 """Number of distinct parameter sets above which all tools share one: many forms slow down constrained
 decoding."""
 _TEXT: Schema = {"type": "string"}
+_MOST_ITEMS = 32  # maximum items of a list in a value
+_DEEPEST = 3
+"""Objects and lists within each other in a value. OpenAI allows 10 levels in all; the plan itself needs 5."""
+_MOST_CHARACTERS = 60_000
+"""Size of the schemas of all tools above which values of imported tools have no types. OpenAI's limit is
+120,000 characters of names and values."""
+_SCALARS = ("integer", "number", "boolean", "null")
+# A value without types: with the text it covers everything but objects, which then are JSON text.
+_ANY: list[Schema] = [
+    *({"type": kind} for kind in _SCALARS[1:]),
+    {
+        "type": "array",
+        "items": {"anyOf": [_TEXT, *({"type": kind} for kind in _SCALARS[1:])]},
+        "maxItems": _MOST_ITEMS,
+    },
+]
 
 
 def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema:
@@ -69,23 +91,96 @@ def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str,
     if dependency_type == "resource":
         most = max(_MOST_ARGUMENTS, *(len(tool.inputs) for tool in tools))
         return _object({name: _enum(tool.id for tool in tools), arguments: _list(_TEXT, most)})
+    forms = _typed_nodes(tools, name, arguments)
+    tools = [tool for tool in tools if tool.input_schema is None] if forms else tools
     alike: dict[tuple[str, ...], list[Tool]] = {}
     for tool in tools:
         alike.setdefault(tuple(parameter.name for parameter in tool.parameters), []).append(tool)
     if len(alike) > _MANY:
         names = tuple(dict.fromkeys(name for parameters in alike for name in parameters))
         alike = {names: list(tools)}
-    forms = [
-        _object({name: _enum(tool.id for tool in those), arguments: _arguments(parameters)})
+    is_typed = any(tool.input_schema is not None for tool in tools)
+    forms += [
+        _object(
+            {name: _enum(tool.id for tool in those), arguments: _arguments(parameters, any_value=is_typed)}
+        )
         for parameters, those in alike.items()
     ]
     return forms[0] if len(forms) == 1 else {"anyOf": forms}
 
 
-def _arguments(names: Sequence[str]) -> Schema:
+def _arguments(names: Sequence[str], *, any_value: bool = False) -> Schema:
     """The schema of the arguments of a temporal tool; without `names`, any name is allowed."""
-    argument = _object({"name": _enum(names) if names else _TEXT, "value": _TEXT})
+    value = {"anyOf": [_TEXT, *_ANY]} if any_value else _TEXT
+    argument = _object({"name": _enum(names) if names else _TEXT, "value": value})
     return _list(argument, max(_MOST_ARGUMENTS, len(names)))
+
+
+def _typed_nodes(tools: Sequence[Tool], name: str, arguments: str) -> list[Schema]:
+    """The schema of a node for each imported tool; none if they are too many or too large together."""
+    typed = [tool for tool in tools if tool.input_schema is not None]
+    if not 0 < len(typed) <= _MANY:
+        return []
+    forms, left = [], _MOST_CHARACTERS
+    for tool in typed:
+        form = _object({name: _enum([tool.id]), arguments: _typed_arguments(tool)})
+        left -= len(json.dumps(form))
+        if left < 0:
+            return []
+        forms.append(form)
+    return forms
+
+
+def _typed_arguments(tool: Tool) -> Schema:
+    """The schema of the arguments of an imported tool: an alternative for each type of value."""
+    root = tool.input_schema or {}
+    names: dict[str, list[str]] = {}
+    for parameter in tool.parameters:
+        value = _value(schema_at([parameter.name], root), root, _DEEPEST)
+        names.setdefault(json.dumps(value), []).append(parameter.name)
+    forms = [_object({"name": _enum(those), "value": json.loads(value)}) for value, those in names.items()]
+    if not forms:
+        return _arguments(())
+    return _list(
+        forms[0] if len(forms) == 1 else {"anyOf": forms}, max(_MOST_ARGUMENTS, len(tool.parameters))
+    )
+
+
+def _value(schema: Any, root: Mapping[str, Any], left: int) -> Schema:
+    """The schema of a value: its types, or a text.
+
+    Args:
+        schema: of the value, in the tool's `input_schema`.
+        root: the whole `input_schema`.
+        left: levels of lists and objects that it may have.
+    """
+    kinds = kinds_of(schema, root)
+    if not kinds:
+        return {"anyOf": [_TEXT, *_ANY]}
+    forms = [_TEXT, *({"type": kind} for kind in _SCALARS if kind in kinds)]
+    schema = resolve(schema, root)
+    if "array" in kinds and left > 0:
+        forms.append(
+            _list(_value(_declaring("items", schema, root).get("items"), root, left - 1), _MOST_ITEMS)
+        )
+    if "object" in kinds and left > 0 and (properties := properties_at(schema, root)):
+        inner = {one.name: (_value(one.schema, root, left - 1), one.required) for one in properties}
+        forms.append(
+            _object({name: form if needed else _or_null(form) for name, (form, needed) in inner.items()})
+        )
+    return forms[0] if len(forms) == 1 else {"anyOf": forms}
+
+
+def _declaring(keyword: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema, or the first of its alternatives that has a keyword."""
+    parts = [part for key in ("anyOf", "oneOf", "allOf") for part in schema.get(key) or ()]
+    return next((one for one in (schema, *(resolve(part, root) for part in parts)) if keyword in one), {})
+
+
+def _or_null(form: Schema) -> Schema:
+    forms = form.get("anyOf", [form])
+    null = {"type": "null"}
+    return {"anyOf": forms if null in forms else [*forms, null]}
 
 
 def _link(names: Iterable[str]) -> Schema:

@@ -14,6 +14,7 @@ from typing import Any
 
 import networkx as nx
 
+from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
 from toolassay.dataset import Shape, is_paths, reference_index, shape_of
@@ -92,8 +93,17 @@ def _unwrapped(text: str) -> Iterator[str]:
     yield text.strip("<>")
 
 
-def temporal_arguments(tool: str, values: Any, problems: list[str]) -> list[Any]:
-    """The arguments of a temporal node, each with a name and a value; errors are added to `problems`."""
+def temporal_arguments(
+    tool: str, values: Any, problems: list[str], schema: Schema | None = None
+) -> list[Any]:
+    """The arguments of a temporal node, each with a name and a value; errors are added to `problems`.
+
+    Args:
+        tool: The name of the tool.
+        values: The arguments as written.
+        problems: Gets a sentence for each error.
+        schema: The `input_schema` of the tool, if it has one.
+    """
     if values is None:
         return []
     if isinstance(values, Mapping):
@@ -104,7 +114,16 @@ def temporal_arguments(tool: str, values: Any, problems: list[str]) -> list[Any]
     for value in values:
         if not isinstance(value, Mapping) or "name" not in value or "value" not in value:
             problems.append(f"an argument of '{tool}' lacks a name or a value")
-    return values
+    return values if schema is None else [found for item in values for found in _as_meant(item, schema)]
+
+
+def _as_meant(argument: Any, schema: Schema) -> Iterator[Any]:
+    """The argument with the value that it means; nothing if it is null and may be absent."""
+    name = argument.get("name") if isinstance(argument, Mapping) and "value" in argument else None
+    if not isinstance(name, str):
+        yield argument
+    elif name in (meant := as_meant({name: argument["value"]}, schema, schema)):
+        yield {**argument, "value": meant[name]}
 
 
 def in_order(
@@ -177,6 +196,7 @@ class Labeller:
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
         self._kind = dependency_type
         self._names = Spellings(library.ids)
+        self._schemas = {tool.id: tool.input_schema for tool in library}
 
     def label(self, record: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
         """The label of a record and no problems, or None and the problems."""
@@ -245,7 +265,7 @@ class Labeller:
             if self._kind == "resource":
                 arguments = references.resource_arguments(values, place, problems)
             else:
-                arguments = temporal_arguments(name, values, problems)
+                arguments = temporal_arguments(name, values, problems, self._schemas.get(tools[place] or ""))
             nodes.append({"task": tools[place] or name, "arguments": arguments})
         return nodes
 

@@ -14,7 +14,8 @@ from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import Wording, tool_sentence, turns_of
+from toolassay.prompt_templates import Wording, tool_sentence, turns_of, typed_note
+from toolassay.signatures import shown_tool
 from toolassay.tools import ToolLibrary
 
 _CHECK_KEY = ', "check_by_teacher": "…"'
@@ -48,7 +49,9 @@ class BackInstructPrompt:
         self._check = check
         self._wording: Wording = wording
         name = dependency_type if wording == "published" else f"{wording}_{dependency_type}"
-        self.text = read_text(template) if template else built_in(name)
+        text = read_text(template) if template else built_in(name)
+        # Replaced at once, so that `text` is that of the published prompt for a published library.
+        self.text = text.replace("$typed", typed_note(library))
         *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
         self._template = Template(last["content"])
         if not self._template.is_valid() or any(
@@ -80,7 +83,7 @@ class BackInstructPrompt:
         tool = self._library[name]
         if self._wording == "example":
             return tool_sentence(tool)
-        return f"Node {number}: {json.dumps(tool.to_json(), ensure_ascii=False)}"
+        return f"Node {number}: {json.dumps(shown_tool(tool), ensure_ascii=False)}"
 
 
 def built_in(name: str) -> str:

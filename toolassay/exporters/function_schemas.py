@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from toolassay.argument_schemas import resolve
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import resource_type
 from toolassay.tools import Tool, ToolLibrary, is_required, normal_type
@@ -52,6 +53,7 @@ class ArgumentSlot(NamedTuple):
         description: the description for the model; may be empty.
         required: whether every call must have it.
         source: its object in the tool file; empty for an input.
+        is_json: whether it belongs to an `input_schema`; its values are JSON values as they are.
     """
 
     name: str
@@ -59,6 +61,7 @@ class ArgumentSlot(NamedTuple):
     description: str
     required: bool
     source: Mapping[str, Any]
+    is_json: bool = False
 
     @property
     def json_type(self) -> str:
@@ -78,7 +81,7 @@ class ArgumentSlot(NamedTuple):
         >>> slot.typed("4"), slot.typed("four"), slot.typed("<node-0>"), slot.typed(4)
         (4, 'four', '<node-0>', 4)
         """
-        wanted = _READS_AS.get(self.json_type)
+        wanted = None if self.is_json else _READS_AS.get(self.json_type)
         if wanted is None or not isinstance(value, str):
             return value
         try:
@@ -98,8 +101,9 @@ def slots_of(tool: Tool, kind: DependencyType) -> tuple[ArgumentSlot, ...]:
     """
     if kind == "resource" and tool.is_resource:
         return _input_slots(tool.inputs)
+    is_json = tool.input_schema is not None
     return tuple(
-        ArgumentSlot(one.name, one.type, one.description, is_required(one, tool), one.declaration)
+        ArgumentSlot(one.name, one.type, one.description, is_required(one, tool), one.declaration, is_json)
         for one in tool.parameters
     )
 
@@ -154,6 +158,8 @@ def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
 VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # The limit in that rule.
 LONGEST_NAME = 64
+# Anthropic's rule for properties, the strictest known: "user.name"; not "per page".
+_VALID_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 # Runs of characters that become one "_": ": " and "é"; not "_".
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")
 
@@ -178,8 +184,14 @@ class Names:
         >>> Names.of(ToolLibrary([Tool("Edit Image"), Tool("Edit_Image"), Tool("画")]), "resource").functions
         {'Edit Image': 'Edit_Image_2', 'Edit_Image': 'Edit_Image', '画': 'tool'}
         """
+        # Properties of an `input_schema` are renamed only where a service refuses them.
         parameters = {
-            tool.id: _valid((slot.name for slot in slots_of(tool, kind)), "argument") for tool in library
+            tool.id: _valid(
+                (slot.name for slot in slots_of(tool, kind)),
+                "argument",
+                VALID_NAME if tool.input_schema is None else _VALID_PROPERTY,
+            )
+            for tool in library
         }
         return cls(_valid(library.ids, "tool"), parameters)
 
@@ -220,10 +232,10 @@ class Names:
         return self._tools[function]
 
 
-def _valid(names: Iterable[str], fallback: str) -> dict[str, str]:
+def _valid(names: Iterable[str], fallback: str, valid: re.Pattern[str] = VALID_NAME) -> dict[str, str]:
     """A valid name for each name, unique even if case is ignored."""
     given = list(names)
-    chosen = {name: name for name in given if VALID_NAME.fullmatch(name)}
+    chosen = {name: name for name in given if valid.fullmatch(name)}
     taken: set[str] = set()
     for name in list(chosen):
         if name.casefold() in taken:
@@ -249,6 +261,8 @@ _FORMATS = {"date": "date", "time": "time", "datetime": "date-time", "timestamp"
 def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any]:
     """The JSON schema of a tool, `{"name", "description", "parameters"}`: OpenAI's value of `function`.
 
+    The `parameters` of an imported tool are its `input_schema`.
+
     Args:
         tool: the tool.
         kind: the dependency type; for "resource" the description names the outputs.
@@ -261,6 +275,13 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any
     ('Paint_it', ['text'], 'Paints. Gives image.')
     """
     slots, called = slots_of(tool, kind), names.parameters[tool.id]
+    if tool.input_schema is not None and not (kind == "resource" and tool.is_resource):
+        schema = {
+            "type": "object",
+            "properties": {},
+            **_renamed(tool.input_schema, tool.input_schema, called),
+        }
+        return {"name": names.functions[tool.id], "description": tool.description, "parameters": schema}
     gives = f"Gives {', '.join(tool.outputs)}." if kind == "resource" and tool.outputs else ""
     return {
         "name": names.functions[tool.id],
@@ -271,6 +292,31 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any
             "required": [called[slot.name] for slot in slots if slot.required],
         },
     }
+
+
+def _renamed(schema: Mapping[str, Any], root: Mapping[str, Any], called: Mapping[str, str]) -> dict[str, Any]:
+    """The schema of an arguments object with other names of its properties; the same if no name changes.
+
+    Args:
+        schema: the whole schema, or a part that describes the same object.
+        root: the whole schema.
+        called: the new name of each property.
+    """
+    if all(name == new for name, new in called.items()):
+        return dict(schema)
+    new = dict(schema) if schema is root and "$ref" not in schema else dict(resolve(schema, root))
+    for keyword in ("properties", "dependentRequired", "dependentSchemas"):
+        if isinstance(given := new.get(keyword), Mapping):
+            new[keyword] = {called.get(name, name): one for name, one in given.items()}
+    if isinstance(given := new.get("required"), list):
+        new["required"] = [called.get(name, name) for name in given]
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        if isinstance(given := new.get(keyword), list):
+            new[keyword] = [
+                _renamed(one, root, called) if isinstance(one, Mapping) and one is not root else one
+                for one in given
+            ]
+    return new
 
 
 def _property(slot: ArgumentSlot) -> dict[str, Any]:

@@ -13,7 +13,22 @@ from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.dataset import reference_index
 from toolassay.gates.fit import can_feed
 from toolassay.gates.gate import Background, tool_spellings
-from toolassay.gates.references import ReferenceReader, ReferenceReading, arguments_of, text_of_number
+from toolassay.gates.references import (
+    ReferenceReader,
+    ReferenceReading,
+    arguments_of,
+    text_of_number,
+    texts_in,
+)
+from toolassay.gates.schema.argument_objects import (
+    certain_value,
+    path_text,
+    reference_test,
+    texts_of,
+    validators_of,
+    value_at,
+    with_value,
+)
 from toolassay.gates.schema.declared_types import kinds_of_type
 from toolassay.gold import Gold
 from toolassay.tools import Tool
@@ -23,7 +38,7 @@ class Repair(NamedTuple):
     """One change of a label.
 
     Attributes:
-        kind: "tool name", "argument name", "form", "number", "reference", "counted from 1", "order",
+        kind: "tool name", "argument name", "form", "number", "type", "reference", "counted from 1", "order",
             "duplicate link", "steps", "size" or "shape".
         where: the path in the label before the repair, such as `task_nodes[1].arguments[0]`.
         before: the value before.
@@ -269,6 +284,8 @@ def _as_text(item: Mapping[str, Any], name: str, where: str, tool: Tool, repairs
     """Write a number as text if the parameter takes only text."""
     value = item["value"]
     declared = next((p.type for p in tool.parameters if p.name == name), None)
+    if tool.input_schema is not None:
+        return item  # `repair_types` converts it where the schema requires that
     if declared is None or isinstance(value, str) or not _is_plain(value):
         return item
     kinds = kinds_of_type(declared)
@@ -279,15 +296,45 @@ def _as_text(item: Mapping[str, Any], name: str, where: str, tool: Tool, repairs
     return {**item, "value": text}
 
 
+def repair_types(record: Record, background: Background, repairs: list[Repair]) -> Record:
+    """Convert values that the `input_schema` of their tool forbids and that can mean only one valid value.
+
+    "4" becomes 4 for an integer, "true" becomes true, and a text for a list of texts a list of one.
+    """
+    gold = gold_of(record)
+    reader, changed = ReferenceReader.of(gold), dict[tuple[int, int], Any]()
+    for node in gold.nodes:
+        validator = validators_of(background.library).get(node.tool)
+        if validator is None:
+            continue
+        places = {
+            item["name"]: place
+            for place, item in enumerate(node.arguments or ())
+            if isinstance(item, Mapping) and isinstance(item.get("name"), str) and "value" in item
+        }
+        arguments = {name: (node.arguments or ())[place]["value"] for name, place in places.items()}
+        is_reference = reference_test(reader, node.place)
+        for problem in validator.problems(arguments, is_reference):
+            if (meant := certain_value(validator, arguments, problem, is_reference)) is None:
+                continue
+            name, place = str(problem.parts[0]), places[str(problem.parts[0])]
+            where = f"{node.where}.arguments[{place}].value{path_text(problem.parts[1:])}"
+            repairs.append(Repair("type", where, value_at(arguments, problem.parts), meant.value))
+            arguments = with_value(arguments, problem.parts, meant.value)
+            changed[node.place, place] = arguments[name]
+    return with_arguments(record, changed)
+
+
 class PlanReference(NamedTuple):
     """An argument that refers to another node.
 
     Attributes:
         node: index of the node that has the argument.
         argument: index of the argument in it.
-        where: path of the argument in the label.
-        text: the argument as written.
+        where: path of the text in the label.
+        text: the argument, or a text in it, as written.
         reading: how it is parsed.
+        whole: the value of the argument.
     """
 
     node: int
@@ -295,6 +342,7 @@ class PlanReference(NamedTuple):
     where: str
     text: str
     reading: ReferenceReading
+    whole: Any
 
 
 def references_of(gold: Gold) -> Iterator[PlanReference]:
@@ -302,20 +350,43 @@ def references_of(gold: Gold) -> Iterator[PlanReference]:
     reader = ReferenceReader.of(gold)
     for node in gold.nodes:
         for argument in arguments_of(node):
-            if isinstance(argument.value, str) and (reading := reader.read(argument.value, node.place)):
-                yield PlanReference(node.place, argument.place, argument.where, argument.value, reading)
+            for text in texts_in(argument) if is_nested(argument.value) else [argument]:
+                if isinstance(text.value, str) and (reading := reader.read(text.value, node.place)):
+                    yield PlanReference(
+                        node.place, argument.place, text.where, text.value, reading, argument.value
+                    )
+
+
+def is_nested(value: Any) -> bool:
+    """Whether a value is a list or an object, whose texts may be references too."""
+    return isinstance(value, list | Mapping)
+
+
+def respelt_references(value: Any, respelt: Callable[[str], str]) -> Any:
+    """A value with its texts replaced, at any depth."""
+    for place, text in texts_of(value):
+        if (new := respelt(text)) != text:
+            value = with_value(value, place, new)
+    return value
 
 
 def repair_reference_spelling(record: Record, background: Background, repairs: list[Repair]) -> Record:
     """Respell near references such as `<Node_1>`, and tool names used as references along a link."""
     gold = gold_of(record)
-    changed: dict[tuple[int, int], str] = {}
+    changed: dict[tuple[int, int], Any] = {}
     for pointer in references_of(gold):
         after = _respelt(pointer, gold, background)
         if after is not None and after != pointer.text:
             repairs.append(Repair("reference", pointer.where, pointer.text, after))
-            changed[pointer.node, pointer.argument] = after
+            _respell(changed, pointer, after)
     return with_arguments(record, changed)
+
+
+def _respell(changed: dict[tuple[int, int], Any], pointer: PlanReference, after: str) -> None:
+    """Replace a reference in the new value of its argument."""
+    key = pointer.node, pointer.argument
+    whole = changed.get(key, pointer.whole)
+    changed[key] = respelt_references(whole, lambda text: after if text == pointer.text else text)
 
 
 def _respelt(pointer: PlanReference, gold: Gold, background: Background) -> str | None:
@@ -381,7 +452,7 @@ def repair_reference_counting(record: Record, background: Background, repairs: l
         return record
     if not _agrees([(source - 1, target) for source, target in wires], gold, background):
         return record
-    changed = {}
+    changed: dict[tuple[int, int], Any] = {}
     for (source, _), pointer in zip(wires, pointers, strict=True):
         after = f"<node-{source - 1}>"
         repairs.append(Repair("counted from 1", pointer.where, pointer.text, after))

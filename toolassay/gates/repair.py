@@ -27,6 +27,8 @@ from toolassay.gates.call_repairs import (
     repair_reference_counting,
     repair_reference_spelling,
     repair_tool_names,
+    repair_types,
+    respelt_references,
     with_argument,
 )
 from toolassay.gates.gate import Background
@@ -174,11 +176,16 @@ def _renumbered(node: Any, position: Mapping[int, int]) -> Any:
     arguments = node.get("arguments")
     if not isinstance(arguments, list):
         return node
+
+    def moved(text: str) -> str:
+        index = reference_index(text)
+        return text if index is None else f"<node-{position[index]}>"
+
     repaired = []
     for argument in arguments:
         value = argument.get("value") if isinstance(argument, Mapping) else argument
-        index = reference_index(value)
-        repaired.append(argument if index is None else with_argument(argument, f"<node-{position[index]}>"))
+        after = respelt_references(value, moved)
+        repaired.append(argument if after is value else with_argument(argument, after))
     return {**node, "arguments": repaired}
 
 
@@ -188,6 +195,7 @@ _REPAIR_STEPS: tuple[RepairStep, ...] = (
     repair_tool_names,
     repair_forms,
     repair_argument_names,
+    repair_types,
     repair_links,
     repair_reference_spelling,
     repair_reference_counting,

@@ -26,11 +26,12 @@ def agreed_tools(
     Args:
         tools: Tools of `tool_desc.json`.
         nodes: Nodes of `graph_desc.json`.
-        say: Called with one notice if descriptions or other details differ.
+        say: Called with one notice if descriptions or other details, such as schemas, differ.
 
     Raises:
-        ToolFilesDiffer: Ids, types, or names or types of parameters differ. The spelling of types
-            (`Image`, `image`) and the order of parameters do not count.
+        ToolFilesDiffer: Ids, types, or names or types of parameters differ, or which of them an
+            `input_schema` requires. The spelling of types (`Image`, `image`), the order of parameters and
+            the rest of a schema do not count.
     """
     found = list(_differences(tools, nodes))
     if found:
@@ -78,6 +79,12 @@ def _difference(tool: Tool, node: Tool) -> Iterator[str]:
             yield f"no parameter '{name}' (in the graph: one)"
         elif here_named[name] != there_named[name]:
             yield f"parameter '{name}' of type {here_named[name]} (in the graph: {there_named[name]})"
+    if tool.input_schema is not None and node.input_schema is not None:
+        needed = {parameter.name: parameter.required for parameter in node.parameters}
+        for one in tool.parameters:
+            if one.name in needed and one.required != needed[one.name]:
+                words = ("required", "optional") if one.required else ("optional", "required")
+                yield f"parameter '{one.name}' {words[0]} (in the graph: {words[1]})"
 
 
 def _listed(types: Sequence[str]) -> str:

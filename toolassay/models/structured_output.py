@@ -167,6 +167,15 @@ def schema_of(form: Any) -> Mapping[str, Any] | None:
     return schema if isinstance(schema, Mapping) else None
 
 
+_SCALARS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     """Whether a value is valid against a schema.
 
@@ -181,8 +190,8 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     if "enum" in schema and value not in schema["enum"]:
         return False
     kind = schema.get("type")
-    if kind == "string":
-        return isinstance(value, str)
+    if isinstance(kind, str) and kind in _SCALARS:
+        return type(value) in _SCALARS[kind]
     if kind == "array":
         items = schema.get("items", {})
         return (

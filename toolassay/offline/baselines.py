@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, ToolCall
+from toolassay.offline.argument_templates import ValuePlace, filled_arguments
 from toolassay.offline.model_tasks import (
     AgentTask,
     CallableTool,
@@ -104,13 +105,21 @@ def _arguments(
 ) -> tuple[list[Any], bool]:
     """The arguments of a tool, and whether it follows node `before` (-1 for none)."""
     if not is_resource:
+        if tool.input_schema is not None:
+            arguments = filled_arguments(tool, 2, lambda place: _drawn(place, words, dice))
+            return arguments, before >= 0
         names = [parameter.name for parameter in tool.parameters]
         return [{"name": name, "value": dice.choice(words)} for name in names], before >= 0
-    arguments = [dice.choice(words) for _ in tool.inputs]
-    linked = before >= 0 and bool(arguments)
+    inputs = [dice.choice(words) for _ in tool.inputs]
+    linked = before >= 0 and bool(inputs)
     if linked:
-        arguments[dice.randrange(len(arguments))] = f"<node-{before}>"
-    return arguments, linked
+        inputs[dice.randrange(len(inputs))] = f"<node-{before}>"
+    return inputs, linked
+
+
+def _drawn(place: ValuePlace, words: Sequence[str], dice: Random) -> Any:
+    """A value for a place in the arguments of an imported tool; a text is a word of the request."""
+    return _value({"enum": place.choices} if place.choices else {"type": place.kind}, words, dice)
 
 
 def _turn(task: AgentTask, dice: Random | None) -> ChatResponse:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from toolassay.argument_schemas import Schema, schema_at
+from toolassay.offline.argument_templates import as_text
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import Tool
 
@@ -71,13 +73,32 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
         values = [value for value in inputs if value not in names]
     else:
         arguments = [item for item in node.get("arguments", []) if isinstance(item, dict)]
-        missing = {parameter.name for parameter in tool.parameters} - {item.get("name") for item in arguments}
+        needed = {one.name for one in tool.parameters if tool.input_schema is None or one.required}
+        missing = needed - {item.get("name") for item in arguments}
         if missing:
             yield f"no value for {', '.join(sorted(missing))}"
         values = [item.get("value") for item in arguments if item.get("value") not in names]
+        if tool.input_schema is not None:
+            given = {str(item.get("name")): item.get("value") for item in arguments}
+            values = [text for text in _stated_texts(given, tool.input_schema, ()) if text not in names]
     for value in values:
         if str(value) not in task.request:
             yield f"'{value}' is nowhere in the request"
+
+
+def _stated_texts(value: Any, schema: Schema, place: tuple[str | int, ...]) -> Iterator[str]:
+    """The texts and numbers in arguments, as a request states them; not true and false, nor fixed values.
+
+    Args:
+        value: a part of the arguments.
+        schema: the `input_schema` of their tool.
+        place: where the part is.
+    """
+    if isinstance(value, dict | list):
+        for part, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _stated_texts(item, schema, (*place, part))
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield from () if "const" in schema_at(place, schema) else (as_text(value),)
 
 
 def _word(judgement: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.prompt_templates import read_tool_sentence
+from toolassay.signatures import read_shown
 from toolassay.tools import ToolLibrary
 
 _KEPT = 16  # libraries: a server is sent the same tools with each request
@@ -60,7 +61,7 @@ def tool_of_line(line: str) -> Any:
     Raises:
         ValueError: neither JSON nor a sentence of ours.
     """
-    return read_tool_sentence(line) if line.startswith("- ") else json.loads(line)
+    return read_shown(read_tool_sentence(line) if line.startswith("- ") else json.loads(line))
 
 
 def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:

@@ -15,7 +15,7 @@ from toolassay.offline.offline_model import OfflineModel
 from toolassay.serving.completions import Received, Reply, text_of
 from toolassay.serving.conversations import conversation_task
 from toolassay.serving.prompt_reader import PromptReader
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools import Tool, ToolLibrary, parameters_of
 
 _KINDS = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
 
@@ -51,11 +51,10 @@ def _tool(item: Any) -> Tool:
     function = item.get("function") if isinstance(item, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise ValueError("every entry of 'tools' needs a function with a name")
-    parameters = tuple(
-        Parameter(name, str(schema.get("type", "string")), str(schema.get("description", "")))
-        for name, schema in _properties(function).items()
-    )
-    return Tool(function["name"], str(function.get("description") or ""), parameters=parameters)
+    schema = function.get("parameters")
+    schema = schema if isinstance(schema, dict) else {"type": "object"}
+    description = str(function.get("description") or "")
+    return Tool(function["name"], description, parameters=parameters_of(schema), input_schema=schema)
 
 
 def _properties(function: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -66,14 +65,16 @@ def _properties(function: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: value if isinstance(value, dict) else {} for name, value in properties.items()}
 
 
-def _typed(value: str, schema: Mapping[str, Any]) -> Any:
+def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
     """Convert a text to the number or boolean that its schema requires; None if it is not one.
+
+    Other values have their type already.
 
     >>> _typed("3", {"type": "integer"}), _typed("three", {"type": "integer"}), _typed("3", {})
     (3, None, '3')
     """
     wanted = _KINDS.get(str(schema.get("type")))
-    if wanted is None:
+    if wanted is None or not isinstance(value, str):
         return value
     try:
         read = json.loads(value.casefold())

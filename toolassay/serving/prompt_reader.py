@@ -20,6 +20,7 @@ from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
 from toolassay.offline.shown_graphs import ShownGraphs, tool_of_line
 from toolassay.prompt_templates import Wording, fields_of, last_turn, template_name
 from toolassay.serving.conversations import conversation_task
+from toolassay.signatures import read_shown
 from toolassay.tools import ToolLibrary
 
 _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
@@ -75,7 +76,7 @@ def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
         ValueError: A part is not JSON.
         ToolassayError: An object is not a tool.
     """
-    shown = [json.loads(line) for line in fields["tools"].split("\n")]
+    shown = [read_shown(json.loads(line)) for line in fields["tools"].split("\n")]
     tools = [tool for tool in shown if not tool.get("unknown")]
     library = ToolLibrary.from_json(tools, normalise_types=False)
     plan = json.loads(fields["plan"])

@@ -16,6 +16,7 @@ import regex
 
 from toolassay.dataset import reference_index
 from toolassay.gold import Gold
+from toolassay.normalised_plan import REFERENCE
 
 # Scripts without blanks between words: each letter counts as a word.
 _ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]"
@@ -162,8 +163,16 @@ def digest(value: Any) -> int:
 
 def _value(argument: Any, at: dict[int, str]) -> str:
     if isinstance(argument, dict):
-        return f"{argument.get('name')}={_value(argument.get('value'), at)}"
-    place = reference_index(argument)
+        return f"{argument.get('name')}={_text(argument.get('value'), at)}"
+    return _text(argument, at)
+
+
+def _text(value: Any, at: dict[int, str]) -> str:
+    """A value as text, in which a reference names its tool and the keys of objects are sorted."""
+    place = reference_index(value)
     if place is not None:
         return f"<{at.get(place)}>"
-    return exact_form(argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False))
+    if isinstance(value, str):
+        return exact_form(value)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return exact_form(REFERENCE.sub(lambda found: f"<{at.get(int(found[1]))}>", text))

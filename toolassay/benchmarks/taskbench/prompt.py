@@ -14,7 +14,8 @@ from toolassay.dataset import read_labels, shape_of
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of
+from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of, typed_note
+from toolassay.signatures import shown_tool
 from toolassay.tools import Tool, ToolLibrary
 
 _PLACE = "\0request\0"  # placeholder: requests are inserted after `$` substitution, as they may contain "$"
@@ -57,6 +58,7 @@ class PlanPrompt:
                 tool_sentence(tool) if wording == "example" else _tool_line(tool, dependency_type)
                 for tool in library
             ),
+            typed=typed_note(library),
             demos=_demos(demos, dependency_type),
             request=_PLACE,
         )
@@ -86,8 +88,8 @@ class PlanPrompt:
 
 
 def _tool_line(tool: Tool, dependency_type: DependencyType) -> str:
-    value = tool.to_json()
-    if dependency_type == "temporal" and tool.parameters:
+    value = shown_tool(tool)
+    if dependency_type == "temporal" and tool.parameters and tool.input_schema is None:
         value["parameters"] = [parameter.name for parameter in tool.parameters]
     return json.dumps(value, ensure_ascii=False)
 

@@ -13,6 +13,7 @@ from toolassay.dataset import reference_index
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.offline.model_tasks import CritiqueTask
+from toolassay.signatures import shown_tool
 from toolassay.tools import ToolLibrary
 
 
@@ -25,7 +26,9 @@ def template() -> str:
 def critic_prompt(gold: Gold, library: ToolLibrary) -> str:
     """The prompt for one sample. Its parts are JSON, so that no request or plan can end its section."""
     shown = dict.fromkeys(node.tool for node in gold.nodes)
-    tools = (library[name].to_json() if name in library else {"id": name, "unknown": True} for name in shown)
+    tools = (
+        shown_tool(library[name]) if name in library else {"id": name, "unknown": True} for name in shown
+    )
     return Template(template()).substitute(
         tools="\n".join(_json(tool) for tool in tools),
         request=_json(gold.request),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
+from toolassay.argument_schemas import schema_at, type_name
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.knowability import identifiers, normalization
 from toolassay.gates.knowability.literals import PlanLiteral, earlier_nodes, leaves, literals_of
@@ -21,6 +22,7 @@ from toolassay.offline.writer.allowed_values import allowed_values
 from toolassay.text_values.dates import find_days
 from toolassay.text_values.money import is_currency
 from toolassay.text_values.spelling import plain, with_digits
+from toolassay.tools import Parameter, Tool
 
 _FEWEST_WORDS_IN_ORDER = 6
 _MOST_WORDS_IN_ORDER = 80
@@ -307,9 +309,9 @@ class _Slot(NamedTuple):
 class KnowabilityGate:
     """Holds back plans with values that are not grounded.
 
-    A value may be in the request, or in the `output` of an earlier node, in other words. A choice needs no
-    grounding: true and false, the default of a parameter, and an allowed value as long as the request names
-    no other one.
+    A value may be in the request, or in the `output` of an earlier node, in other words. Of a list or an
+    object, each value in it counts. A choice needs no grounding: true and false, the default of a parameter,
+    and an allowed value as long as the request names no other one.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> gate = KnowabilityGate(Background(ToolLibrary([Tool("fly")]), "temporal"))
@@ -323,20 +325,12 @@ class KnowabilityGate:
     name = "knowability"
 
     def __init__(self, background: Background) -> None:
-        self._slots: dict[tuple[str, str], _Slot] = {}
-        for tool in background.library:
-            listed = tool.raw.get("parameters")
-            sources = {
-                item["name"]: item
-                for item in (listed if isinstance(listed, list) else [])
-                if isinstance(item, dict) and isinstance(item.get("name"), str)
-            }
-            for parameter in tool.parameters:
-                self._slots[tool.id, parameter.name] = _Slot(
-                    parameter.type.strip().casefold() in _BOOLEAN,
-                    tuple(allowed_values(parameter, tool)),
-                    sources.get(parameter.name, {}).get("default"),
-                )
+        self._library = background.library
+        self._slots: dict[tuple[str, str, tuple[str | int, ...]], _Slot] = {
+            (tool.id, parameter.name, ()): _slot_of(parameter, tool)
+            for tool in background.library
+            for parameter in tool.parameters
+        }
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each value that is not grounded."""
@@ -345,7 +339,7 @@ class KnowabilityGate:
         request, asked = SourceText(gold.request), dict[object, Doubt | None]()
         findings = []
         for literal in literals_of(gold):
-            same = (literal.node.tool, literal.parameter, type(literal.value), literal.value)
+            same = (literal.node.tool, literal.parameter, literal.place, type(literal.value), literal.value)
             if same not in asked:
                 asked[same] = self._doubt(literal, request)
             doubt, it = asked[same], "the request"
@@ -358,9 +352,20 @@ class KnowabilityGate:
                 findings.append(Finding(self.name, doubt.state, reason, literal.where))
         return findings
 
+    def _slot(self, literal: PlanLiteral) -> _Slot | None:
+        """What the library declares about the place of a value: of its argument, or inside of it."""
+        schema = self._library[literal.node.tool].input_schema if literal.node.tool in self._library else None
+        place = _declared_place(literal.place) if schema is not None else ()
+        key = literal.node.tool, literal.parameter, place
+        if key not in self._slots and schema is not None and place:
+            found = schema_at([literal.parameter, *place], schema)
+            inner = Parameter(str(place[-1]), type_name(found, schema), declaration=found)
+            self._slots[key] = _slot_of(inner, self._library[literal.node.tool])
+        return self._slots.get(key)
+
     def _doubt(self, literal: PlanLiteral, source: SourceText) -> Doubt | None:
         value = literal.value
-        slot = self._slots.get((literal.node.tool, literal.parameter))
+        slot = self._slot(literal)
         if slot and slot.default is not None and slot.default == value:
             return None
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
@@ -383,6 +388,18 @@ class KnowabilityGate:
             return None
         takes = f"which '{literal.parameter}' takes as well"
         return Doubt("reject", f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}")
+
+
+def _slot_of(parameter: Parameter, tool: Tool) -> _Slot:
+    declared = parameter.declaration
+    kinds = {kind.strip() for kind in parameter.type.casefold().split("|")} - {"null"}
+    allowed = (str(declared["const"]),) if "const" in declared else tuple(allowed_values(parameter, tool))
+    return _Slot(bool(kinds) and kinds <= _BOOLEAN, allowed, declared.get("default"))
+
+
+def _declared_place(place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The place with the first item for every item of a list: they have one declaration."""
+    return tuple(0 if isinstance(part, int) else part for part in place)
 
 
 def _outputs_before(gold: Gold, node: GoldNode) -> list[str]:

@@ -16,12 +16,21 @@ _MOST_LEAVES = 10_000
 
 
 class PlanLiteral(NamedTuple):
-    """A value of a plan, with its path in the label (`where`) and its parameter ("" if it has none)."""
+    """A value of a plan.
+
+    Attributes:
+        node: the call.
+        where: path of the argument in the label.
+        parameter: the name of the argument; "" if it has none.
+        value: the value.
+        place: where it is in the argument, if that is a list or an object: `("tags", 0)`.
+    """
 
     node: GoldNode
     where: str
     parameter: str
     value: Leaf
+    place: tuple[str | int, ...] = ()
 
 
 def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
@@ -38,10 +47,10 @@ def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
             name, value = "", argument
             if isinstance(argument, Mapping) and "value" in argument:
                 name, value = str(argument.get("name", "")), argument["value"]
-            for leaf in leaves(value):
+            for inner, leaf in placed_leaves(value):
                 if isinstance(leaf, str) and (reference_index(leaf) is not None or _name(leaf) in tools):
                     continue
-                yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf)
+                yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf, inner)
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
@@ -50,16 +59,26 @@ def leaves(value: Any) -> Iterator[Leaf]:
     >>> list(leaves({"a": [1, "x"], "b": None}))
     [1, 'x']
     """
-    waiting, count = [value], 0
+    return (leaf for _, leaf in placed_leaves(value))
+
+
+def placed_leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Leaf]]:
+    """`leaves`, each with its place in the value.
+
+    >>> list(placed_leaves({"a": [1, "x"], "b": None}))
+    [(('a', 0), 1), (('a', 1), 'x')]
+    """
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    count = 0
     while waiting and count < _MOST_LEAVES:
-        item = waiting.pop()
+        place, item = waiting.pop()
         if isinstance(item, Mapping):
-            waiting.extend(reversed(list(item.values())))
+            waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
         elif isinstance(item, list | tuple):
-            waiting.extend(reversed(item))
+            waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
         elif isinstance(item, str | int | float):
             count += 1
-            yield item
+            yield place, item
 
 
 def earlier_nodes(gold: Gold, node: GoldNode) -> list[GoldNode]:

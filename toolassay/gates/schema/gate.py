@@ -1,19 +1,29 @@
 """The gate "schema": every tool is known, every argument valid for its parameter or type, none missing.
 
-It checks calls with named parameters, calls of resource tools, whose arguments may be in any order, and
-finds values that are only placeholders ("N/A", "…", "<text>").
+It checks calls with named parameters, by their `input_schema` if the tool has one, and calls of resource
+tools, whose arguments may be in any order. It finds values that are only placeholders ("N/A", "…", "<text>").
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from toolassay.argument_schemas import schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.gates.fit import FITS, Fit, doubtful, output_fit, wrong
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
 from toolassay.gates.references import ReferenceReader, is_empty, text_of_number
+from toolassay.gates.schema.argument_objects import (
+    certain_value,
+    path_text,
+    reference_test,
+    takes_any_name,
+    texts_of,
+    validators_of,
+)
 from toolassay.gates.schema.content import MEDIA, content_of
 from toolassay.gates.schema.declared_types import family_of, literal_fit, options_of, type_in_words, value_fit
 from toolassay.gold import Gold, GoldNode
@@ -107,8 +117,9 @@ def match(fits: Sequence[Sequence[Fit]], slots: int) -> Matching:
 class NamedCall:
     """Checks the arguments of a call of a tool with named parameters."""
 
-    def __init__(self, gate: str) -> None:
+    def __init__(self, background: Background, gate: str) -> None:
         self._gate = gate
+        self._validators = validators_of(background.library)
 
     def check(self, node: GoldNode, tool: Tool, reader: ReferenceReader) -> list[Finding]:
         """The findings on the arguments of a node that calls `tool`; none if it declares no parameters."""
@@ -119,6 +130,7 @@ class NamedCall:
         findings: list[Finding] = []
         given: set[str] = set()
         empty: set[str] = set()
+        values: dict[str, tuple[Any, int]] = {}  # with the place of each in the list of arguments
         takes = f"'{tool.id}' takes {listed(parameters) or 'no parameters'}"
         for place, argument in enumerate(node.arguments or ()):
             where = f"{node.where}.arguments[{place}]"
@@ -128,6 +140,8 @@ class NamedCall:
                 given |= {name for name in parameters if isinstance(argument, Mapping) and name in argument}
                 continue
             meant = names.meant(name)
+            if meant is None and takes_any_name(tool):
+                meant = name
             if meant is None or meant != name:
                 fix = f"; repair writes '{meant}'" if meant else ""
                 reason = f"{takes}, not {shown(name)}{fix}"
@@ -138,10 +152,14 @@ class NamedCall:
                 reason = f"'{tool.id}' is given '{meant}' twice"
                 findings.append(Finding(self._gate, "reject", reason, where))
             given.add(meant)
-            if is_empty(argument.get("value")):
+            value = argument.get("value")
+            # Whether null, [] and {} are values is a question for the `input_schema`.
+            if is_empty(value) and (tool.input_schema is None or isinstance(value, str)):
                 empty.add(meant)
                 continue
-            value = argument["value"]
+            if tool.input_schema is not None:
+                values[meant] = value, place
+                continue
             findings += self._value(value, parameters[meant], tool, reader, node.place, f"{where}.value")
         lacking = [
             parameter.name
@@ -151,7 +169,58 @@ class NamedCall:
         if lacking:
             reason = f"{takes}; no value for {listed(lacking)}"
             findings.append(Finding(self._gate, "reject", reason, f"{node.where}.arguments"))
+        if tool.input_schema is not None:
+            findings += self._typed(values, tool, node, reader, lacks=bool(lacking))
         return findings
+
+    def _typed(
+        self,
+        values: Mapping[str, tuple[Any, int]],
+        tool: Tool,
+        node: GoldNode,
+        reader: ReferenceReader,
+        *,
+        lacks: bool,
+    ) -> Iterator[Finding]:
+        """Findings on the values of an imported tool: placeholders, and what its `input_schema` forbids.
+
+        Args:
+            values: the value and the index of each argument, by name.
+            tool: the tool.
+            node: the call.
+            reader: of the plan.
+            lacks: whether a missing argument is reported already.
+        """
+        validator, is_reference = self._validators[tool.id], reference_test(reader, node.place)
+        optional = {parameter.name for parameter in tool.parameters if not is_required(parameter, tool)}
+
+        def is_choice(place: Sequence[str | int]) -> bool:
+            return not schema_at(place, validator.schema).keys().isdisjoint(("enum", "const"))
+
+        def where(parts: Sequence[str | int]) -> str:
+            place = values[str(parts[0])][1]
+            return f"{node.where}.arguments[{place}].value{path_text(parts[1:])}"
+
+        for name, (value, _) in values.items():
+            for place, text in texts_of(value):
+                if name in optional or is_reference(text) or is_choice([name, *place]):
+                    continue
+                if nothing := placeholder(text, reader.request):
+                    reason = f"{shown(text)} says no value for '{name}{path_text(place)}' of '{tool.id}'"
+                    yield Finding(self._gate, nothing, reason, where([name, *place]))
+        given = {name: value for name, (value, _) in values.items()}
+        for problem in validator.problems(given, is_reference):
+            # A violated `format` may be a spelling that the tool accepts.
+            state: State = "quarantine" if problem.keyword == "format" else "reject"
+            if problem.parts and str(problem.parts[0]) in values:
+                about = f"'{path_text(problem.parts)[1:]}' of '{tool.id}'"
+                reason = f"{about}: {problem.reason}"
+                if fix := certain_value(validator, given, problem, is_reference):
+                    reason += f"; repair writes {json.dumps(fix.value, ensure_ascii=False)[:60]}"
+                yield Finding(self._gate, state, reason, where(problem.parts))
+            elif not (lacks and problem.keyword == "required"):
+                reason = f"the arguments of '{tool.id}': {problem.reason}"
+                yield Finding(self._gate, state, reason, f"{node.where}.arguments")
 
     def _value(
         self, value: Any, parameter: Parameter, tool: Tool, reader: ReferenceReader, place: int, where: str
@@ -283,7 +352,7 @@ class SchemaGate:
         self._background = background
         self._names = tool_spellings(background.library)
         self._inputs = ResourceCall(background, self.name)
-        self._parameters = NamedCall(self.name)
+        self._parameters = NamedCall(background, self.name)
 
     def check(self, gold: Gold) -> list[Finding]:
         """Findings on the form of a label, its tools and its arguments."""

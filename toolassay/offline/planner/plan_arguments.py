@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toolassay.graph import ToolGraph
+from toolassay.offline.argument_templates import ABSENT, ValuePlace, filled_arguments, places_of
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
 from toolassay.offline.planner.terms import stem, words_of
 from toolassay.offline.writer.allowed_values import allowed_range, allowed_values
@@ -94,10 +95,11 @@ _FREE: dict[MentionKind, float] = {"quoted": 0.5, "name": 0.4, "file": 0.1, "num
 # "e.g. red, blue" and "such as red", but not "likely".
 _EXAMPLES = re.compile(r"\b(?:e\.?g\.?|such as|for example|like)[\s:,]+([^()]{1,300})", re.IGNORECASE)
 _FAR = 150.0  # characters from the tool at which a value loses one point
+_MOST_OPTIONAL = 64  # optional arguments of an imported tool for which a value is looked for
 
 
-def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int]) -> list[dict[str, str]]:
-    """A value for each parameter for which the request has one.
+def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int]) -> list[dict[str, Any]]:
+    """A value for each parameter for which the request has one; of an imported tool, of its JSON type.
 
     Args:
         tool: the tool to call.
@@ -105,16 +107,33 @@ def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int
         place: the character position at which the request mentions the tool.
         taken: start positions of values that earlier steps took; those taken here are added.
     """
+    places = places_of(tool, _MOST_OPTIONAL)
+    texts = _texts_of(tool, [one.parameter for one in places], mentions, place, taken)
+    if tool.input_schema is None:
+        return [{"name": places[number].parameter.name, "value": texts[number]} for number in sorted(texts)]
+    numbers = {one: number for number, one in enumerate(places)}
+
+    def value(one: ValuePlace) -> Any:
+        number = numbers[one]
+        return one.typed(texts[number]) if number in texts else ABSENT
+
+    return filled_arguments(tool, _MOST_OPTIONAL, value)
+
+
+def _texts_of(
+    tool: Tool, parameters: Sequence[Parameter], mentions: Mentions, place: float, taken: set[int]
+) -> dict[int, str]:
+    """The value of each parameter that has one, by its number."""
     examples = {
         number: example
-        for number, parameter in enumerate(tool.parameters)
+        for number, parameter in enumerate(parameters)
         if (example := _example(parameter, tool, mentions, place)) is not None
     }
     # "The meeting" names what the tool is about; it is no value.
     own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
     offers = [
         (score, number, mention)
-        for number, parameter in enumerate(tool.parameters)
+        for number, parameter in enumerate(parameters)
         if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter, tool)
         for mention, score in _offers(parameter, tool, mentions, place, taken)
         if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
@@ -123,10 +142,10 @@ def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int
     used = list(examples.values())
     for _, number, mention in sorted(offers, key=lambda offer: (-offer[0], offer[1], offer[2].start)):
         if number not in values and not any(_overlap(mention, other) for other in used):
-            values[number] = _trimmed(mention, tool.parameters[number])
+            values[number] = _trimmed(mention, parameters[number])
             used.append(mention)
             taken.add(mention.start)
-    return [{"name": tool.parameters[number].name, "value": values[number]} for number in sorted(values)]
+    return values
 
 
 def _offers(

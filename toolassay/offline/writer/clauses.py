@@ -13,8 +13,9 @@ from typing import Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
+from toolassay.offline.argument_templates import places_of
 from toolassay.offline.writer.english import joined, read_list, with_article
-from toolassay.offline.writer.phrases import PLACE, Phrases, slot_names
+from toolassay.offline.writer.phrases import MOST_OPTIONAL, PLACE, Phrases, slot_names
 from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
 from toolassay.tools import Tool, ToolLibrary
@@ -73,6 +74,8 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
     return calls
 
 
+# Kinds that are tried where the own kind of a value gives no valid one: short, long, numbers.
+_SHORT_KINDS = ("label", "identifier", "topic", "text", "numeric code", "uuid")
 _MOST_WORDS = 12
 _AFTER = "of|in|on|for|to|from|with|at|by|and|or|that|using|related|being|as"
 
@@ -227,7 +230,7 @@ class ClauseWriter:
 
     def _clause(self, number: int) -> Clause:
         call, phrases = self.calls[number], self.phrases[number]
-        values = {slot.name: self._value(slot, phrases) for slot in call.slots}
+        values = self._values(call, phrases)
         action = self._action(call, phrases)
         mentions = {
             slot.name: self._mention(slot, number, values[slot.name], phrases, action) for slot in call.slots
@@ -242,6 +245,16 @@ class ClauseWriter:
             return self.calls[slot.source].tool.id
         kind = phrases.kinds[slot.name]
         return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
+
+    def _values(self, call: SampleCall, phrases: Phrases) -> dict[str, str]:
+        """The value of each slot; of an imported tool one that its place accepts, if a few draws find one."""
+        if call.tool.input_schema is None or self.resource:
+            return {slot.name: self._value(slot, phrases) for slot in call.slots}
+        values = {}
+        for slot, place in zip(call.slots, places_of(call.tool, MOST_OPTIONAL), strict=True):
+            draws = (value_of(kind, self.story) for kind in (phrases.kinds[slot.name], *_SHORT_KINDS))
+            values[slot.name] = next((text for text in draws if place.accepts(text)), "1")
+        return values
 
     def _action(self, call: SampleCall, phrases: Phrases) -> str:
         fed = {slot.name: slot.source is not None for slot in call.slots}

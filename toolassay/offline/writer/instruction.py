@@ -10,9 +10,17 @@ from weakref import WeakKeyDictionary
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
+from toolassay.offline.argument_templates import filled_arguments
 from toolassay.offline.writer.clauses import Clause, ClauseWriter, SampleCall, wire_calls
 from toolassay.offline.writer.english import joined
-from toolassay.offline.writer.phrases import PLACE, Phrases, invented_phrases, written_phrases
+from toolassay.offline.writer.phrases import (
+    MOST_OPTIONAL,
+    PLACE,
+    Phrases,
+    invented_phrases,
+    stated_parameters,
+    written_phrases,
+)
 from toolassay.offline.writer.request_text import Assembly, Situations
 from toolassay.offline.writer.story import Story
 from toolassay.offline.writer.values import role_entry
@@ -64,7 +72,9 @@ def step_texts(
             values_in_words = joined(
                 [
                     f"{parameter.name}: '{value}'"
-                    for parameter, value in zip(call.tool.parameters, values[number].values(), strict=True)
+                    for parameter, value in zip(
+                        stated_parameters(call.tool), values[number].values(), strict=True
+                    )
                 ]
             )
             steps.append(f"Step {number + 1}: Call {call.tool.id} with {values_in_words}")
@@ -175,6 +185,8 @@ def _write(
     rng: Random, calls: list[SampleCall], phrases: list[Phrases], dependency_type: DependencyType
 ) -> tuple[ClauseWriter, list[Clause], str]:
     story = Story(rng)
+    if any(call.tool.input_schema is not None for call in calls):
+        story.use_iso_dates()
     resource = dependency_type == "resource"
     writer = ClauseWriter(calls, phrases, story, dependency_type)
     clauses = writer.clauses()
@@ -201,6 +213,10 @@ def _is_sound(request: str, calls: list[SampleCall], clauses: list[Clause], name
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
     if dependency_type == "resource":
         return {"id": call.tool.id, "input": list(values.values())}
+    if call.tool.input_schema is not None:
+        texts = iter(values.values())
+        arguments = filled_arguments(call.tool, MOST_OPTIONAL, lambda place: place.typed(next(texts)))
+        return {"id": call.tool.id, "arguments": arguments}
     return {
         "id": call.tool.id,
         "arguments": [

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from toolassay.graph import DependencyType
+from toolassay.offline.argument_templates import as_text, places_of
 from toolassay.offline.writer.english import (
     base_form,
     gerund,
@@ -47,14 +48,59 @@ class Phrases:
 
 
 def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
-    """The slots of a tool: the numbers of its inputs, or the names of its parameters.
+    """The slots of a tool: the numbers of its inputs, or the names of its values.
 
-    A name that would break a template is replaced by its number.
+    A name that would break a template, or is that of two values, is replaced by its number.
     """
     if dependency_type == "resource":
         return tuple(str(number) for number in range(len(tool.inputs)))
-    names = [parameter.name for parameter in tool.parameters]
-    return tuple(name if _PLAIN.fullmatch(name) else f"parameter {n}" for n, name in enumerate(names))
+    names = [parameter.name for parameter in stated_parameters(tool)]
+    return tuple(
+        name if _PLAIN.fullmatch(name) and names.index(name) == n else f"parameter {n}"
+        for n, name in enumerate(names)
+    )
+
+
+MOST_OPTIONAL = 2
+"""Optional arguments of an imported tool that a request states; it may have dozens."""
+
+
+def stated_parameters(tool: Tool) -> tuple[Parameter, ...]:
+    """The values that a request states for a call: of the parameters, or inside of nested arguments."""
+    if tool.input_schema is None:
+        return tool.parameters
+    return tuple(place.parameter for place in places_of(tool, MOST_OPTIONAL))
+
+
+_KINDS_OF_FORMATS = {
+    "date": "date",
+    "date-time": "moment",
+    "time": "exact time",
+    "email": "email",
+    "uri": "web address",
+    "uuid": "uuid",
+}
+# A list of texts named so has names: "guests", not "copies".
+_PEOPLE = re.compile(r"guests|passengers|people|adults|children", re.IGNORECASE)
+_WHOLE = frozenset({"age", "count", "integer", "numeric code", "plain amount", "postcode", "year"})
+
+
+def kinds_of_values(tool: Tool) -> list[str]:
+    """The kind of each stated value, as `kind_of` names it."""
+    if tool.input_schema is None:
+        return [kind_of(parameter, tool) for parameter in tool.parameters]
+    kinds = []
+    for place in places_of(tool, MOST_OPTIONAL):
+        parameter = place.parameter
+        kind = _KINDS_OF_FORMATS.get(parameter.type) or kind_of(parameter, tool)
+        if place.choices:
+            kind = "|".join(["one of", *map(as_text, place.choices)])
+        elif place.kind == "string" and kind == "count":
+            kind = "full name" if _PEOPLE.search(parameter.name) else "label"
+        elif place.kind == "integer" and kind not in _WHOLE and not kind.startswith(("within|", "one of|")):
+            kind = "integer"
+        kinds.append(kind)
+    return kinds
 
 
 def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | None:
@@ -63,6 +109,8 @@ def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | No
     if entry is None:
         return None
     if dependency_type == "temporal":
+        if tool.input_schema is not None:
+            return None  # whose types the values of the entry need not have
         if set(entry["values"]) != {parameter.name for parameter in tool.parameters}:
             return None
         return Phrases(tuple(entry["actions"]), (), tuple(entry["done"]), dict(entry["values"]))
@@ -98,7 +146,7 @@ def invented_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases:
         actions = _synonymous(_counted(_with_inputs(bases[0], tool), kinds), bases[0].verb)
         return Phrases(actions, _results(bases[0], tool), _done(bases), kinds)
     slots = slot_names(tool, dependency_type)
-    kinds = {slot: kind_of(parameter, tool) for slot, parameter in zip(slots, tool.parameters, strict=True)}
+    kinds = dict(zip(slots, kinds_of_values(tool), strict=True))
     actions = _synonymous([_with_parameters(bases[0], tool, kinds)], bases[0].verb)
     return Phrases(actions, (), _done(bases), kinds)
 
@@ -209,11 +257,11 @@ def _joint(base: VerbPhrase) -> str:
 
 def _with_parameters(base: VerbPhrase, tool: Tool, kinds: dict[str, str]) -> str:
     """The verb phrase with the place of each parameter where it is mentioned, or at the end."""
-    if not tool.parameters:
+    if not kinds:
         return str(base)
     types = read_list("types")
     text, unplaced = str(base), []
-    for parameter, (slot, kind) in zip(tool.parameters, kinds.items(), strict=True):
+    for parameter, (slot, kind) in zip(stated_parameters(tool), kinds.items(), strict=True):
         match = None if kind.split("|")[0] in types["settings"] else _parameter_mention(parameter, kind, text)
         if match:
             alone = kind in types["names"] or (

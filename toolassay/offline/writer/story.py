@@ -81,6 +81,10 @@ class Story:
             "complaint": lambda: self.fill(self.pick(self._world["complaints"])),
         }
 
+    def use_iso_dates(self) -> None:
+        """Write dates as the `format` of a schema requires: 2026-05-14."""
+        self._iso = True
+
     def below(self, limit: int) -> int:
         """A whole number from 0 to `limit` - 1."""
         return int(self.rng.random() * limit)

@@ -1,0 +1,226 @@
+"""Signatures: an imported tool in one compact line, as prompts show it, and how such a line is read back.
+
+A signature is the notation of a tool's schemas (`argument_schemas.notation`). Prompts never show a whole
+schema: one alone can be longer than the context of a model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from toolassay.argument_schemas import Schema, notation, properties_of
+from toolassay.tools import Tool
+
+_MOST = 1_000  # characters of a signature
+_MOST_OF_RESULT = 400
+_MOST_NAMES = 200  # parameters that a signature names
+_MOST_DESCRIPTION = 2_000  # characters of a description in a prompt
+_DEPTHS = (5, 4, 3, 2, 1)
+
+
+def signature(schema: Schema, most: int = _MOST) -> str:
+    """The notation of a schema in at most about `most` characters, as deep as that allows.
+
+    If even one level is too long, only the names remain, those that are required first.
+
+    >>> signature({"properties": {"day": {"format": "date"}, "n": {"type": "integer"}}, "required": ["day"]})
+    '{day: date, n?: integer}'
+    """
+    properties = properties_of(schema)
+    if not properties and schema.get("type", "object") == "object":
+        return "object" if schema.get("additionalProperties") else "{}"
+    text = ""
+    for depth in _DEPTHS:
+        if len(text := notation(schema, schema, depth=depth)) <= most:
+            return text
+    if not properties:
+        return f"{text[: most - 1]}…"
+    # Sorting is stable: otherwise the order is that of the schema.
+    names = [f"{one.name}{'' if one.required else '?'}" for one in sorted(properties, key=_is_optional)]
+    more = ["…"] if len(names) > _MOST_NAMES else []
+    return "{" + ", ".join([*names[:_MOST_NAMES], *more]) + "}"
+
+
+def _is_optional(one: Any) -> bool:
+    return not one.required
+
+
+@lru_cache(maxsize=4096)
+def _shown(tool: Tool) -> tuple[str, str, str | None]:
+    """The description, the signature and the result of a tool with an `input_schema`."""
+    description = tool.description
+    if len(description) > _MOST_DESCRIPTION:
+        description = f"{description[: _MOST_DESCRIPTION - 1]}…"
+    result = None if tool.output_schema is None else signature(tool.output_schema, _MOST_OF_RESULT)
+    return description, signature(tool.input_schema or {}), result
+
+
+def shown_tool(tool: Tool) -> dict[str, Any]:
+    """The object that a prompt shows of a tool: that of `tool_desc.json`, with signatures for schemas.
+
+    >>> shown_tool(Tool("now", "Tells the time.", input_schema={"type": "object"}))
+    {'id': 'now', 'desc': 'Tells the time.', 'parameters': '{}'}
+    """
+    if tool.input_schema is None:
+        return tool.to_json()
+    description, takes, gives = _shown(tool)
+    shown: dict[str, Any] = {"id": tool.id, "desc": description}
+    if tool.is_resource:
+        shown |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
+    return shown | {"parameters": takes} | ({} if gives is None else {"returns": gives})
+
+
+def read_shown(shown: Any) -> Any:
+    """The object of `tool_desc.json` that `shown_tool` shows; any other value is returned unchanged.
+
+    >>> read_shown({"id": "now", "parameters": "{zone?: string}"})["input_schema"]["properties"]
+    {'zone': {'type': 'string'}}
+    """
+    if not isinstance(shown, Mapping) or not isinstance(shown.get("parameters"), str):
+        return shown
+    tool = {key: item for key, item in shown.items() if key not in ("parameters", "returns")}
+    tool["input_schema"] = {"type": "object", **read_notation(shown["parameters"])}
+    if isinstance(shown.get("returns"), str):
+        tool["output_schema"] = read_notation(shown["returns"])
+    return tool
+
+
+# The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", and words: "date-time", "1..8".
+_TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[[\d.]*\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
+_FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
+_TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
+_DEEPEST = 40
+
+
+def read_notation(text: str) -> dict[str, Any]:
+    """The schema that a notation shows, as far as it shows it.
+
+    Raises:
+        ValueError: The text is not a notation.
+
+    >>> read_notation("{to: email[], size?: 'S' | 'M' = 'M'}") == {"type": "object", "required": ["to"],
+    ...     "properties": {"to": {"type": "array", "items": {"type": "string", "format": "email"}},
+    ...                    "size": {"enum": ["S", "M"], "default": "M"}}}
+    True
+    """
+    reader = _Reader(_TOKEN.findall(text))
+    schema = reader.value(_DEEPEST)
+    if reader.next:
+        raise ValueError(f"not a signature: {text[:80]}")
+    return schema
+
+
+class _Reader:
+    """Parses the tokens of one notation; `next` is the first that is left, "" at the end."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens: Iterator[str] = iter(tokens)
+        self.next = next(self._tokens, "")
+
+    def take(self, *allowed: str) -> str:
+        token, self.next = self.next, next(self._tokens, "")
+        if not token or (allowed and token not in allowed):
+            raise ValueError(f"not a signature at {token!r}")
+        return token
+
+    def value(self, left: int) -> dict[str, Any]:
+        schema = self.union(left)
+        if self.next == "=":
+            self.take()
+            default = _literal(self.take())
+            schema = schema if default is _UNKNOWN else {**schema, "default": default}
+            while self.next not in ("", ",", "}"):  # a list or an object, which is not kept
+                self.take()
+        return schema
+
+    def union(self, left: int) -> dict[str, Any]:
+        parts = [self.listed(left)]
+        while self.next == "|":
+            self.take()
+            if self.next == "…":
+                self.take()
+            else:
+                parts.append(self.listed(left))
+        if len(parts) == 1:
+            only = parts[0]
+            return {"enum": only["enum"]} if "enum" in only else only
+        if all(part.keys() == {"enum"} for part in parts):
+            return {"enum": [value for part in parts for value in part["enum"]]}
+        return {"anyOf": parts}
+
+    def listed(self, left: int) -> dict[str, Any]:
+        if left == 0:
+            raise ValueError("a signature is nested too deeply")
+        schema = self.single(left - 1)
+        while _LENGTH.fullmatch(self.next):
+            bounds = _read_bounds(self.take()[1:-1], "minItems", "maxItems")
+            schema = {"type": "array"} | ({"items": schema} if schema else {}) | bounds
+        return schema
+
+    def single(self, left: int) -> dict[str, Any]:
+        token = self.take()
+        if token == "{":
+            return self.object(left)
+        if token == "(":
+            schema = self.union(left)
+            self.take(")")
+            return schema
+        if token == "list" and self.next == "[":
+            self.take("[")
+            schema = self.union(left)
+            self.take("]")
+            return {"type": "array", "items": schema}
+        if token in ("integer", "number") and ".." in self.next:
+            return {"type": token} | _read_bounds(self.take(), "minimum", "maximum")
+        if token in _TYPES:
+            return {"type": token}
+        if token in _FORMATS:
+            return {"type": "string", "format": token}
+        value = _literal(token)
+        return {} if value is _UNKNOWN else {"enum": [value]}
+
+    def object(self, left: int) -> dict[str, Any]:
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        while self.next != "}":
+            name = self.take()
+            if name != "…":
+                name = str(_literal(name)) if name.startswith("'") else name
+                if self.next == "?":
+                    self.take()
+                else:
+                    required.append(name)
+                properties[name] = {}
+                if self.next == ":":
+                    self.take()
+                    properties[name] = self.value(left)
+            if self.next != "}":
+                self.take(",")
+        self.take()
+        return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+
+
+_LENGTH = re.compile(r"\[[\d.]*\]")
+
+
+def _read_bounds(text: str, least: str, most: str) -> dict[str, Any]:
+    """The keywords of `1..8`; raises ValueError if it is none."""
+    ends = zip((least, most), text.split(".."), strict=True) if text else ()
+    return {keyword: json.loads(end) for keyword, end in ends if end}
+
+
+_UNKNOWN = object()
+
+
+def _literal(token: str) -> Any:
+    """The value of a token; `_UNKNOWN` if it is a word such as "any"."""
+    if token.startswith("'"):
+        token = '"' + re.sub(r"\\'|\"", lambda found: "'" if found[0] == "\\'" else '\\"', token[1:-1]) + '"'
+    try:
+        return json.loads(token)
+    except (ValueError, RecursionError):
+        return _UNKNOWN
