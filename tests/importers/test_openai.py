@@ -143,6 +143,13 @@ def test_a_malformed_tool_does_not_prevent_the_others(tmp_path: Path) -> None:
     ]
 
 
+def test_a_request_whose_tools_are_no_list_is_skipped_and_one_without_tools_is_not(tmp_path: Path) -> None:
+    requests = [{"messages": MESSAGES, "tools": tools} for tools in (5, None, [FLAT])]
+    incoming = read(IMPORTER, tmp_path, *requests)
+    assert names(incoming) == ["forecast"]
+    assert incoming.skipped == (Skipped("line 1", "has no name"),)
+
+
 def test_tools_of_a_namespace_are_tagged(tmp_path: Path) -> None:
     group = {"type": "namespace", "name": "weather", "description": "All weather.", "tools": [FLAT]}
     (tool,) = read(IMPORTER, tmp_path, {"tools": [group]}).tools

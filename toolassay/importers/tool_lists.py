@@ -100,7 +100,9 @@ class ToolListImporter(Importer):
             held = [value[key] for key in self._holders_of(value)]
             for one in held:
                 yield from self._entries(one, where, namespace, level + 1)
-            if not held and (value.get("name") or not value.keys() & _REQUEST_KEYS):
+            is_request = bool(value.keys() & _REQUEST_KEYS) and not value.get("name")
+            has_malformed = any(value.get(key) is not None for key in self.holders)
+            if not held and (has_malformed or not is_request):
                 yield _Entry(where or "the document", value, namespace)
         elif value is not None:
             yield _Entry(where or "the document", value, namespace)
