@@ -82,6 +82,10 @@ def test_what_exceeds_a_bound_or_is_broken_is_one_error(text: str, reason: str, 
     assert "\n" not in str(error.value)
 
 
+def test_what_json_has_no_number_for_is_null() -> None:
+    assert parse_document('{"a": NaN, "b": -Infinity}', "a.json") == {"a": None, "b": None}
+
+
 def test_tags_of_yaml_construct_nothing() -> None:
     assert parse_yaml("a: !!python/object/apply:os.system ['exit 1']") == {"a": ["exit 1"]}
 

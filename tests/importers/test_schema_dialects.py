@@ -50,6 +50,11 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
             "$defs": {"a": {}},
         },
     ),
+    "a nullable root": (
+        "openapi-3.0",
+        {"allOf": [{"$ref": "#/$defs/a"}], "nullable": True, "$defs": {"a": {}}},
+        {"anyOf": [{"allOf": [{"$ref": "#/$defs/a"}]}, {"type": "null"}], "$defs": {"a": {}}},
+    ),
     "x-nullable": ("swagger-2.0", {"type": "integer", "x-nullable": True}, {"type": ["integer", "null"]}),
     "a file": ("swagger-2.0", {"type": "file"}, {"type": "string", "format": "binary"}),
     "an example": ("openapi-3.0", {"example": {"a": 1}}, {"examples": [{"a": 1}]}),

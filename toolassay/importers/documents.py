@@ -50,7 +50,7 @@ def parse_document(text: str, path: Path | str) -> Any:
         if len(text) > MOST_BYTES["JSON"]:
             raise _too_large(path, "JSON")
         try:
-            return json.loads(text)
+            return json.loads(text, parse_constant=_no_number)
         except RecursionError:
             raise UsageError("is nested too deeply", file=path, fix="flatten it") from None
         except json.JSONDecodeError as error:
@@ -78,13 +78,17 @@ def read_values(path: Path) -> Iterator[Line]:
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 try:
-                    yield Line(number, json.loads(line))
+                    yield Line(number, json.loads(line, parse_constant=_no_number))
                 except (ValueError, RecursionError):
                     raise UsageError(
                         "is not valid JSON", file=path, line=number, fix="correct or remove that line"
                     ) from None
         return
     yield Line(1, parse_document(text, path))
+
+
+def _no_number(name: str) -> None:
+    """NaN and Infinity, which Python writes and JSON does not have, become null."""
 
 
 def _is_json(text: str) -> bool:

@@ -202,8 +202,8 @@ class Normaliser:
         if not {"$ref", "allOf", "anyOf", "oneOf"} & result.keys():
             return result
         either: dict[str, Any] = {"anyOf": [result, {"type": "null"}]}
-        texts = [key for key in ("title", "description", "examples", "default") if key in result]
-        return either | {key: result.pop(key) for key in texts}
+        kept = [key for key in ("title", "description", "examples", "default", "$defs") if key in result]
+        return either | {key: result.pop(key) for key in kept}
 
 
 def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
