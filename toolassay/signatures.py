@@ -151,18 +151,16 @@ class _Reader:
             self.take()
             default = _literal(self.take())
             schema = schema if default is _UNKNOWN else {**schema, "default": default}
-            while self.next not in ("", ",", "}"):  # a list or an object, which is not kept
-                self.take()
         return schema
 
     def union(self, left: int) -> dict[str, Any]:
         parts = [self.listed(left)]
         while self.next == "|":
             self.take()
-            if self.next == "…":
+            if self.next == "…":  # the values shown are some of the allowed ones
                 self.take()
-            else:
-                parts.append(self.listed(left))
+                return {"type": "string"} if isinstance(parts[0].get("enum", [""])[0], str) else {}
+            parts.append(self.listed(left))
         if len(parts) == 1:
             only = parts[0]
             return {"enum": only["enum"]} if "enum" in only else only
