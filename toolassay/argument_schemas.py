@@ -311,7 +311,8 @@ class _Notation:
     def text(self, schema: Any, depth: int) -> str:
         schema = resolve(schema, self.root)
         text = self.type(schema, depth)
-        return f"{text} = {_value(schema['default'])}" if schema.get("default") is not None else text
+        default = schema.get("default")
+        return f"{text} = {_value(default)}" if isinstance(default, str | int | float) else text
 
     def type(self, schema: Schema, depth: int) -> str:
         self.left -= 1

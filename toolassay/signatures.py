@@ -74,6 +74,24 @@ def shown_tool(tool: Tool) -> dict[str, Any]:
     return shown | {"parameters": takes} | ({} if gives is None else {"returns": gives})
 
 
+def details_of(tool: Tool) -> dict[str, Any]:
+    """What pages show of an imported tool beside its description; empty for a published one.
+
+    >>> details_of(Tool("now", input_schema={"type": "object"}, tags=("time",), source={"server": "clock"}))
+    {'signature': '{}', 'tags': ['time'], 'source': {'server': 'clock'}}
+    """
+    details: dict[str, Any] = {}
+    if tool.input_schema is not None:
+        _, details["signature"], result = _shown(tool)
+        if result is not None:
+            details["result"] = result
+    scalars = str, int, float
+    hints = {key: value for key, value in tool.annotations.items() if isinstance(value, scalars)}
+    source = {key: str(value) for key, value in tool.source.items() if isinstance(value, scalars)}
+    found = {"annotations": hints, "tags": list(tool.tags), "source": source}
+    return details | {key: value for key, value in found.items() if value}
+
+
 def read_shown(shown: Any) -> Any:
     """The object of `tool_desc.json` that `shown_tool` shows; any other value is returned unchanged.
 
@@ -89,7 +107,7 @@ def read_shown(shown: Any) -> Any:
     return tool
 
 
-# The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", and words: "date-time", "1..8".
+# The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", words such as "date-time".
 _TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[[\d.]*\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
 _FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
 _TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
@@ -133,18 +151,16 @@ class _Reader:
             self.take()
             default = _literal(self.take())
             schema = schema if default is _UNKNOWN else {**schema, "default": default}
-            while self.next not in ("", ",", "}"):  # a list or an object, which is not kept
-                self.take()
         return schema
 
     def union(self, left: int) -> dict[str, Any]:
         parts = [self.listed(left)]
         while self.next == "|":
             self.take()
-            if self.next == "…":
+            if self.next == "…":  # the values shown are some of the allowed ones
                 self.take()
-            else:
-                parts.append(self.listed(left))
+                return {"type": "string"} if isinstance(parts[0].get("enum", [""])[0], str) else {}
+            parts.append(self.listed(left))
         if len(parts) == 1:
             only = parts[0]
             return {"enum": only["enum"]} if "enum" in only else only
@@ -174,7 +190,7 @@ class _Reader:
             schema = self.union(left)
             self.take("]")
             return {"type": "array", "items": schema}
-        if token in ("integer", "number") and ".." in self.next:
+        if token in ("integer", "number") and _RANGE.fullmatch(self.next):
             return {"type": token} | _read_bounds(self.take(), "minimum", "maximum")
         if token in _TYPES:
             return {"type": token}
@@ -204,7 +220,8 @@ class _Reader:
         return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
-_LENGTH = re.compile(r"\[[\d.]*\]")
+_LENGTH = re.compile(r"\[[\d.]*\]")  # "[]" and "[1..8]", not "[a]"
+_RANGE = re.compile(r"[\d.eE+-]*\.\.[\d.eE+-]*")  # "1..8" and "-0.5..", not "1.5"
 
 
 def _read_bounds(text: str, least: str, most: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from toolassay.graph.links import TypedLinks
 from toolassay.report.circular_layout import Circle, CirclePlace, Point, arrange
 from toolassay.report.style import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
 from toolassay.report.type_graph import type_counts
+from toolassay.signatures import details_of
 from toolassay.text_formatting import count_of
 from toolassay.tools import Tool
 
@@ -107,6 +108,7 @@ def _tool(tool: Tool, place: CirclePlace, radius: float, number_of: Mapping[str,
         "takes": [number_of[kind] for kind in tool.inputs],
         "gives": [number_of[kind] for kind in tool.outputs],
         "parameters": [[item.name, item.type, item.description] for item in tool.parameters],
+        **details_of(tool),
         "colour": number_of[given_type(tool)],
         "x": round(x, 1),
         "y": round(y, 1),

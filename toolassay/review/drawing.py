@@ -9,8 +9,10 @@ from collections import defaultdict
 from typing import Any
 
 from toolassay.dataset import reference_index
+from toolassay.gates.references import PlanValue, texts_in
 from toolassay.gold import Gold
 from toolassay.report.style import given_type, type_colours, types_by_use
+from toolassay.signatures import details_of
 from toolassay.tools import ToolLibrary
 
 
@@ -50,10 +52,15 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
 
 
 def tool_card(name: str, library: ToolLibrary) -> dict[str, Any]:
-    """A tool as the page describes it; `known` is False if the library lacks the tool."""
+    """A tool as the page describes it; `known` is False if the library lacks the tool.
+
+    An imported tool also has its signature, what it gives, and its required arguments: the page lists an
+    optional one only if it is given.
+    """
     if name not in library:
         return {"name": name, "known": False, "description": "", "takes": [], "gives": [], "parameters": []}
     tool = library[name]
+    required = [item.name for item in tool.parameters if item.required]
     return {
         "name": name,
         "known": True,
@@ -61,6 +68,7 @@ def tool_card(name: str, library: ToolLibrary) -> dict[str, Any]:
         "takes": list(tool.inputs),
         "gives": list(tool.outputs),
         "parameters": [[item.name, item.type, item.description] for item in tool.parameters],
+        **({} if tool.input_schema is None else details_of(tool) | {"required": required}),
     }
 
 
@@ -70,9 +78,9 @@ def _references(gold: Gold) -> list[tuple[int, int]]:
     for node in gold.nodes:
         for argument in node.arguments or ():
             value = argument.get("value") if isinstance(argument, dict) else argument
-            index = reference_index(value)
-            if index is not None:
-                found[index, node.place] = None
+            for text in texts_in(PlanValue(0, value, "")):
+                if (index := reference_index(text.value)) is not None:
+                    found[index, node.place] = None
     return list(found)
 
 

@@ -82,7 +82,10 @@ def pipeline(
     if not _has_graph(DataFolder(Path(data_dir)), dependency_type, screen):
         build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
     step("visualize_graph.py", folder)
-    visualize(data_dir, screen=screen)
+    try:
+        visualize(data_dir, screen=screen)
+    except UsageError as error:  # thousands of tools
+        screen.say(f"{WARNING}no pictures: {error}")
     flags = _flags(limits)
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     size = f"--number_of_samples {number_of_samples}"
@@ -163,9 +166,12 @@ def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) 
 def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
     """The output files as pairs (description, path)."""
     place = Path(data_dir)
-    rows = [
+    pictures = [
         ("the tool graph to explore", "graph_desc.html"),
         ("the tool graph as a picture", "graph_desc.png"),
+    ]
+    rows = [
+        *((what, path) for what, path in pictures if (place / path).exists()),
         ("requests with gold plans", "data.json"),
         *((f"plans of {name}", f"predictions/{safe_name(name)}.json") for name in llm),
         *((f"scores of {name}", f"metrics/{safe_name(name)}.json") for name in llm),

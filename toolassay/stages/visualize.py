@@ -23,10 +23,11 @@ def visualize(
         screen: Receives messages, results and progress.
 
     Returns:
-        The files written beside the graph: PNG, PDF and, unless the graph is too large, the HTML page.
+        The files written beside the graph: PNG, PDF and the HTML page; a warning names the reason where the
+        graph is too large for a picture or for the page.
 
     Raises:
-        UsageError: There is no graph, or it is too large to draw.
+        UsageError: There is no graph, or it is too large for both.
     """
     from toolassay.report import draw_graph, write_graph_page
 
@@ -34,13 +35,22 @@ def visualize(
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
     graph = folder.graph(folder.benchmark.get("dependency_type"), graph_desc=path, say=screen.say)
     with screen.progress(f"draw {path}", 2) as advance:
-        made = draw_graph(graph, path.parent)
+        made: list[Path] = []
+        refused: UsageError | None = None
+        try:
+            made += draw_graph(graph, path.parent)
+        except UsageError as error:
+            refused = error
         advance()
         try:
             made.append(write_graph_page(graph, path.parent / "graph_desc.html"))
         except UsageError as error:
+            if refused is not None:
+                raise refused from None
             screen.say(f"{WARNING}no page: {error}")
         advance()
+    if refused is not None:
+        screen.say(f"{WARNING}no picture: {refused}")
     for picture in made:
         screen.show(str(picture))
     return made

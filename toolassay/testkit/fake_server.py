@@ -12,6 +12,7 @@ from typing import Any
 from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
+from toolassay.signatures import read_shown
 
 # A line with a tool of a Back-Instruct prompt: matches 'Node 1: {"id": "a"}', not "Node 1: …".
 _NODE = re.compile(r"^Node \d+: (\{.*\})$", re.MULTILINE)
@@ -33,7 +34,7 @@ def canned_answer(prompt: str) -> str:
 
 def _instruction_for(prompt: str) -> dict[str, Any]:
     """A request and its gold plan for the nodes and links of a Back-Instruct prompt."""
-    tools = [json.loads(text) for text in _NODE.findall(prompt)]
+    tools = [read_shown(json.loads(text)) for text in _NODE.findall(prompt)]
     links = [{"source": source, "target": target} for source, target in _LINK.findall(prompt)]
     literals: list[str] = []
 
@@ -48,9 +49,10 @@ def _instruction_for(prompt: str) -> dict[str, Any]:
             free = tool["input-type"][len(fed) :]
             nodes.append({"id": tool["id"], "input": [*fed, *map(literal, free)]})
         else:
-            arguments = [
-                {"name": item["name"], "value": literal(item["name"])} for item in tool["parameters"]
+            names = tool.get("input_schema", {}).get("properties") or [
+                item["name"] for item in tool.get("parameters", ())
             ]
+            arguments = [{"name": name, "value": literal(name)} for name in names]
             nodes.append({"id": tool["id"], "arguments": arguments})
     instruction: dict[str, Any] = {
         "task_steps": [f"Step {n}: use {tool['id']}" for n, tool in enumerate(tools, start=1)],

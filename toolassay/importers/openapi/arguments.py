@@ -488,6 +488,8 @@ def arguments_of(reader: Reader, operation: Operation, losses: dict[Note, None])
                 losses[Note("requestBody.schema.description", "the body's own is kept")] = None
             pieces.append(replace(measured({"properties": flat.properties}), losses=frozenset(flat.losses)))
             losses.update(dict.fromkeys(sorted(body.piece.losses)))
+        elif _is_empty_object(body):
+            losses[Note("requestBody", "may only be an empty object")] = None
         else:
             name = _unused("body", properties)
             whole = body.piece.schema
@@ -506,6 +508,19 @@ def arguments_of(reader: Reader, operation: Operation, losses: dict[Note, None])
     values = 4 + len(required) + sum(piece.values for piece in pieces)
     all_losses = frozenset().union(*(piece.losses for piece in pieces))
     return Arguments(Piece(schema, values, refs, all_losses), places, source, warnings)
+
+
+def _is_empty_object(body: Body) -> bool:
+    """Whether a body that may be left out has nothing to say, as of many GET operations."""
+    schema = body.piece.schema
+    return (
+        not body.required
+        and isinstance(schema, dict)
+        and schema.get("type") == "object"
+        and schema.get("additionalProperties") is False
+        and schema.keys() <= {"type", "additionalProperties", "properties", "description", "title"}
+        and not schema.get("properties")
+    )
 
 
 def _parameters(

@@ -1,7 +1,7 @@
 """Schemas of a document as JSON Schema whose references are definitions, shared between the tools.
 
 A definition is converted once, whatever refers to it, and the tools hold the same object: 20,000 operations
-that each reach thousands of schemas would not fit into memory otherwise. So schemas are never changed in place.
+that each reach thousands of schemas would not fit into memory otherwise. Schemas are never changed in place.
 """
 
 from __future__ import annotations

@@ -258,6 +258,13 @@
         [element("dt", {}, `${name} `, element("small", {}, kind)), element("dd", {}, text)]);
       parts.push(...section("Parameters", element("dl", {}, ...rows)));
     }
+    if (tool.signature) parts.push(...section("Signature", element("code", {}, tool.signature)));
+    if (tool.result) parts.push(...section("Result", element("code", {}, tool.result)));
+    if (tool.tags) parts.push(...section("Tags", element("p", {}, tool.tags.join(", "))));
+    for (const [title, given] of [["Hints of its server", tool.annotations], ["Source", tool.source]]) {
+      const rows = Object.entries(given || {}).map(([key, value]) => element("li", {}, `${key}: ${value}`));
+      if (rows.length) parts.push(...section(title, element("ul", {}, ...rows)));
+    }
     parts.push(...section(`Can come before it (${near.before.size})`, neighbourList(near.before)));
     parts.push(...section(`Can come after it (${near.after.size})`, neighbourList(near.after)));
     $("detail").replaceChildren(...parts);

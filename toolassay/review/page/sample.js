@@ -39,7 +39,8 @@ const argumentsOf = (node, card, nodes, findings) => {
       named ? shown(item.name) : `argument ${at + 1}`, named && type ? element("small", {}, ` ${type}`) : null));
     rows.push(element("dd", {}, value(named ? item.value : item, nodes), about(at)));
   });
-  card.parameters.filter(([name]) => !seen.has(name)).forEach(([name, type, text]) => {
+  const listed = ([name]) => !seen.has(name) && (!card.required || card.required.includes(name));
+  card.parameters.filter(listed).forEach(([name, type, text]) => {
     rows.push(element("dt", { title: text }, name, element("small", {}, ` ${type}`)),
       element("dd", { class: "missing" }, "not given"));
   });
@@ -52,6 +53,15 @@ export const choose = (number, scroll) => {
   if (scroll) $("cards").querySelector(`[data-place="${Number(number)}"]`)?.scrollIntoView({ block: "nearest" });
 };
 
+// What an import knows of a tool: its signature, and in one line its tags, hints and source.
+const detailsOf = (card) => {
+  if (!card.signature) return [];
+  const pairs = Object.entries({ ...card.annotations, ...card.source }).map(([key, given]) => `${key}: ${given}`);
+  const about = [...(card.tags || []), ...pairs].join(" · ");
+  return [element("p", { class: "aside" }, element("code", {}, card.signature),
+    card.result ? [" → ", element("code", {}, card.result)] : null), about ? element("p", { class: "aside" }, about) : null];
+};
+
 const cardOf = (node, number, drawn, findings) => {
   const name = toolOf(node);
   const card = drawn.cards[name] || { known: false, description: "", takes: [], gives: [], parameters: [] };
@@ -60,7 +70,7 @@ const cardOf = (node, number, drawn, findings) => {
   const row = element("li", { "data-place": number },
     element("h3", {}, element("span", { class: "number" }, String(number)), shown(name ?? "no tool")),
     card.known ? element("p", {}, card.description || "No description.") : chip("not in the tool library", "bad-chip"),
-    mine.filter((item) => !(placeOf(item)[1] < count)).map(note));
+    detailsOf(card), mine.filter((item) => !(placeOf(item)[1] < count)).map(note));
   if (card.takes.length || card.gives.length) {
     row.append(element("div", { class: "chips flow" }, card.takes.map((type) => chip(type)),
       element("span", { class: "quiet" }, "→"), card.gives.map((type) => chip(type))));
