@@ -42,8 +42,13 @@ def listing(*tools: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def hang() -> None:
-    """Never answer, and end only by force."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    """Never answer, and end only by force; SIGTERM is reported to the pipe of `children`."""
+
+    def report(number: int, frame: object) -> None:
+        if len(ARGUMENTS) > 2:
+            Path(ARGUMENTS[2]).write_text("asked to end")
+
+    signal.signal(signal.SIGTERM, report)
     report_pid()
     while True:
         signal.pause()
@@ -188,8 +193,8 @@ def environment() -> None:
 def children() -> None:
     """Start children: one in the group, one with a session of its own, and an orphan with one.
 
-    All ignore SIGTERM. The second argument says what follows: serve, hang, flood_garbage, or die; then a pipe that is
-    written to when all run.
+    All ignore SIGTERM. The second argument says what follows: serve, die or another behaviour; the third
+    one may name a pipe that is written to when all run.
     """
     child = [sys.executable, __file__, "hang", ARGUMENTS[0]]
     quiet: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}

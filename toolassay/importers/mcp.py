@@ -25,9 +25,12 @@ from toolassay.mcp_client.server_config import (
 )
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
 from toolassay.screen import SILENT, Screen
+from toolassay.text_formatting import count_of
 
+_LONGEST = 3600  # seconds
 _AT_ONCE = 4  # servers of a configuration file that run at the same time
 _NESTED_LISTINGS = 6  # levels of servers, results and tools in a saved listing; published ones have four
+_LONGEST_NAME = 1000
 _SCHEMA_VALUES = 100_000  # of one tool; the largest published schema has some thousand
 # Characters of a server's name that are replaced: the blank in "my server", not the dash in "my-server".
 _NOT_NAME = re.compile(r"[^\w.-]+")
@@ -80,6 +83,8 @@ class McpImporter(Importer):
         """See `Importer.read`."""
         assert isinstance(options, McpOptions)
         headers = _headers(options.header)
+        if not 0 < options.timeout <= _LONGEST:
+            raise UsageError("--timeout is out of range", fix=f"give up to {_LONGEST} seconds")
         limits = Limits(seconds=options.timeout)
         is_address = source.startswith(("http://", "https://"))
         path = Path(source)
@@ -88,18 +93,13 @@ class McpImporter(Importer):
                 "--header is for an http(s) address", fix='write "headers" in the configuration file'
             )
         if not is_address and _is_file(path):
-            try:
-                lines = list(read_values(path))
-            except UsageError as error:
-                more = f"; to start a server, write the whole command, e.g. 'python {path.name}'"
-                raise UsageError(f"{error}{more}") from None
-            value = lines[0].value if len(lines) == 1 else [line.value for line in lines]
+            value = _value(path)
             entries = _entries(value)
-            if entries is None:
-                return _saved(value, source)
-            return _configured(entries, source, limits, screen)
+            return _saved(value, source) if entries is None else _configured(entries, source, limits, screen)
         config = parse_address(source, headers) if is_address else parse_command(source)
-        listing = run_coroutine(_interruptible(_list(config, limits)))
+        (listing,) = run_coroutine(_interruptible(_list_all([config], limits, screen)))
+        if isinstance(listing, ServerError):
+            raise listing
         tools, skipped = _tools([listing])
         return Incoming(tools, config.shown, skipped, config.secrets, _notes([listing]))
 
@@ -118,14 +118,26 @@ def _is_file(path: Path) -> bool:
     return is_file
 
 
+def _value(path: Path) -> Any:
+    """The JSON of a file, or a list of the values of its lines."""
+    hint = f"to start a server, write the whole command, e.g. 'python {path.name}'"
+    try:
+        lines = list(read_values(path))
+    except UsageError as error:
+        raise UsageError(f"{error}; {hint}") from None
+    value = lines[0].value if len(lines) == 1 else [line.value for line in lines]
+    if not isinstance(value, dict | list):
+        raise UsageError("is no MCP listing or configuration", file=path, fix=hint)
+    return value
+
+
 def _headers(given: Sequence[str]) -> dict[str, str]:
     headers = {}
     for number, text in enumerate(given, start=1):
         name, colon, value = text.partition(":")
-        # The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key". The value has no line break.
-        if not colon or not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name, re.ASCII) or not value.isprintable():
-            raise UsageError(f"--header number {number} is malformed", fix="write --header 'Name: value'")
-        headers[name] = value.strip()
+        if not colon:
+            raise UsageError(f"--header number {number} has no colon", fix="write --header 'Name: value'")
+        headers[name.strip()] = value.strip()
     return headers
 
 
@@ -183,20 +195,18 @@ async def _interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:
 def _entries(value: Any) -> Mapping[str, Any] | None:
     """The servers of a configuration file; None if the value is none.
 
-    A listing is never taken for a configuration, as its commands would be run: entries with tools are not
-    started. Only `mcpServers` may have a `tools`, which there selects tools.
+    A listing is never taken for a configuration, as its commands would be run. An entry with `tools` makes
+    `servers` a listing; under `mcpServers` it selects tools.
     """
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("mcpServers"), dict) and "tools" not in value:
         return dict(value["mcpServers"])
     servers = value.get("servers")
-    if isinstance(servers, dict) and any(
-        isinstance(entry, dict) and ("command" in entry or "url" in entry) and "tools" not in entry
-        for entry in servers.values()
-    ):
-        return servers
-    return None
+    entries = list(servers.values()) if isinstance(servers, dict) else []
+    has_servers = any(isinstance(one, dict) and ("command" in one or "url" in one) for one in entries)
+    has_tools = any(isinstance(one, list) or (isinstance(one, dict) and "tools" in one) for one in entries)
+    return servers if has_servers and not has_tools else None
 
 
 def _configured(entries: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
@@ -229,7 +239,7 @@ def _configured(entries: Mapping[str, Any], source: str, limits: Limits, screen:
         first = next((one for one in skipped if one.reason in fixes), None)
         if first is None:
             raise UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
-        more = f" (and {len(skipped) - 1} more servers failed)" if len(skipped) > 1 else ""
+        more = f" (and {count_of(len(skipped) - 1, 'more server')})" if len(skipped) > 1 else ""
         raise UsageError(
             f"no server could be listed: {first.where} {first.reason}{more}",
             file=source,
@@ -246,7 +256,7 @@ async def _list_all(
     configs: Sequence[ServerConfig], limits: Limits, screen: Screen
 ) -> list[_Listing | ServerError]:
     free = asyncio.Semaphore(_AT_ONCE)
-    with screen.progress("Listing MCP servers", len(configs)) as advance:
+    with screen.progress("listing MCP servers", len(configs)) as advance:
 
         async def one(config: ServerConfig) -> _Listing | ServerError:
             async with free:
@@ -352,8 +362,14 @@ _LOST = {
     "execution": "how to run the tool as a task",
     "icons": "pictures",
 }
-# Keys whose values are data: a "$ref" in them refers to nothing.
-_DATA_KEYS = frozenset(("default", "enum", "const", "example", "examples"))
+_LOST_OF_SERVERS = {
+    "config": "a recorded command is never run",
+    "nextCursor": "the listing has further pages, which are not in the file",
+}
+_REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
+# Keywords whose values are data, in which "$ref" refers to nothing, or map names that may look like keywords.
+_DATA = frozenset(("default", "enum", "const", "example", "examples"))
+_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 
 
 def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipped]]:
@@ -379,9 +395,7 @@ def _notes(listings: Sequence[_Listing]) -> list[Note]:
         notes.append(Note("server instructions", f"a tool file has none; of {names}"))
     lost = Counter(key for listing in listings for key in listing.extra if key != "instructions")
     for key, count in lost.items():
-        reason = (
-            "the listing has further pages" if key == "nextCursor" else "describes the server, not a tool"
-        )
+        reason = _LOST_OF_SERVERS.get(key, "describes the server, not a tool")
         notes.append(Note(key[:100], f"{reason} ({count} times)" if count > 1 else reason))
     return notes
 
@@ -403,8 +417,10 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     if not isinstance(raw, dict):
         raise _Malformed(f"is {_kind(raw)}, not an object")
     name = raw.get("name")
-    if not isinstance(name, str) or not name.strip():
-        raise _Malformed("has no name" if name in (None, "") else "has a malformed name")
+    if name is None or name == "":
+        raise _Malformed("has no name")
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        raise _Malformed("has a malformed name")
     losses = [
         Note(str(key)[:100], _LOST.get(key, "is no part of a tool")) for key in raw if key not in _TOOL_KEYS
     ]
@@ -459,7 +475,7 @@ def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
         raise _Malformed(f"its {key} does not describe an object")
     count = 0
 
-    def copy(item: Any, place: str, depth: int) -> Any:
+    def copy(item: Any, place: str, depth: int, kind: str) -> Any:
         nonlocal count
         count += 1
         if depth > DEEPEST:
@@ -467,20 +483,21 @@ def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
         if count > _SCHEMA_VALUES:
             raise _Malformed(f"its {key} has more than {_SCHEMA_VALUES:,} values")
         if isinstance(item, list):
-            return [copy(one, place, depth + 1) for one in item]
+            return [copy(one, place, depth + 1, kind) for one in item]
         if not isinstance(item, dict):
             return item
         copied = {}
         for name, part in item.items():
-            if name == "$ref" and isinstance(part, str) and not part.startswith("#"):
-                losses.append(Note(f"{place}.$ref"[:300], "refers to another document"))
-            elif name in _DATA_KEYS:
-                copied[name] = part
-            else:
-                copied[name] = copy(part, f"{place}.{name}", depth + 1)
+            of_part = kind if kind == "data" else "schema"
+            if kind == "schema":
+                of_part = "data" if name in _DATA else "names" if name in _NAMES else "schema"
+                if name in _REFERENCES and isinstance(part, str) and not part.startswith("#"):
+                    losses.append(Note(f"{place}.{name}"[:300], "refers to another document"))
+                    continue
+            copied[name] = copy(part, f"{place}.{name}", depth + 1, of_part)
         return copied
 
-    return {"type": "object", **copy(value, key, 1)}
+    return {"type": "object", **copy(value, key, 1, "schema")}
 
 
 def _kind(value: Any) -> str:

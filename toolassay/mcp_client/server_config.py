@@ -71,6 +71,8 @@ _LAUNCHERS = frozenset(
     )
 )
 _SUBCOMMANDS = frozenset(("run", "exec", "x", "dlx", "tool"))
+# The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key".
+_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _NOT_SECRET_HEADERS = frozenset(("accept", "accept-language", "content-type", "user-agent"))
 
 
@@ -196,7 +198,7 @@ def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind:
         kind: "sse" for the older transport; otherwise decided by the path.
 
     Raises:
-        ServerError: It is no http address with a host.
+        ServerError: It is no http address with a host, or a header is malformed.
     """
     try:
         parts = urlsplit(url)
@@ -209,6 +211,13 @@ def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind:
             server=name or Address.of(url).shown,
             fix="write http(s)://HOST:PORT/mcp",
         )
+    for header, value in headers.items():
+        if not _HEADER.fullmatch(header) or not (value.isascii() and value.isprintable()):
+            raise ServerError(
+                "has a malformed header",
+                server=name or Address.of(url).shown,
+                fix="write 'Name: value' in ASCII",
+            )
     legacy = kind == "sse" or (not kind and parts.path.rstrip("/").endswith("/sse"))
     return ServerConfig(name=name, url=url, headers=headers, legacy_sse=legacy)
 

@@ -133,7 +133,7 @@ class ServerProcess:
             # Its status has to arrive before the loop is closed: asyncio would warn.
             await self._ended(GRACE, lambda: self.process.returncode is None)
         finally:
-            self._kill()  # a second Ctrl-C interrupts the waiting
+            self._kill()  # another Ctrl-C may interrupt the waiting
             # The transport stays open, and warns when it is collected, while an escaped process has the pipe.
             transport = getattr(self.process, "_transport", None)
             if transport is not None:

@@ -1,0 +1,415 @@
+"""The importer of MCP servers: saved listings, live servers, and configuration files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_servers import answering, command_of, is_running, serving
+
+from toolassay.errors import UsageError
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.mcp import IMPORTER, McpOptions
+
+KEY = "sk-planted-0123456789"
+LOOK = {
+    "name": "look",
+    "description": "Look at goods.",
+    "inputSchema": {"type": "object", "properties": {"shelf": {"type": "string"}}, "required": ["shelf"]},
+}
+
+
+def read(source: str | Path, **options: Any) -> Incoming:
+    return IMPORTER.read(str(source), McpOptions(**options))
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    return tmp_path / "listing.json"
+
+
+def listing(saved: Path, value: Any) -> Incoming:
+    saved.write_text(json.dumps(value))
+    return read(saved)
+
+
+def only(saved: Path, **parts: Any) -> IncomingTool:
+    """A tool with these parts, imported."""
+    (tool,) = listing(saved, [{**LOOK, **parts}]).tools
+    return tool
+
+
+def names(incoming: Incoming) -> list[tuple[str | None, str]]:
+    return [(tool.source.get("server"), tool.name) for tool in incoming.tools]
+
+
+@pytest.mark.parametrize(
+    ("value", "servers"),
+    [
+        ({"tools": [LOOK]}, [None]),
+        ([LOOK], [None]),
+        (LOOK, [None]),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [LOOK]}}, [None]),
+        ({"server_name": "shop", "tools": [LOOK]}, ["shop"]),
+        ({"serverInfo": {"name": "shop"}, "tools": [LOOK]}, ["shop"]),
+        ({"shop": {"tools": [LOOK]}, "bank": [LOOK]}, ["shop", "bank"]),
+        ({"servers": {"shop": {"tools": [LOOK]}}}, ["shop"]),
+        ([{"name": "shop", "tools": [LOOK]}, {"name": "bank", "tools": [LOOK]}], ["shop", "bank"]),
+        ([{"name": "Shop", "tools": {"shop": {"server_name": "x", "tools": [LOOK]}}}], ["shop"]),
+        ([{"result": {"tools": [LOOK]}}, {"result": {"tools": [LOOK]}}], [None, None]),
+    ],
+)
+def test_the_forms_of_a_saved_listing(saved: Path, value: Any, servers: list[str | None]) -> None:
+    incoming = listing(saved, value)
+    assert names(incoming) == [(server, "look") for server in servers]
+    assert not incoming.skipped
+    assert incoming.source == str(saved)
+
+
+def test_json_lines_of_tools(saved: Path) -> None:
+    saved.write_text("".join(json.dumps({**LOOK, "name": name}) + "\n" for name in "ab"))
+    assert names(read(saved)) == [(None, "a"), (None, "b")]
+
+
+def test_what_of_a_tool_is_kept(saved: Path) -> None:
+    output = {"type": "object", "properties": {"found": {"type": "integer"}}}
+    hints = {"readOnlyHint": True, "x": 1, "idempotentHint": None}
+    tool = only(saved, title="Look!", outputSchema=output, annotations=hints)
+    assert (tool.name, tool.description) == ("look", "Look at goods.")
+    assert tool.input_schema == LOOK["inputSchema"]
+    assert tool.output_schema == output
+    assert tool.annotations == {"readOnlyHint": True, "x": 1, "title": "Look!"}
+    assert not tool.losses
+    assert not tool.warnings
+
+
+def test_a_title_describes_a_tool_without_description(saved: Path) -> None:
+    assert only(saved, title="Look!", description=None).description == "Look!"
+    assert only(saved, annotations={"title": "See"}, description="").description == "See"
+    both = only(saved, title="Look!", annotations={"title": "See"})
+    assert both.annotations == {"title": "Look!"}
+    assert [loss.field for loss in both.losses] == ["annotations.title"]
+
+
+def test_what_of_a_tool_is_lost_is_named(saved: Path) -> None:
+    tool = only(
+        saved,
+        execution={},
+        _meta={},
+        icons=[],
+        price=3,
+        annotations=[],
+        outputSchema=[],
+        title=7,
+        description=["a"],
+    )
+    fields = ["execution", "_meta", "icons", "price", "annotations", "title", "outputSchema", "description"]
+    assert [loss.field for loss in tool.losses] == fields
+    assert dict(tool.losses)["outputSchema"] == "is a list, not an object"
+    assert tool.output_schema is None
+
+
+def test_a_schema_that_is_missing_is_a_warning(saved: Path) -> None:
+    tool = only(saved, inputSchema=None)
+    assert tool.input_schema == {"type": "object", "properties": {}}
+    assert [warning.field for warning in tool.warnings] == ["inputSchema"]
+    assert only(saved, inputSchema={}).input_schema == {"type": "object"}
+
+
+def test_references_to_other_documents_are_removed(saved: Path) -> None:
+    properties = {
+        "a": {"$ref": "#/$defs/a"},
+        "b": {"$ref": "https://host/b.json", "description": "B."},
+        "$ref": {"type": "string"},
+        "default": {"$ref": "c.json"},
+        "d": {"default": {"$ref": "d.json"}},
+    }
+    tool = only(saved, inputSchema={"type": "object", "properties": properties, "$defs": {"a": {}}})
+    assert tool.input_schema["properties"] == {
+        **properties,
+        "b": {"description": "B."},
+        "default": {},
+    }
+    reason = "refers to another document"
+    assert tool.losses == [
+        Note("inputSchema.properties.b.$ref", reason),
+        Note("inputSchema.properties.default.$ref", reason),
+    ]
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"items": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("tool", "where", "reason"),
+    [
+        ("look", "tool 2", "is a text, not an object"),
+        ({}, "tool 2", "has no name"),
+        ({"name": 7}, "tool 2", "has a malformed name"),
+        ({"name": "x" * 2000}, "tool " + "x" * 100, "has a malformed name"),
+        ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
+        (
+            {"name": "b", "inputSchema": {"type": "string"}},
+            "tool b",
+            "its inputSchema does not describe an object",
+        ),
+        (
+            {"name": "b", "inputSchema": deep(300)},
+            "tool b",
+            "its inputSchema is nested more than 200 levels deep",
+        ),
+        (
+            {"name": "b", "inputSchema": {"enum": [0] * 100_001}},
+            "tool b",
+            "its inputSchema has more than 100,000 values",
+        ),
+    ],
+)
+def test_a_malformed_tool_is_skipped_and_the_others_stay(
+    saved: Path, tool: Any, where: str, reason: str
+) -> None:
+    incoming = listing(saved, {"server_name": "my shop", "tools": [LOOK, tool, {**LOOK, "name": "touch"}]})
+    assert names(incoming) == [("my_shop", "look"), ("my_shop", "touch")]
+    assert incoming.skipped == [Skipped(f"{where} of my_shop", reason)]
+
+
+def test_what_of_a_listing_is_lost_is_named_once(saved: Path) -> None:
+    servers = [
+        {"name": name, "web": "", "config": {}, "tools": [LOOK], "instructions": "Pay."} for name in "ab"
+    ]
+    incoming = listing(saved, [*servers, {"name": "c", "tools": [LOOK], "nextCursor": "x"}])
+    assert incoming.notes == [
+        Note("server instructions", "a tool file has none; of a, b"),
+        Note("config", "a recorded command is never run (2 times)"),
+        Note("web", "describes the server, not a tool (2 times)"),
+        Note("nextCursor", "the listing has further pages, which are not in the file"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [],
+        {"a": {"b": {"c": 1}}},
+        {"error": {"code": 1}},
+        [{"type": "function"}],
+        {"tools": [{}]},
+    ],
+)
+def test_a_file_without_tools_is_refused(saved: Path, value: Any) -> None:
+    with pytest.raises(UsageError, match=r"has no MCP tools.*Fix: give \{"):
+        listing(saved, value)
+
+
+def test_a_file_that_is_no_json_is_refused(saved: Path) -> None:
+    saved.write_text("import os\nprint('{')\n{")
+    with pytest.raises(UsageError, match=r"write the whole command, e\.g\. 'python listing\.json'"):
+        read(saved)
+    saved.write_text("[1,\n2")
+    with pytest.raises(UsageError, match=r":2: is not valid JSON.*e\.g\. 'python listing\.json'"):
+        read(saved)
+    with pytest.raises(UsageError, match="is a folder"):
+        read(saved.parent)
+
+
+def test_commands_in_a_listing_are_never_run(saved: Path) -> None:
+    trace = saved.parent / "was-run"
+    command = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
+    for value in (
+        [{"name": "shop", "config": {"mcpServers": {"shop": command}}, "tools": [LOOK]}],
+        {"servers": {"shop": {**command, "tools": [LOOK]}, "bank": command}},
+        {"mcpServers": {"shop": command}, "tools": [LOOK]},
+    ):
+        assert "look" in [name for _, name in names(listing(saved, value))]
+    assert not trace.exists()
+
+
+def test_a_saved_listing_needs_no_sdk(saved: Path) -> None:
+    saved.write_text(json.dumps([LOOK]))
+    program = (
+        "import sys; sys.modules.update(mcp=None, mcp_types=None, httpx2=None, anyio=None)\n"
+        "from toolassay.importers.mcp import IMPORTER, McpOptions\n"
+        f"print(IMPORTER.read({str(saved)!r}, McpOptions()).tools[0].name)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "look\n"
+
+
+def test_the_published_listings_of_seventy_servers(reference: Path) -> None:
+    path = reference / "mcp" / "livemcpbench_tools.json"
+    if not path.exists():
+        pytest.skip("the listings are not there")
+    incoming = read(path)
+    tools = incoming.tools
+    assert len(tools) == 527
+    assert sum(tool.output_schema is not None for tool in tools) == 104
+    assert sum(not tool.description for tool in tools) == 19
+    servers: dict[str, set[str]] = {}
+    for tool in tools:
+        servers.setdefault(tool.name, set()).add(tool.source["server"])
+    assert sum(len(of_name) > 1 for of_name in servers.values()) == 13
+    assert len({tool.source["server"] for tool in tools}) == 70
+    assert not incoming.skipped
+    assert not any(tool.losses for tool in tools)
+
+
+# Live servers
+
+live = pytest.mark.skipif(
+    not pytest.importorskip("importlib.util").find_spec("mcp"), reason="mcp is not installed"
+)
+
+
+def assert_shop(incoming: Incoming, server: str = "the_shop") -> None:
+    find, buy = incoming.tools
+    assert (find.name, find.description) == ("find", "Find goods by words in their names.")
+    assert find.annotations == {"readOnlyHint": True, "title": "Find goods"}
+    assert find.input_schema["required"] == ["words"]
+    assert find.output_schema is not None
+    assert find.source == {"server": server}
+    assert buy.input_schema["properties"]["address"]["type"] == "object"
+    assert [note.field for note in incoming.notes] == ["server instructions"]
+    assert not incoming.skipped
+
+
+@live
+def test_a_command_line() -> None:
+    incoming = read(command_of("shop"))
+    assert_shop(incoming)
+    assert incoming.source == f"{Path(sys.executable).name} shop.py"
+
+
+@live
+def test_an_address_with_headers() -> None:
+    with serving("shop", "http") as address:
+        incoming = read(address, header=[f"Authorization: Bearer {KEY}"])
+    assert_shop(incoming)
+    assert KEY in incoming.secrets
+    assert KEY not in incoming.source
+    assert incoming.source.startswith("http://127.0.0.1:")
+
+
+@live
+def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", KEY)
+    path = tmp_path / "mcp.json"
+    hostile = {"command": sys.executable, "args": command_of("hostile").split()[1:]}
+    with serving("shop", "http") as address, answering(401) as (locked, requests):
+        servers = {
+            "main shop": {"command": sys.executable, "args": command_of("shop").split()[1:]},
+            "branch": {"type": "http", "url": address, "headers": {"X-Key": "${SHOP_KEY}"}},
+            "locked": {"url": locked, "headers": {"Authorization": f"Bearer {KEY}"}},
+            "dead": {**hostile, "args": [*hostile["args"], "die", KEY], "env": {"SHOP": "planted value"}},
+            "unset": {"command": "serve", "args": ["${NOT_SET_ANYWHERE}"]},
+            "off": {"command": "serve", "disabled": True},
+        }
+        path.write_text(json.dumps({"mcpServers": servers}))
+        incoming = read(path)
+    assert names(incoming) == [
+        *(("main_shop", name) for name in ("find", "buy")),
+        *(("branch", name) for name in ("find", "buy")),
+    ]
+    assert {one.where: one.reason for one in incoming.skipped} == {
+        "off": "is disabled in the file",
+        "unset": "needs the variable NOT_SET_ANYWHERE, which is not set",
+        "locked": "answered HTTP 401 Unauthorized",
+        "dead": "ended with exit status 3 ('bad key *** at ***') before it answered initialize",
+    }
+    assert requests
+    assert incoming.source == str(path)
+    assert {KEY, "planted value"} <= set(incoming.secrets)
+    assert KEY not in str(dataclasses.replace(incoming, secrets=()))
+
+
+@live
+@pytest.mark.parametrize("key", ["mcpServers", "servers"])
+def test_a_configuration_of_which_no_server_can_be_listed_is_refused(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({key: {"a": {"command": "no-such-command"}, "b": {"url": "ftp://x"}}}))
+    with pytest.raises(UsageError) as error:
+        read(path)
+    assert str(error.value) == (
+        f"{path}: no server could be listed: b is not a valid address (and 1 more server). "
+        "Fix: write http(s)://HOST:PORT/mcp"
+    )
+    path.write_text(json.dumps({"mcpServers": {}}))
+    with pytest.raises(UsageError, match="has no server to start"):
+        read(path)
+
+
+@live
+def test_odd_tools_of_a_live_server_are_skipped_one_by_one() -> None:
+    result = {"tools": [LOOK, {"name": "a", "inputSchema": []}, {}, {**LOOK, "name": "b", "annotations": 7}]}
+    incoming = read(command_of("hostile", "answer", json.dumps(result)))
+    assert [tool.name for tool in incoming.tools] == ["look", "b"]
+    assert [one.where for one in incoming.skipped] == ["tool a", "tool 3"]
+    assert "server" not in incoming.tools[0].source  # its own name is malformed
+
+
+@live
+def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError) as error:
+        read(f"SHOP=planted-value {command_of('hostile', 'die', '--api-key', 'hunter2', KEY)}")
+    text = str(error.value)
+    assert "bad key --api-key *** *** at ***" in text
+    assert not any(secret in text for secret in ("hunter2", KEY, "planted-value"))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("serve", {"header": ["A: b"]}, "--header is for an http"),
+        ("http://host/mcp", {"header": ["hunter2"]}, "--header number 1 has no colon"),
+        ("http://host/mcp", {"header": ["a b: hunter2"]}, "has a malformed header"),
+        ("http://host/mcp", {"header": ["a: hunter2\n"] * 2 + ["b: é"]}, "has a malformed header"),
+        ("serve", {"timeout": float("nan")}, "--timeout is out of range"),
+        ("", {}, "is a folder|has no command"),
+        ("no-such-command --x", {}, "no-such-command --x: the command was not found"),
+    ],
+)
+def test_what_cannot_be_read_at_all_is_one_line(source: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message) as error:
+        read(source, **options)
+    assert "hunter2" not in str(error.value)
+    assert "Fix: " in str(error.value)
+
+
+@live
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, tmp_path: Path) -> None:
+    pids, pipe = tmp_path / "pids", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = (
+        "import sys; from toolassay.importers.mcp import IMPORTER, McpOptions\n"
+        "import toolassay.mcp_client.server_process as process\n"
+        "process.GRACE = 0.3\n"
+        "IMPORTER.read(sys.argv[1], McpOptions())"
+    )
+    command = command_of("hostile", "children", str(pids), "hang", str(pipe))
+    with subprocess.Popen(
+        [sys.executable, "-c", program, command], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert pipe.read_text() == "all run"
+        process.send_signal(number)
+        assert process.stderr
+        if times == 2:
+            assert pipe.read_text() == "asked to end"
+            process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+    assert "returncode" not in errors  # warnings of asyncio
+    assert not [pid for pid in map(int, pids.read_text().split()) if is_running(pid)]
