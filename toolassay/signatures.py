@@ -197,6 +197,8 @@ class _Reader:
         if token in _FORMATS:
             return {"type": "string", "format": token}
         value = _literal(token)
+        if value is _UNKNOWN and not _WORD.fullmatch(token):
+            raise ValueError(f"not a signature at {token!r}")
         return {} if value is _UNKNOWN else {"enum": [value]}
 
     def object(self, left: int) -> dict[str, Any]:
@@ -220,6 +222,7 @@ class _Reader:
         return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
+_WORD = re.compile(r"[\w.-]+|…")  # "any" and unknown types, not "["
 _LENGTH = re.compile(r"\[[\d.]*\]")  # "[]" and "[1..8]", not "[a]"
 _RANGE = re.compile(r"[\d.eE+-]*\.\.[\d.eE+-]*")  # "1..8" and "-0.5..", not "1.5"
 

@@ -191,7 +191,8 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
         return False
     kind = schema.get("type")
     if isinstance(kind, str) and kind in _SCALARS:
-        return type(value) in _SCALARS[kind]
+        whole = kind == "integer" and isinstance(value, float) and value.is_integer()
+        return whole or type(value) in _SCALARS[kind]
     if kind == "array":
         items = schema.get("items", {})
         return (

@@ -192,7 +192,8 @@ class _Templates:
         kinds = kinds_of(schema, self.root)
         if "array" in kinds:
             kinds = kinds_of(self.chosen(schema.get("items")), self.root)
-        return bool(kinds & _SIMPLE) and "const" not in schema
+        # A pattern is often one that no draw meets: such an optional argument is left out.
+        return bool(kinds & _SIMPLE) and schema.keys().isdisjoint(("const", "pattern"))
 
     def chosen(self, schema: Any, left: int = _DEEPEST) -> Mapping[str, Any]:
         """The schema with the first alternative that is not null in place of all, and `allOf` merged."""

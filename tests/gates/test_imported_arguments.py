@@ -1,0 +1,320 @@
+"""Arguments of imported tools: checked by their input schema, repaired, and grounded value by value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import difficult_tools, imported_tool, workshop_tools
+from small_libraries import check, label, named, told
+
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+from toolassay.gates.critic.prompt import critic_prompt
+from toolassay.gates.gate import Background, Gate
+from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.repair import repair
+from toolassay.gates.schema import SchemaGate
+from toolassay.gold import Gold
+from toolassay.tools import ToolLibrary
+
+WORKSHOP = Background(ToolLibrary.from_json(workshop_tools()), "temporal")
+GATE = SchemaGate(WORKSHOP)
+KNOWN = KnowabilityGate(WORKSHOP)
+BOOKING: dict[str, Any] = {"bench": "B2", "day": "2026-05-14", "hours": 3}
+MEMBER: dict[str, Any] = {"member": {"name": "Ann Lee", "email": "ann@example.org"}, "plan": "yearly"}
+VALUE = "task_nodes[0].arguments[0].value"
+
+
+def booked(**changes: Any) -> dict[str, Any]:
+    return label(("book_bench", named(**{**BOOKING, **changes})))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        booked(),
+        booked(guests=["Ann", "Bo"]),
+        booked(hours=3.0),
+        label(("add_member", named(**MEMBER))),
+        label(("add_member", named(**MEMBER, newsletter=False))),
+        label(("add_member", named(member={**MEMBER["member"], "phone": None}, plan="monthly"))),
+        label(("close_day", [])),
+        label(("search-notes", named(query="oak", tags=[]))),
+        label(("user.profile", [{"name": "user.name", "value": "owl"}])),
+        label(("report_damage", named(machine="saw", severity="low", parts=["belt"]))),
+    ],
+)
+def test_valid_arguments_pass(record: dict[str, Any]) -> None:
+    assert check(GATE, record) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"hours": "<node-0>"},
+        {"guests": "<node-0>"},
+        {"guests": ["Ann", "<node-0>"]},
+        {"day": "find_benches"},
+        {"bench": "<node-0>", "hours": "<node-0>"},
+    ],
+)
+def test_a_reference_is_valid_in_every_place(values: dict[str, Any]) -> None:
+    nodes = [("find_benches", named(day="2026-05-14")), ("book_bench", named(**{**BOOKING, **values}))]
+    assert check(GATE, label(*nodes)) == []
+    member = {"name": "<node-0>", "email": "<node-0>"}
+    whole = label(
+        ("find_benches", named(day="2026-05-14")), ("add_member", named(member=member, plan="<node-0>"))
+    )
+    assert check(GATE, whole) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "where", "words"),
+    [
+        (
+            "book_bench",
+            {**BOOKING, "hours": "four"},
+            "[2].value",
+            "'hours' of 'book_bench': 'four' is not of type",
+        ),
+        ("book_bench", {**BOOKING, "hours": "4"}, "[2].value", "is not of type 'integer'; repair writes 4"),
+        ("book_bench", {**BOOKING, "hours": True}, "[2].value", "True is not of type 'integer'"),
+        ("book_bench", {**BOOKING, "hours": 9}, "[2].value", "9 is greater than the maximum of 8"),
+        ("book_bench", {**BOOKING, "guests": "Ann"}, "[3].value", 'repair writes ["Ann"]'),
+        (
+            "book_bench",
+            {**BOOKING, "guests": ["Ann", 2]},
+            "[3].value[1]",
+            "'guests[1]' of 'book_bench': 2 is not",
+        ),
+        ("book_bench", {**BOOKING, "hours": None}, "[2].value", "None is not of type 'integer'"),
+        ("book_bench", {**BOOKING, "seat": "1"}, "[3].name", "not 'seat'"),
+        ("book_bench", {"bench": "B2", "hours": 1}, "", "no value for 'day'"),
+        ("book_bench", {**BOOKING, "bench": " "}, "", "no value for 'bench'"),
+        ("book_bench", {**BOOKING, "bench": "N/A"}, "[0].value", "'N/A' says no value for 'bench'"),
+        ("book_bench", {**BOOKING, "hours": "about <node-1>"}, "[2].value", "is not of type 'integer'"),
+        (
+            "find_benches",
+            {"day": "2026-05-14", "kind": "stone"},
+            "[1].value",
+            "'stone' is not one of ['wood'",
+        ),
+        (
+            "add_member",
+            {"member": {"name": "Ann"}, "plan": "yearly"},
+            "[0].value",
+            "'email' is a required property",
+        ),
+        ("add_member", {**MEMBER, "member": "Ann"}, "[0].value", "'Ann' is not of type 'object'"),
+        (
+            "order_material",
+            {"project": "shelf", "lines": [{"material": "oak", "amount": 0, "unit": "piece"}]},
+            "[1].value[0].amount",
+            "'lines[0].amount' of 'order_material': 0 is less than or equal to the minimum of 0",
+        ),
+        (
+            "add_member",
+            {**MEMBER, "member": {"name": "<name>", "email": "ann@example.org"}},
+            "[0].value.name",
+            "'<name>' says no value for 'member.name'",
+        ),
+    ],
+)
+def test_invalid_arguments_are_rejected_with_place_and_reason(
+    tool: str, values: dict[str, Any], where: str, words: str
+) -> None:
+    findings = check(GATE, label((tool, named(**values))))
+    assert told(findings) == [("reject", f"task_nodes[0].arguments{where}")]
+    assert words in findings[0].reason
+
+
+def test_a_violated_format_is_for_a_person() -> None:
+    findings = check(GATE, booked(day="14 May 2026"))
+    assert told(findings) == [("quarantine", "task_nodes[0].arguments[1].value")]
+    assert findings[0].reason == "'day' of 'book_bench': '14 May 2026' is not a 'date'"
+
+
+def test_further_names_are_allowed_where_the_schema_says_so() -> None:
+    open_tool = imported_tool(
+        "send", "Sends.", {"to": {"type": "string"}}, additionalProperties={"type": "integer"}
+    )
+    gate = SchemaGate(Background(ToolLibrary.from_json([open_tool]), "temporal"))
+    assert check(gate, label(("send", named(to="Bo", size=3)))) == []
+    assert told(check(gate, label(("send", named(to="Bo", size="big"))))) == [
+        ("reject", "task_nodes[0].arguments[1].value")
+    ]
+
+
+def test_what_only_the_whole_object_violates_is_reported_once() -> None:
+    either = imported_tool(
+        "find",
+        "Finds.",
+        {"id": {"type": "integer"}, "title": {}},
+        anyOf=[{"required": ["id"]}, {"required": ["title"]}],
+    )
+    gate = SchemaGate(Background(ToolLibrary.from_json([either]), "temporal"))
+    assert told(check(gate, label(("find", [])))) == [("reject", "task_nodes[0].arguments")]
+    assert check(gate, label(("find", named(id=1)))) == []
+
+
+def test_an_invalid_input_schema_names_file_line_and_tool(tmp_path: Path) -> None:
+    tools = workshop_tools()
+    tools["nodes"][1]["input_schema"]["properties"]["hours"]["minimum"] = "one"
+    write_json(tmp_path / "tool_desc.json", tools)
+    library = ToolLibrary.load(tmp_path / "tool_desc.json")
+    with pytest.raises(UsageError) as caught:
+        SchemaGate(Background(library, "temporal"))
+    lines = (tmp_path / "tool_desc.json").read_text().splitlines()
+    assert '"input_schema"' in lines[(caught.value.line or 0) - 1]
+    text = str(caught.value)
+    assert "'input_schema' of tool 'book_bench' is not valid" in text and "properties.hours.minimum" in text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"hours": "4"}, {"hours": 4}),
+        ({"hours": "4.0"}, {"hours": 4}),
+        ({"guests": "Ann Lee"}, {"guests": ["Ann Lee"]}),
+        ({"guests": '["Ann", "Bo"]'}, {"guests": ["Ann", "Bo"]}),
+        ({"bench": 12}, {"bench": "12"}),
+        ({"guests": [1, "Bo"]}, {"guests": ["1", "Bo"]}),
+    ],
+)
+def test_repair_converts_a_value_that_means_one_thing(before: Any, after: Any) -> None:
+    repaired, repairs = repair(booked(**before), WORKSHOP)
+    assert repaired["task_nodes"] == booked(**after)["task_nodes"]
+    assert {change.kind for change in repairs} == {"type"}
+    assert check(GATE, repaired) == []
+
+
+def test_repair_converts_nested_values_booleans_and_spellings_of_choices() -> None:
+    lines = [{"material": "oak", "amount": "2.5", "unit": "Metre"}]
+    nodes = [
+        ("order_material", named(project="shelf", lines=lines)),
+        ("add_member", named(**MEMBER, newsletter="True")),
+    ]
+    repaired, repairs = repair(label(*nodes), WORKSHOP)
+    fixed = repaired["task_nodes"]
+    assert fixed[0]["arguments"][1]["value"] == [{"material": "oak", "amount": 2.5, "unit": "metre"}]
+    assert fixed[1]["arguments"][2]["value"] is True
+    assert [change.where for change in repairs] == [
+        "task_nodes[0].arguments[1].value[0].amount",
+        "task_nodes[0].arguments[1].value[0].unit",
+        "task_nodes[1].arguments[2].value",
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"hours": "four"}, {"hours": "007"}, {"guests": "Ann, Bo"}, {"guests": "Ann and Bo"}, {"hours": "9"}],
+)
+def test_repair_leaves_what_may_mean_something_else(changes: dict[str, Any]) -> None:
+    assert repair(booked(**changes), WORKSHOP) == (booked(**changes), [])
+
+
+def test_repair_renumbers_references_inside_of_values() -> None:
+    nodes = [
+        ("book_bench", named(**{**BOOKING, "guests": ["<node-1>"]})),
+        ("find_benches", named(day="2026-05-14")),
+    ]
+    record = label(
+        *nodes, links="find_benches>book_bench", task_steps=["Step 1: Use find_benches", "Step 2: book_bench"]
+    )
+    repaired, _ = repair(record, WORKSHOP)
+    assert [node["task"] for node in repaired["task_nodes"]] == ["find_benches", "book_bench"]
+    assert repaired["task_nodes"][1]["arguments"][3]["value"] == ["<node-0>"]
+    near = label(
+        ("find_benches", named(day="2026-05-14")),
+        ("book_bench", named(**{**BOOKING, "guests": ["<Node 0>"]})),
+    )
+    fixed, _ = repair(near, WORKSHOP)
+    assert fixed["task_nodes"][1]["arguments"][3]["value"] == ["<node-0>"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "request_text", "state"),
+    [
+        (
+            "book_bench",
+            {**BOOKING, "guests": ["Ann", "Bo"]},
+            "Bench B2 for three hours on 14 May 2026, with Ann and Bo",
+            None,
+        ),
+        (
+            "book_bench",
+            {**BOOKING, "guests": ["Ann", "Zoe"]},
+            "Bench B2 for 3 hours on 2026-05-14, with Ann",
+            "reject",
+        ),
+        ("book_bench", {**BOOKING, "hours": 7}, "Bench B2 for 3 hours on 2026-05-14", "reject"),
+        (
+            "add_member",
+            {**MEMBER, "newsletter": False},
+            "Add Ann Lee, ann@example.org, to the yearly plan",
+            None,
+        ),
+        ("add_member", MEMBER, "Add Ann Lee, ann@example.com, to the yearly plan", "reject"),
+        (
+            "order_material",
+            {"project": "shelf", "lines": [{"material": "oak", "amount": 4, "unit": "piece"}]},
+            "Order 4 oak for the shelf project",
+            None,
+        ),
+        (
+            "order_material",
+            {"project": "shelf", "lines": [{"material": "oak", "amount": 4, "unit": "piece"}]},
+            "Order 4 litres of oak for the shelf project, 1 litre at a time",
+            "reject",
+        ),
+        ("search-notes", {"query": "oak", "limit": 10}, "Search the notes for oak", None),
+    ],
+)
+def test_each_value_inside_of_an_argument_must_be_grounded(
+    tool: str, values: dict[str, Any], request_text: str, state: str | None
+) -> None:
+    findings = check(KNOWN, label((tool, named(**values)), user_request=request_text))
+    assert [finding.state for finding in findings] == ([] if state is None else [state])
+
+
+def test_a_fixed_value_needs_no_grounding() -> None:
+    gate = KnowabilityGate(Background(ToolLibrary.from_json(difficult_tools()), "temporal"))
+    assert check(gate, label(("fixed", named(command="go", speed="fast")), user_request="Send it fast")) == []
+
+
+def test_the_critic_sees_signatures_and_typed_values() -> None:
+    prompt = critic_prompt(Gold.of(booked()), WORKSHOP.library)
+    assert '"parameters": "{bench: string, day: date, hours: integer 1..8, guests?: string[]}"' in prompt
+    assert '{"name": "hours", "value": 3}' in prompt and "input_schema" not in prompt
+
+
+def test_no_value_makes_a_gate_or_repair_fail() -> None:
+    deep: Any = "x"
+    for _ in range(200):
+        deep = [deep]
+    library = ToolLibrary.from_json({"nodes": [*workshop_tools()["nodes"], *difficult_tools()["nodes"]]})
+    background = Background(library, "temporal")
+    gates: list[Gate] = [SchemaGate(background), KnowabilityGate(background)]
+    odd: list[Any] = [
+        None,
+        {},
+        [],
+        "",
+        deep,
+        {"a": {"b": [1, None]}},
+        10**40,
+        1e308,
+        True,
+        "<node-7>",
+        {"": ""},
+    ]
+    for tool in library:
+        names = [parameter.name for parameter in tool.parameters] or ["x"]
+        for value in odd:
+            record = label((tool.id, [{"name": name, "value": value} for name in names]))
+            json.dumps([finding.to_json() for gate in gates for finding in gate.check(Gold.of(record))])
+            repair(record, background)

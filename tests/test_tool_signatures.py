@@ -1,0 +1,127 @@
+"""Imported tools in one line, and the same line read back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from builders import difficult_tools, imported_tool, workshop_tools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.prompt_templates import read_tool_sentence, tool_sentence
+from toolassay.signatures import details_of, read_notation, read_shown, shown_tool, signature
+from toolassay.tools import Tool, ToolLibrary
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+scalars = st.one_of(
+    st.sampled_from(["string", "integer", "number", "boolean"]).map(lambda kind: {"type": kind}),
+    st.sampled_from(["date", "email", "date-time"]).map(lambda name: {"type": "string", "format": name}),
+    st.lists(texts, min_size=1, max_size=4, unique=True).map(lambda values: {"enum": values}),
+    st.tuples(st.integers(-9, 9), st.integers(10, 99)).map(
+        lambda ends: {"type": "integer", "minimum": ends[0], "maximum": ends[1]}
+    ),
+    st.tuples(texts, texts).map(lambda pair: {"enum": list(dict.fromkeys(pair)), "default": pair[0]}),
+)
+
+
+def objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(texts.filter(bool), inner, min_size=1, max_size=3).flatmap(
+        lambda properties: st.sets(st.sampled_from(sorted(properties))).map(
+            lambda required: {"type": "object", "properties": properties, "required": sorted(required)}
+        )
+    )
+
+
+schemas = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        objects(inner), inner.map(lambda items: {"type": "array", "items": items, "minItems": 2})
+    ),
+    max_leaves=6,
+)
+
+
+@given(objects(schemas))
+def test_a_signature_read_back_has_the_same_signature(schema: dict[str, Any]) -> None:
+    shown = signature(schema, 10_000)
+    assert signature(read_notation(shown), 10_000) == shown
+
+
+@pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])
+def test_shown_tools_are_read_back_with_their_parameters(tools: dict[str, Any]) -> None:
+    for tool in ToolLibrary.from_json(tools):
+        read = ToolLibrary.from_json([read_shown(json.loads(json.dumps(shown_tool(tool))))]).tools[0]
+        assert [(one.name, one.required) for one in read.parameters] == [
+            (one.name, one.required) for one in tool.parameters
+        ]
+        assert (read.id, read.description) == (tool.id, tool.description)
+        assert (read.output_schema is None) == (tool.output_schema is None)
+        sentence = read_shown(read_tool_sentence(tool_sentence(tool)))
+        assert sentence["input_schema"] == read.input_schema
+
+
+def test_a_line_shows_no_schema_definitions_or_source() -> None:
+    for tool in ToolLibrary.from_json(workshop_tools()):
+        line = json.dumps(shown_tool(tool))
+        assert not [word for word in ("$defs", "$ref", "properties", "source") if word in line], line
+
+
+def test_nested_objects_enums_bounds_defaults_and_results_are_shown() -> None:
+    library = ToolLibrary.from_json(workshop_tools())
+    assert shown_tool(library["order_material"])["parameters"] == (
+        "{project: string, lines: {material: string, amount: number, unit: 'piece' | 'metre' | 'litre'}[1..]}"
+    )
+    assert shown_tool(library["search-notes"])["parameters"] == (
+        "{query: string, limit?: integer 1..50 = 10, tags?: string[]}"
+    )
+    assert shown_tool(library["book_bench"])["returns"] == "{booking: string, price?: number}"
+    assert shown_tool(library["close_day"])["parameters"] == "{}"
+
+
+def test_a_long_signature_loses_depth_and_then_types_but_no_name() -> None:
+    inner = {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(30)}}
+    deep = {"properties": {f"part_{n}": inner for n in range(10)}}
+    assert signature(deep).startswith("{part_0?: object, ")
+    wide = {"properties": {f"a_rather_long_name_{n}": {"type": "string"} for n in range(100)}}
+    wide["required"] = ["a_rather_long_name_99"]  # type: ignore[assignment]
+    names = signature(wide)
+    assert names.startswith("{a_rather_long_name_99, a_rather_long_name_0?, ")
+    assert len(read_notation(names)["properties"]) == 100
+
+
+def test_a_cut_list_of_values_is_read_as_any_text() -> None:
+    shown = signature({"properties": {"code": {"enum": [f"C{n}" for n in range(40)]}}})
+    assert shown.endswith("'C11' | …}")
+    assert read_notation(shown)["properties"]["code"] == {"type": "string"}
+
+
+def test_a_very_long_description_is_cut() -> None:
+    tool = Tool("t", "long " * 10_000, input_schema={"type": "object"})
+    assert len(shown_tool(tool)["desc"]) == 2_000
+
+
+def test_a_published_tool_is_shown_whole() -> None:
+    tool = ToolLibrary.from_json(
+        [{"id": "Crop", "desc": "Crops.", "input-type": ["image"], "more": 1}]
+    ).tools[0]
+    assert shown_tool(tool) == tool.to_json()
+    assert read_shown(tool.to_json()) == tool.to_json()
+    assert details_of(tool) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "{a: }", "{a: string", "string}", "[1..2]", "(" * 100, "{'a: string}"]
+)
+def test_what_is_no_signature_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="signature"):
+        read_notation(text)
+
+
+def test_details_hold_only_scalars_of_hints_and_source() -> None:
+    tool = imported_tool("t", "T.", {}, annotations={"readOnlyHint": True, "x": {"y": 1}})
+    tool["source"]["further"] = ["a"]
+    details = details_of(ToolLibrary.from_json([tool]).tools[0])
+    assert details["annotations"] == {"readOnlyHint": True}
+    assert details["source"] == {"kind": "mcp", "name": "t", "server": "workshop"}
