@@ -356,6 +356,7 @@ class _Import:
                 draft.output, "output_schema", "response", max(share // 4, share - values), losses
             )
         built = built_name(operation.method, operation.path)
+        others = dict.fromkeys((built, _hashed(built, operation.method, operation.path)))
         name = operation.operation_id or built
         source: dict[str, Any] = {"method": operation.method, "path": operation.path}
         if operation.operation_id:
@@ -377,7 +378,7 @@ class _Import:
             dialect=self._dialect,
             tags=operation.tags,
             source=source,
-            further_names=[other for other in (built, _hashed(built, operation)) if other != name],
+            further_names=[other for other in others if other != name],
             losses=_grouped(losses),
             warnings=arguments.warnings,
         )
@@ -504,16 +505,13 @@ def built_name(method: str, path: str) -> str:
     name = f"{method.lower()}_{words or 'root'}"
     if len(name) <= _LONGEST_NAME:
         return name
-    return f"{name[: _LONGEST_NAME - 7]}_{_digest(method, path)}"
+    return _hashed(name, method, path)
 
 
-def _hashed(built: str, operation: Operation) -> str:
+def _hashed(name: str, method: str, path: str) -> str:
     """A built name that no other operation has: `/a-b` and `/a_b` give the same."""
-    return f"{built[: _LONGEST_NAME - 7]}_{_digest(operation.method, operation.path)}"
-
-
-def _digest(method: str, path: str) -> str:
-    return hashlib.sha256(f"{method.upper()} {path}".encode(errors="replace")).hexdigest()[:6]
+    digest = hashlib.sha256(f"{method.upper()} {path}".encode(errors="replace")).hexdigest()[:6]
+    return f"{name[: _LONGEST_NAME - 7]}_{digest}"
 
 
 def slug(title: str) -> str:
@@ -534,7 +532,7 @@ def _description(operation: Operation) -> str:
     for node in (operation.node, *operation.items):
         summary, description = (_text(node.value.get(key)) for key in ("summary", "description"))
         if summary or description:
-            if description.startswith(summary):
+            if description.startswith(summary.rstrip(".…")):
                 return description
             return f"{summary}\n{description}".strip()
     return ""

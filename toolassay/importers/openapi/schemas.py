@@ -295,7 +295,9 @@ class _Conversion:
             elif key.startswith("x-"):
                 self.losses.add(Note(key, EXTENSION))
             elif key == "required" and unsent and isinstance(value, list):
-                result[key] = [name for name in value if not (isinstance(name, str) and name in unsent)]
+                kept = [name for name in value if not (isinstance(name, str) and name in unsent)]
+                if kept:
+                    result[key] = kept
             elif key == "type" and value == "file":  # Swagger 2.0
                 result |= {"type": "string", "format": "binary"}
             elif key in _POSITIONS or key == "dependencies":
