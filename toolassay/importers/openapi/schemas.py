@@ -366,25 +366,31 @@ def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
     return Piece(schema, values, tuple(refs), losses)
 
 
-def pruned(schema: Any, most_values: int) -> tuple[Any, bool]:
-    """A copy that allows anything below the levels that fit into the limit, and whether it was cut."""
+def pruned(schema: Any, most_values: int, least_depth: int = 0) -> Any:
+    """A copy of the first levels that fit into the limit; below them it allows anything.
+
+    Args:
+        schema: A converted schema of more values than the limit.
+        most_values: Maximum number of JSON values; what allows anything counts as one.
+        least_depth: Levels that are kept even if they do not fit.
+    """
     level, depth, values = [schema], 0, 0
     while level:
-        following = []
-        for one in level:
-            own, children = _parts(one)
-            values += own
-            following += children
+        parts = [_parts(one) for one in level]
+        if values + len(level) > most_values:
+            depth -= 1
+            break
+        values += sum(own for own, _ in parts)
         if values > most_values:
-            return _until(schema, depth), True
-        level = following
+            break
+        level = [child for _, children in parts for child in children]
         depth += 1
-    return schema, False
+    return _until(schema, max(depth, least_depth))
 
 
 def _until(schema: Any, depth: int) -> Any:
     """The first levels of a schema."""
-    if depth == 0 or not isinstance(schema, dict):
+    if depth <= 0 or not isinstance(schema, dict):
         return schema if isinstance(schema, bool) else {}
     return {key: _mapped(key, value, lambda one: _until(one, depth - 1)) for key, value in schema.items()}
 
