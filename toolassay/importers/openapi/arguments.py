@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from toolassay.importers.importer import Note
-from toolassay.importers.openapi.references import Node, UnresolvedError
+from toolassay.importers.openapi.references import Node, UnresolvedError, shown
 from toolassay.importers.openapi.schemas import EXTENSION, Direction, Piece, Schemas, measured
 
 if TYPE_CHECKING:
@@ -145,8 +145,7 @@ class Reader:
         try:
             node = self._schemas.references.follow(node)
         except UnresolvedError as error:
-            reference = str(node.value.get("$ref"))[:100]
-            return Note("parameters.$ref", f"{error}: {reference}")
+            return Note("parameters.$ref", f"{error}: {shown(node.value.get('$ref'))}")
         value = node.value
         if not isinstance(value, dict):
             return Note("parameters", "is not an object")
@@ -257,7 +256,7 @@ class Reader:
         try:
             node = self._schemas.references.follow(Node(value, operation.node.document))
         except UnresolvedError as error:
-            losses[Note("requestBody.$ref", f"{error}: {str(value.get('$ref'))[:100]}")] = None
+            losses[Note("requestBody.$ref", f"{error}: {shown(value.get('$ref'))}")] = None
             return None
         if not isinstance(node.value, dict):
             losses[Note("requestBody", "is not an object")] = None
@@ -397,7 +396,7 @@ class Reader:
         try:
             node = self._schemas.references.follow(node)
         except UnresolvedError as error:
-            losses[Note(f"responses.{status}", f"{error}: {str(node.value.get('$ref'))[:100]}")] = None
+            losses[Note(f"responses.{status}", f"{error}: {shown(node.value.get('$ref'))}")] = None
             return None, {}
         value = node.value
         if not isinstance(value, dict):

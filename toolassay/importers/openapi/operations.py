@@ -21,6 +21,7 @@ from toolassay.importers.openapi.references import (
     Node,
     References,
     UnresolvedError,
+    shown,
     without_secrets,
 )
 from toolassay.importers.openapi.schemas import EXTENSION, Piece, Schemas, loosened, measured, pruned
@@ -270,11 +271,11 @@ class _Import:
                     raise UnresolvedError("circular reference")
                 item = self._references.resolve(reference, item.document)
             except UnresolvedError as error:
-                self._skipped.append(Skipped(path, f"{error}: {reference[:100]}"))
+                self._skipped.append(Skipped(path, f"{error}: {shown(reference)}"))
                 return items[:1]
             if not isinstance(item.value, dict):
                 self._skipped.append(
-                    Skipped(path, f"reference to what is not a path item: {reference[:100]}")
+                    Skipped(path, f"reference to what is not a path item: {shown(reference)}")
                 )
                 return items
             items.append(item)

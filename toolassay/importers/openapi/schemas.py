@@ -19,6 +19,7 @@ from toolassay.importers.openapi.references import (
     References,
     UnresolvedError,
     pointer_tokens,
+    shown,
 )
 
 Direction = Literal["request", "response"]
@@ -311,7 +312,7 @@ class _Conversion:
             return {"$ref": f"#/$defs/{self._schemas.name(reference, self._document)}"}
         except UnresolvedError as error:
             self._unresolved += 1
-            self.losses.add(Note("schema.$ref", f"{error}: {reference[:100]}"))
+            self.losses.add(Note("schema.$ref", f"{error}: {shown(reference)}"))
             return {}
 
     def _subschemas(self, result: dict[str, Any], key: str, value: Any, unsent: frozenset[str]) -> None:
