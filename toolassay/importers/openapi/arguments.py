@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from toolassay.importers.importer import Note
-from toolassay.importers.openapi.references import Node, UnresolvedError
+from toolassay.importers.openapi.references import Node, UnresolvedError, shown
 from toolassay.importers.openapi.schemas import EXTENSION, Direction, Piece, Schemas, measured
 
 if TYPE_CHECKING:
@@ -29,13 +29,15 @@ _COLLECTION_FORMATS: dict[str, dict[str, Any]] = {
     "pipes": {"style": "pipeDelimited"},
     "multi": {},
 }
+_SCALARS = ("string", "number", "integer", "boolean")
 # Keywords with which an object is not only a list of properties.
 _NOT_PLAIN = {
-    *("anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "nullable", "patternProperties"),
+    *("anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "patternProperties"),
     *("propertyNames", "dependentSchemas", "dependentRequired", "dependencies", "unevaluatedProperties"),
     *("minProperties", "maxProperties", "items", "format"),
 }
-_BUILT_IN_KEYS = {"type", "properties", "required", "additionalProperties", "allOf", "$ref", "description"}
+_NOT_AN_ARGUMENT = "the body's properties are arguments of their own"
+_COLLECTED = {"type", "properties", "required", "additionalProperties", "allOf", "$ref", "description"}
 # Matches "{id}", "{+name}" and "{Key*}" with the names "id", "name" and "Key"; not "{}".
 _TEMPLATE = re.compile(r"\{[+#./;?&]?([^{}/*+]+)[*+]?\}")
 
@@ -143,8 +145,7 @@ class Reader:
         try:
             node = self._schemas.references.follow(node)
         except UnresolvedError as error:
-            reference = str(node.value.get("$ref"))[:100]
-            return Note("parameters.$ref", f"{error}: {reference}")
+            return Note("parameters.$ref", f"{error}: {shown(node.value.get('$ref'))}")
         value = node.value
         if not isinstance(value, dict):
             return Note("parameters", "is not an object")
@@ -197,8 +198,11 @@ class Reader:
         style = value.get("style", default)
         if style != default:
             serialization["style"] = style
-        if isinstance(value.get("explode"), bool) and value["explode"] != (style == "form"):
-            serialization["explode"] = value["explode"]
+        explode, schema = value.get("explode"), value.get("schema")
+        # It means nothing for a text or a number, where generators write it all the same.
+        is_scalar = isinstance(schema, dict) and schema.get("type") in _SCALARS
+        if isinstance(explode, bool) and explode != (style == "form") and not is_scalar:
+            serialization["explode"] = explode
         for key in ("allowReserved", "allowEmptyValue"):
             if value.get(key) is True:
                 serialization[key] = True
@@ -252,7 +256,7 @@ class Reader:
         try:
             node = self._schemas.references.follow(Node(value, operation.node.document))
         except UnresolvedError as error:
-            losses[Note("requestBody.$ref", f"{error}: {str(value.get('$ref'))[:100]}")] = None
+            losses[Note("requestBody.$ref", f"{error}: {shown(value.get('$ref'))}")] = None
             return None
         if not isinstance(node.value, dict):
             losses[Note("requestBody", "is not an object")] = None
@@ -321,10 +325,13 @@ class Reader:
 
     def _collect(self, schema: Any, into: Flat, seen: set[str], is_branch: bool = False) -> bool:
         """Add the properties of a schema and its `allOf`; False if it is not plain. Each definition once."""
-        if not isinstance(schema, dict) or schema.get("type", "object") not in ("object", ["object"]):
+        if not isinstance(schema, dict) or not _NOT_PLAIN.isdisjoint(schema):
             return False
-        if any(key in _NOT_PLAIN and schema[key] is not False for key in schema):
+        types = schema.get("type", "object")
+        if types not in ("object", ["object"], ["object", "null"], ["null", "object"]):
             return False
+        if isinstance(types, list) and len(types) > 1:
+            into.losses.add(Note("requestBody.schema.nullable", _NOT_AN_ARGUMENT))
         into.description = into.description or str(schema.get("description") or "")
         if "$ref" in schema:
             name = str(schema["$ref"]).removeprefix("#/$defs/")
@@ -350,10 +357,8 @@ class Reader:
         for name in required if isinstance(required, list) else ():
             if isinstance(name, str):
                 into.required[name] = None
-        for key in schema.keys() - _BUILT_IN_KEYS:
-            into.losses.add(
-                Note(f"requestBody.schema.{key}", "the body's properties are arguments of their own")
-            )
+        for key in schema.keys() - _COLLECTED:
+            into.losses.add(Note(f"requestBody.schema.{key}", _NOT_AN_ARGUMENT))
         return True
 
     def response(self, node: Node, losses: dict[Note, None]) -> tuple[Piece | None, dict[str, str]]:
@@ -367,15 +372,21 @@ class Reader:
             successes = statuses
         chosen: Piece | None = None
         response: dict[str, str] = {}
+        unresolved = set()
         for status in successes:
+            number = len(losses)
             chosen, response = self._response(status, Node(responses[status], node.document), node, losses)
             if chosen:
                 break
+            if len(losses) > number:
+                unresolved.add(status)
         for key in responses:
             if key.startswith("x-"):
                 losses[Note(key, EXTENSION)] = None
-            elif key != response.get("status"):
-                reason = "has no schema" if key in successes and not chosen else "only one success is kept"
+            elif key != response.get("status") and key not in unresolved:
+                reason = (
+                    "has no schema" if key in successes and not chosen else "only the first success is kept"
+                )
                 losses[Note(f"responses.{key}", reason)] = None
         return chosen, response
 
@@ -385,7 +396,7 @@ class Reader:
         try:
             node = self._schemas.references.follow(node)
         except UnresolvedError as error:
-            losses[Note("responses.$ref", f"{error}: {str(node.value.get('$ref'))[:100]}")] = None
+            losses[Note(f"responses.{status}", f"{error}: {shown(node.value.get('$ref'))}")] = None
             return None, {}
         value = node.value
         if not isinstance(value, dict):
@@ -463,7 +474,9 @@ def arguments_of(reader: Reader, operation: Operation, losses: dict[Note, None])
             required.append(name)
         if parameter.serialization:
             serialization[name] = parameter.serialization
-    if body:
+    if body and _is_empty_object(body):
+        losses[Note("requestBody", "may only be an empty object")] = None
+    elif body:
         source["body"] = body.media_type
         if body.required:
             source["body_required"] = True
@@ -488,8 +501,6 @@ def arguments_of(reader: Reader, operation: Operation, losses: dict[Note, None])
                 losses[Note("requestBody.schema.description", "the body's own is kept")] = None
             pieces.append(replace(measured({"properties": flat.properties}), losses=frozenset(flat.losses)))
             losses.update(dict.fromkeys(sorted(body.piece.losses)))
-        elif _is_empty_object(body):
-            losses[Note("requestBody", "may only be an empty object")] = None
         else:
             name = _unused("body", properties)
             whole = body.piece.schema

@@ -21,6 +21,7 @@ from toolassay.importers.openapi.references import (
     Node,
     References,
     UnresolvedError,
+    shown,
     without_secrets,
 )
 from toolassay.importers.openapi.schemas import EXTENSION, Piece, Schemas, loosened, measured, pruned
@@ -39,7 +40,7 @@ _MOST_ARGUMENTS = (
     2_000_000  # of all tools; the 125,000 operations of 2,639 published documents have 1,400,000
 )
 _MOST_LOSSES = 100  # of a tool
-_SECONDS = 120.0  # for reading the operations
+_SECONDS = 60.0  # for reading the operations, and again for writing their schemas
 _SELECTION_SECONDS = 5.0  # for matching --only
 _LONGEST_NAME = 64
 _LONGEST_TITLE = 32
@@ -146,6 +147,7 @@ class _Import:
         self._notes: dict[Note, None] = {}
         info = self._root.get("info")
         title = info.get("title") if isinstance(info, dict) else None
+        self._share = _MOST_VALUES  # JSON values in the schemas of a tool
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
     def read(self, only: Sequence[str], without_deprecated: bool) -> Incoming:
@@ -153,26 +155,20 @@ class _Import:
         operations = self._chosen(only, without_deprecated)
         count = max(1, len(operations))
         share = max(_ALL_VALUES // count, min(_FEWEST_VALUES, _ALL_FEWEST // count))
-        share = min(_MOST_VALUES, share)
-        drafts: list[_Draft] = []
-        tools = []
-        arguments = 0
+        self._share = min(_MOST_VALUES, share)
         deadline = time.monotonic() + _SECONDS
+        arguments = 0
+        drafts: list[_Draft] = []
+        tools: list[IncomingTool] = []
+        limit = ""
         with self._screen.progress("Reading operations", 2 * len(operations)) as advance:
             for operation in operations:
                 drafts.append(self._draft(operation))
                 advance()
                 arguments += len(drafts[-1].arguments.places)
-                if arguments > _MOST_ARGUMENTS or time.monotonic() > deadline:
-                    reason = (
-                        f"{_SECONDS:.0f} s"
-                        if arguments <= _MOST_ARGUMENTS
-                        else f"{_MOST_ARGUMENTS:,} arguments"
-                    )
-                    left = count_of(len(operations) - len(drafts), "operation")
-                    self._skipped.append(
-                        Skipped(f"the last {left}", f"the document takes more than {reason}")
-                    )
+                if arguments > _MOST_ARGUMENTS:
+                    limit = f"{_MOST_ARGUMENTS:,} arguments"
+                if limit or time.monotonic() > deadline:
                     break
             self._schemas.finish(
                 {
@@ -181,8 +177,14 @@ class _Import:
                 }
             )
             for draft in drafts:
-                tools.append(self._tool(draft, share))
+                tools.append(self._tool(draft))
                 advance()
+                if time.monotonic() > deadline + _SECONDS:
+                    break
+        if len(tools) < len(operations):
+            left = count_of(len(operations) - len(tools), "operation")
+            reason = f"the document takes more than {limit or f'{_SECONDS:.0f} s'}"
+            self._skipped.append(Skipped(f"the last {left}", reason))
         return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
 
     def _note_root(self) -> None:
@@ -269,11 +271,11 @@ class _Import:
                     raise UnresolvedError("circular reference")
                 item = self._references.resolve(reference, item.document)
             except UnresolvedError as error:
-                self._skipped.append(Skipped(path, f"{error}: {reference[:100]}"))
+                self._skipped.append(Skipped(path, f"{error}: {shown(reference)}"))
                 return items[:1]
             if not isinstance(item.value, dict):
                 self._skipped.append(
-                    Skipped(path, f"reference to what is not a path item: {reference[:100]}")
+                    Skipped(path, f"reference to what is not a path item: {shown(reference)}")
                 )
                 return items
             items.append(item)
@@ -344,8 +346,8 @@ class _Import:
             url = urljoin(self._main.place, url)
         return without_secrets(url)
 
-    def _tool(self, draft: _Draft, share: int) -> IncomingTool:
-        operation, arguments = draft.operation, draft.arguments
+    def _tool(self, draft: _Draft) -> IncomingTool:
+        operation, arguments, share = draft.operation, draft.arguments, self._share
         losses = dict.fromkeys(draft.losses)
         input_schema, values = self._bundled(
             arguments.piece, "input_schema", "request", share - (share // 4 if draft.output else 0), losses
@@ -356,6 +358,7 @@ class _Import:
                 draft.output, "output_schema", "response", max(share // 4, share - values), losses
             )
         built = built_name(operation.method, operation.path)
+        others = dict.fromkeys((built, _hashed(built, operation.method, operation.path)))
         name = operation.operation_id or built
         source: dict[str, Any] = {"method": operation.method, "path": operation.path}
         if operation.operation_id:
@@ -377,7 +380,7 @@ class _Import:
             dialect=self._dialect,
             tags=operation.tags,
             source=source,
-            further_names=[other for other in (built, _hashed(built, operation)) if other != name],
+            further_names=[other for other in others if other != name],
             losses=_grouped(losses),
             warnings=arguments.warnings,
         )
@@ -386,9 +389,10 @@ class _Import:
         self, piece: Piece, field: str, direction: Any, most_values: int, losses: dict[Note, None]
     ) -> tuple[Schema, int]:
         """A schema with the definitions it needs, and its number of JSON values."""
-        root, is_cut = pruned(piece.schema, most_values)
+        is_cut = piece.values > most_values
         if is_cut:
-            piece = measured(loosened(root), piece.losses)
+            least = 1 if direction == "request" else 0  # all arguments keep their names
+            piece = measured(loosened(pruned(piece.schema, most_values, least)), piece.losses)
         bundle = self._schemas.bundle(piece.refs, direction, most_values - piece.values)
         root = piece.schema
         if bundle.cut and not is_cut:
@@ -396,7 +400,9 @@ class _Import:
         if is_cut or bundle.cut:
             what = count_of(len(bundle.cut), "definition") if bundle.cut else "inner schemas"
             example = f", e.g. {bundle.cut[0]}" if bundle.cut else ""
-            losses[Note(field, f"larger than {most_values:,} values: {what} left open{example}")] = None
+            losses[Note(field, f"schemas of more than {self._share:,} values: {what} left open{example}")] = (
+                None
+            )
         losses.update(dict.fromkeys(sorted(piece.losses | bundle.losses)))
         if not isinstance(root, dict):
             root = {} if root is True else {"not": {}}
@@ -504,16 +510,13 @@ def built_name(method: str, path: str) -> str:
     name = f"{method.lower()}_{words or 'root'}"
     if len(name) <= _LONGEST_NAME:
         return name
-    return f"{name[: _LONGEST_NAME - 7]}_{_digest(method, path)}"
+    return _hashed(name, method, path)
 
 
-def _hashed(built: str, operation: Operation) -> str:
+def _hashed(name: str, method: str, path: str) -> str:
     """A built name that no other operation has: `/a-b` and `/a_b` give the same."""
-    return f"{built[: _LONGEST_NAME - 7]}_{_digest(operation.method, operation.path)}"
-
-
-def _digest(method: str, path: str) -> str:
-    return hashlib.sha256(f"{method.upper()} {path}".encode(errors="replace")).hexdigest()[:6]
+    digest = hashlib.sha256(f"{method.upper()} {path}".encode(errors="replace")).hexdigest()[:6]
+    return f"{name[: _LONGEST_NAME - 7]}_{digest}"
 
 
 def slug(title: str) -> str:
@@ -534,7 +537,7 @@ def _description(operation: Operation) -> str:
     for node in (operation.node, *operation.items):
         summary, description = (_text(node.value.get(key)) for key in ("summary", "description"))
         if summary or description:
-            if description.startswith(summary):
+            if description.startswith(summary.rstrip(".…")):
                 return description
             return f"{summary}\n{description}".strip()
     return ""

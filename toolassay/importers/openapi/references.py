@@ -278,6 +278,16 @@ def without_secrets(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def shown(reference: Any) -> str:
+    """A reference for a report: not too long, and an address without credentials and query.
+
+    >>> shown("https://ann:secret@example.com/a.json?key=7#/Pet"), shown("#/definitions/Pet")
+    ('https://example.com/a.json', '#/definitions/Pet')
+    """
+    text = str(reference)
+    return (without_secrets(text) if is_address(text) else text)[:100]
+
+
 def pointer_tokens(fragment: str) -> list[str]:
     """The tokens of a JSON pointer.
 

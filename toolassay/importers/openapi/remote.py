@@ -90,14 +90,14 @@ def _get(
         if response.status in _REDIRECTS and response.getheader("Location"):
             return None, str(response.getheader("Location"))
         if response.status != 200:
-            raise FetchError(f"the server answered {response.status}")
+            raise FetchError(f"is answered with status {response.status}")
         body = bytearray()
-        while chunk := response.read1(1 << 16):
+        while _left(deadline) > 0 and (chunk := response.read1(1 << 16)):
             body += chunk
             if len(body) > most_bytes:
                 raise FetchError(f"is larger than {most_bytes >> 20} MiB")
-            if _left(deadline) <= 0:
-                raise TimeoutError
+        if _left(deadline) <= 0:
+            raise TimeoutError
         if response.length:  # `read1` reports a connection that ended early as the end of the body
             raise FetchError("cannot be fetched: the connection ended early")
         return bytes(body), ""

@@ -19,6 +19,7 @@ from toolassay.importers.openapi.references import (
     References,
     UnresolvedError,
     pointer_tokens,
+    shown,
 )
 
 Direction = Literal["request", "response"]
@@ -295,7 +296,9 @@ class _Conversion:
             elif key.startswith("x-"):
                 self.losses.add(Note(key, EXTENSION))
             elif key == "required" and unsent and isinstance(value, list):
-                result[key] = [name for name in value if not (isinstance(name, str) and name in unsent)]
+                kept = [name for name in value if not (isinstance(name, str) and name in unsent)]
+                if kept:
+                    result[key] = kept
             elif key == "type" and value == "file":  # Swagger 2.0
                 result |= {"type": "string", "format": "binary"}
             elif key in _POSITIONS or key == "dependencies":
@@ -309,7 +312,7 @@ class _Conversion:
             return {"$ref": f"#/$defs/{self._schemas.name(reference, self._document)}"}
         except UnresolvedError as error:
             self._unresolved += 1
-            self.losses.add(Note("schema.$ref", f"{error}: {reference[:100]}"))
+            self.losses.add(Note("schema.$ref", f"{error}: {shown(reference)}"))
             return {}
 
     def _subschemas(self, result: dict[str, Any], key: str, value: Any, unsent: frozenset[str]) -> None:
@@ -364,25 +367,31 @@ def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
     return Piece(schema, values, tuple(refs), losses)
 
 
-def pruned(schema: Any, most_values: int) -> tuple[Any, bool]:
-    """A copy that allows anything below the levels that fit into the limit, and whether it was cut."""
+def pruned(schema: Any, most_values: int, least_depth: int = 0) -> Any:
+    """A copy of the first levels that fit into the limit; below them it allows anything.
+
+    Args:
+        schema: A converted schema of more values than the limit.
+        most_values: Maximum number of JSON values; what allows anything counts as one.
+        least_depth: Levels that are kept even if they do not fit.
+    """
     level, depth, values = [schema], 0, 0
     while level:
-        following = []
-        for one in level:
-            own, children = _parts(one)
-            values += own
-            following += children
+        parts = [_parts(one) for one in level]
+        if values + len(level) > most_values:
+            depth -= 1
+            break
+        values += sum(own for own, _ in parts)
         if values > most_values:
-            return _until(schema, depth), True
-        level = following
+            break
+        level = [child for _, children in parts for child in children]
         depth += 1
-    return schema, False
+    return _until(schema, max(depth, least_depth))
 
 
 def _until(schema: Any, depth: int) -> Any:
     """The first levels of a schema."""
-    if depth == 0 or not isinstance(schema, dict):
+    if depth <= 0 or not isinstance(schema, dict):
         return schema if isinstance(schema, bool) else {}
     return {key: _mapped(key, value, lambda one: _until(one, depth - 1)) for key, value in schema.items()}
 

@@ -1,0 +1,128 @@
+"""What is imported of a document: `--only`, `--without_deprecated`, and which documents are refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import openapi, read
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.errors import UsageError
+from toolassay.importers.openapi.operations import METHODS, built_name, slug
+
+PATHS = {
+    "/books": {
+        "get": {"operationId": "searchBooks", "tags": ["Search"]},
+        "post": {"operationId": "addBook", "tags": ["C++ (old)"]},
+    },
+    "/books/{id}": {"delete": {"operationId": "removeBook", "deprecated": True}},
+}
+
+
+def ids(folder: Path, **options: Any) -> list[str]:
+    return [tool.name for tool in read(folder, openapi(PATHS), **options).tools]
+
+
+@pytest.mark.parametrize(
+    ("only", "names"),
+    [
+        (["search"], ["searchBooks"]),  # the tag, whatever its case
+        (["Sear"], []),
+        (["^add"], ["addBook"]),
+        (["^DELETE /books/"], ["removeBook"]),
+        (["c++ (OLD)"], ["addBook"]),  # a tag, though no regular expression
+        (["search", "^remove"], ["searchBooks", "removeBook"]),
+    ],
+)
+def test_only_takes_tags_and_patterns(tmp_path: Path, only: list[str], names: list[str]) -> None:
+    if not names:
+        with pytest.raises(UsageError, match="--only matches none of 3 operations"):
+            ids(tmp_path, only=only)
+    else:
+        assert ids(tmp_path, only=only) == names
+
+
+def test_what_only_leaves_out_is_noted(tmp_path: Path) -> None:
+    notes = read(tmp_path, openapi(PATHS), only=["^add"]).notes
+    assert ("paths", "2 operations not matched by --only") in notes
+
+
+def test_a_pattern_that_is_neither_tag_nor_regular_expression_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--only '\(' is no tag of the document, and no regular expression"):
+        ids(tmp_path, only=["("])
+
+
+def test_a_pattern_that_backtracks_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolassay.importers.openapi.operations._SELECTION_SECONDS", 0.2)
+    document = openapi({f"/{'a' * 60}!": {"get": {"operationId": "a" * 60 + "!"}}})
+    with pytest.raises(UsageError, match="matching --only takes more than"):
+        read(tmp_path, document, only=["(?:a|aa)+$"])
+
+
+def test_deprecated_operations_are_kept_unless_they_are_not_wanted(tmp_path: Path) -> None:
+    assert ids(tmp_path) == ["searchBooks", "addBook", "removeBook"]
+    incoming = read(tmp_path, openapi(PATHS), without_deprecated=True)
+    assert [tool.name for tool in incoming.tools] == ["searchBooks", "addBook"]
+    assert ("paths", "1 deprecated operation left out as requested") in incoming.notes
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("[]", "is not an OpenAPI document"),
+        ('{"swagger": "1.2"}', "has the version '1.2'"),
+        ('{"openapi": "4.0.0"}', "has the version '4.0.0'"),
+        ('{"openapi": null}', "has the version 'None'"),
+        ('{"asyncapi": "3.0.0"}', "is not an OpenAPI document"),
+        ("just text", "is not an OpenAPI document"),
+    ],
+)
+def test_another_document_is_refused(tmp_path: Path, document: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read(tmp_path, document)
+
+
+@pytest.mark.parametrize("version", ["openapi: 3.1", "openapi: 3.0", "swagger: 2", 'swagger: "2.0"'])
+def test_a_version_may_be_a_number(tmp_path: Path, version: str) -> None:
+    assert len(read(tmp_path, f"{version}\npaths: {{/a: {{get: {{}}}}}}").tools) == 1
+
+
+def test_a_document_without_operations_gives_no_tools(tmp_path: Path) -> None:
+    assert read(tmp_path, {"openapi": "3.1.0"}).tools == []
+    skipped = read(tmp_path, {"openapi": "3.1.0", "paths": []}).skipped
+    assert skipped == [("paths", "is not an object")]
+
+
+@given(st.sampled_from(METHODS), st.text(max_size=300))
+def test_a_built_name_is_a_valid_identifier_whatever_the_path(method: str, path: str) -> None:
+    name = built_name(method, path)
+    assert len(name) <= 64
+    assert name.replace("_", "").isalnum() and name.isascii()
+    assert name == built_name(method.upper(), path)
+
+
+def test_long_paths_that_differ_at_the_end_have_different_names() -> None:
+    path = "/very/long" * 10
+    assert built_name("get", path + "/a") != built_name("get", path + "/b")
+
+
+@given(st.text(max_size=100))
+def test_a_slug_is_short_and_of_plain_characters(title: str) -> None:
+    found = slug(title)
+    assert len(found) <= 32
+    assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert slug(found) == found
+
+
+def test_the_importer_itself_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, toolassay.importers.openapi as kind;"
+        "print([name for name in ('regex', 'yaml', 'http.client', 'networkx') if name in sys.modules])"
+    )
+    before = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert before.stdout.strip() == "[]"

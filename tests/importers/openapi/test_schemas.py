@@ -1,0 +1,157 @@
+"""Schemas: the budget of a document, names of definitions, and what is shared between tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from documents import get, openapi, post, read, schema_ref
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.importers.openapi.schemas import loosened, measured, pruned
+
+OPERATIONS = "toolassay.importers.openapi.operations"
+
+
+def small(monkeypatch: pytest.MonkeyPatch, values: int) -> None:
+    """Limit the schemas of a tool."""
+    monkeypatch.setattr(f"{OPERATIONS}._MOST_VALUES", values)
+
+
+def chain(length: int) -> dict[str, Any]:
+    """Schemas of which each refers to the next."""
+    last = {str(length): {"type": "string"}}
+    return {
+        str(n): {"type": "object", "properties": {"next": schema_ref(str(n + 1))}} for n in range(length)
+    } | last
+
+
+def test_definitions_beyond_the_limit_allow_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, 40)
+    document = openapi(
+        {"/a": get({"type": "array", "items": schema_ref("0")})}, components={"schemas": chain(99)}
+    )
+    (tool,) = read(tmp_path, document).tools
+    assert tool.output_schema
+    definitions = tool.output_schema["$defs"]
+    assert list(definitions) == [str(n) for n in range(len(definitions))]  # nearest first
+    assert definitions.popitem()[1] == {}
+    assert {} not in definitions.values()
+    assert ("output_schema", "schemas of more than 40 values: 1 definition left open, e.g. 8") in tool.losses
+    jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+
+
+def test_a_large_inline_schema_is_cut_at_one_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, 40)
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(30):
+        deep = {"type": "object", "properties": {"inner": deep}}
+    (tool,) = read(tmp_path, openapi({"/a": post(deep)})).tools
+    assert len(json.dumps(tool.input_schema)) < 1000
+    assert ("input_schema", "schemas of more than 40 values: inner schemas left open") in tool.losses
+
+
+def test_a_cut_schema_still_accepts_what_the_whole_one_accepts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small(monkeypatch, 30)
+    big = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(50)}}
+    schemas = {
+        "A": {**big, "required": ["p1"]},
+        "B": {**big, "required": ["p2"]},
+        "Not": {"not": schema_ref("A")},
+        "Either": {"oneOf": [schema_ref("A"), schema_ref("B")]},
+    }
+    result = {"type": "object", "properties": {"x": schema_ref("Either"), "y": schema_ref("Not")}}
+    (tool,) = read(tmp_path, openapi({"/a": get(result)}, components={"schemas": schemas})).tools
+    assert tool.output_schema
+    assert jsonschema.Draft202012Validator(tool.output_schema).is_valid({"x": {"p1": ""}, "y": {"p2": ""}})
+
+
+def test_tools_share_their_definitions(tmp_path: Path) -> None:
+    paths = {f"/{n}": get({"type": "array", "items": schema_ref("0")}) for n in range(3)}
+    tools = read(tmp_path, openapi(paths, components={"schemas": chain(5)})).tools
+    first, second = (tool.output_schema["$defs"] for tool in tools[:2] if tool.output_schema)
+    assert all(first[name] is second[name] for name in first)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["Page«Pet[]»", "Page_Pet"], ["Page_Pet", "Page_Pet_2"]),
+        (["a/b", "a~b"], ["a_b", "a_b_2"]),
+        (["кошка", "собака"], ["schema", "schema_2"]),
+        (["x" * 100, "y" + "x" * 99], ["x" * 60, "x" * 60 + "_2"]),
+    ],
+)
+def test_names_of_definitions_are_plain_and_unique(
+    tmp_path: Path, names: list[str], expected: list[str]
+) -> None:
+    escaped = [name.replace("~", "~0").replace("/", "~1") for name in names]
+    result = {"type": "array", "items": {"anyOf": [schema_ref(name) for name in escaped]}}
+    schemas = {name: {"const": name} for name in names}
+    (tool,) = read(tmp_path, openapi({"/a": get(result)}, components={"schemas": schemas})).tools
+    assert tool.output_schema
+    assert tool.output_schema["$defs"] == dict(zip(expected, schemas.values(), strict=True))
+
+
+def test_a_lost_branch_makes_one_of_any_of(tmp_path: Path) -> None:
+    result = {"type": "object", "properties": {"x": {"oneOf": [schema_ref("Lost"), {"type": "string"}]}}}
+    (tool,) = read(tmp_path, openapi({"/a": get(result)})).tools
+    assert tool.output_schema
+    assert jsonschema.Draft202012Validator(tool.output_schema).is_valid({"x": "a text"})
+
+
+def test_keywords_beside_a_reference_count_only_in_3_1(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"x": {**schema_ref("S"), "minLength": 3, "description": "X."}}}
+    document = openapi({"/a": post(schema)}, components={"schemas": {"S": {"type": "string"}}})
+    (old,) = read(tmp_path, document).tools
+    (new,) = read(tmp_path, {**document, "openapi": "3.1.0"}).tools
+    assert old.input_schema["properties"]["x"] == {"$ref": "#/$defs/S", "description": "X."}
+    assert ("schema.$ref", "OpenAPI 3.0 ignores keywords beside a reference") in old.losses
+    assert new.input_schema["properties"]["x"] == {"$ref": "#/$defs/S", "minLength": 3, "description": "X."}
+
+
+def test_an_example_that_looks_like_a_reference_is_data(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "object", "default": {"$ref": "#/nowhere"}}}}
+    (tool,) = read(tmp_path, openapi({"/a": post(schema)})).tools
+    assert tool.input_schema["properties"]["x"]["default"] == {"$ref": "#/nowhere"}
+    assert not [note for note in tool.losses if "nowhere" in note.reason]
+
+
+def test_properties_may_be_called_like_keywords(tmp_path: Path) -> None:
+    names = ["$ref", "properties", "x-note", "discriminator", "readOnly", "$defs"]
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    (tool,) = read(tmp_path, openapi({"/a": post(schema)})).tools
+    assert list(tool.input_schema["properties"]) == names
+
+
+schemas = st.recursive(
+    st.sampled_from([True, {}, {"type": "string"}, {"enum": [1, [2, {"a": 3}]]}, {"$ref": "#/$defs/x"}]),
+    lambda inner: st.one_of(
+        st.builds(lambda one: {"items": one}, inner),
+        st.builds(lambda one: {"not": one}, inner),
+        st.builds(lambda many: {"oneOf": many}, st.lists(inner, max_size=3)),
+        st.builds(lambda many: {"properties": many}, st.dictionaries(st.text(max_size=2), inner, max_size=3)),
+    ),
+    max_leaves=20,
+)
+
+
+@given(schemas, st.integers(1, 40))
+def test_a_pruned_schema_fits_and_is_a_part_of_the_whole(schema: Any, most: int) -> None:
+    cut = pruned(schema, most)
+    assert measured(cut).values <= most
+    assert set(measured(cut).refs) <= set(measured(schema).refs)
+    if measured(schema).values <= most:
+        assert cut == schema
+
+
+@given(schemas)
+def test_a_loosened_schema_has_nothing_that_rejects_by_accepting(schema: Any) -> None:
+    text = json.dumps(loosened(schema))
+    assert '"oneOf"' not in text and '"not"' not in text

@@ -1,0 +1,290 @@
+"""Hostile documents: references to other places, bombs, cycles, and nonsense."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import get, openapi, post, read, schema_ref
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.errors import UsageError
+from toolassay.importers.importer import Incoming
+from toolassay.importers.openapi import IMPORTER, OpenApiOptions
+
+OPERATIONS = "toolassay.importers.openapi.operations"
+
+
+def reasons(incoming: Incoming) -> set[str]:
+    """Why something of the tools or of the document is lost."""
+    lost = {note.reason for tool in incoming.tools for note in tool.losses}
+    return lost | {skipped.reason for skipped in incoming.skipped}
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ("../secret.json", "reference outside the document's folder"),
+        ("%2e%2e/secret.json", "reference outside the document's folder"),
+        ("/etc/passwd", "reference outside the document's folder"),
+        ("link.json", "reference outside the document's folder"),
+        ("file:///etc/passwd", "reference with a scheme other than http and https"),
+        ("ftp://example.com/a", "reference with a scheme other than http and https"),
+        ("https://example.com/a", "remote reference without --allow_remote"),
+        ("HTTP://example.com/a#/b", "remote reference without --allow_remote"),
+        ("missing.json", "reference to a file that does not exist"),
+        ("pipe.json", "reference to a file that does not exist"),
+        (".", "reference to a file that does not exist"),
+        ("http://[", "remote reference without --allow_remote"),
+        ("//[", "reference with a malformed address"),
+        ("a\0b", "reference with a malformed address"),
+        ("broken.json", "referenced file is not valid JSON: Expecting ':' delimiter"),
+        ("deep.json", "referenced document is nested more than 200 levels deep"),
+        ("#/nowhere/at/all", "reference to a place that does not exist"),
+        ("#nowhere", "reference to a place that does not exist"),
+        ("#/paths/~1a/get/tags/9", "reference to a place that does not exist"),
+    ],
+)
+def test_a_reference_that_must_not_or_cannot_be_followed_is_a_loss(
+    tmp_path: Path, reference: str, reason: str
+) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (tmp_path / "secret.json").write_text('{"title": "a secret"}')
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "broken.json").write_text('{"a" "b"}')
+    (folder / "deep.json").write_text('{"a":' * 300 + "1" + "}" * 300)
+    os.mkfifo(folder / "pipe.json")
+    item = {"$ref": reference}
+    document = openapi(
+        {
+            "/a": {
+                **get({"type": "array", "items": item}),
+                "post": {"requestBody": item, "parameters": [item]},
+            },
+            "/b": item,
+        }
+    )
+    incoming = read(folder, document)
+    assert [tool.name for tool in incoming.tools] == ["get_a", "post_a"]
+    assert "a secret" not in repr(incoming)
+    assert all(any(note.reason.startswith(reason) for note in tool.losses) for tool in incoming.tools)
+    assert [skipped.where for skipped in incoming.skipped] == ["/b"]
+    assert str(tmp_path) not in repr([tool.losses for tool in incoming.tools])
+
+
+def test_a_document_behind_a_link_has_the_folder_of_its_target(tmp_path: Path) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (folder / "part.json").write_text('{"type": "string"}')
+    read(folder, openapi({"/a": get({"$ref": "part.json"})}))
+    (tmp_path / "link.json").symlink_to(folder / "openapi.json")
+    (tool,) = IMPORTER.read(str(tmp_path / "link.json"), OpenApiOptions()).tools
+    assert tool.output_schema == {"type": "string"}
+
+
+def test_an_alias_bomb_is_refused_in_one_line(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with pytest.raises(UsageError, match="expands to too many values through its aliases"):
+        read(tmp_path, "\n".join(["openapi: 3.0.0", *lines]))
+
+
+def test_an_alias_bomb_below_the_limit_is_cut(tmp_path: Path) -> None:
+    lines = ["a0: &a0 {type: string}"]
+    keys = [f"p{key}" for key in range(10)]
+    for n in range(1, 6):
+        inner = ", ".join(f"{key}: *a{n - 1}" for key in keys)
+        lines.append(f"a{n}: &a{n} {{type: object, properties: {{{inner}}}}}")
+    operation = "{get: {parameters: [{name: q, in: query, schema: *a5}]}}"
+    began = time.monotonic()
+    incoming = read(tmp_path, "\n".join(["openapi: 3.0.0", *lines, f"paths: {{/a: {operation}}}"]))
+    assert time.monotonic() - began < 20
+    assert any("left open" in reason for reason in reasons(incoming))
+
+
+def test_a_bomb_of_references_stays_small(tmp_path: Path) -> None:
+    fan = {f"s{n}": {"allOf": [schema_ref(f"s{n + 1}")] * 10} for n in range(50)}
+    many = {f"t{n}": {"properties": {f"p{k}": schema_ref(f"t{n + 1}") for k in range(10)}} for n in range(50)}
+    last = {"s50": {"type": "object", "properties": {"a": {}}}, "t50": {}}
+    document = openapi({"/a": post(schema_ref("s0")), "/b": get(schema_ref("t0"))})
+    document["components"] = {"schemas": fan | many | last}
+    began = time.monotonic()
+    flat, nested = read(tmp_path, document).tools
+    assert time.monotonic() - began < 5
+    assert flat.input_schema["properties"] == {"a": {}}
+    assert nested.output_schema and len(nested.output_schema["$defs"]) == 50
+
+
+def test_a_bomb_of_path_items_ends_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{OPERATIONS}._MOST_ARGUMENTS", 1_000)
+    parameters = [{"name": f"p{n}", "in": "query", "schema": {}} for n in range(100)]
+    paths: dict[str, Any] = {f"/{n}": {"$ref": "#/x-item"} for n in range(1_000)}
+    incoming = read(tmp_path, openapi(paths, **{"x-item": {"parameters": parameters, "get": {}}}))
+    assert len(incoming.tools) == 11
+    assert incoming.skipped == [("the last 989 operations", "the document takes more than 1,000 arguments")]
+
+
+def test_reading_ends_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{OPERATIONS}._SECONDS", 0.0)
+    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(3)}))
+    assert len(incoming.tools) == 1
+    assert incoming.skipped == [("the last 2 operations", "the document takes more than 0 s")]
+
+
+def test_too_many_operations_end_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{OPERATIONS}.MOST_OPERATIONS", 5)
+    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
+    assert len(incoming.tools) == 5
+    assert incoming.skipped == [("paths", "more than 5 operations")]
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_operations_are_read(tmp_path: Path) -> None:
+    schemas = {
+        f"s{n}": {"properties": {f"p{k}": schema_ref(f"s{(n + k) % 999}") for k in range(9)}}
+        for n in range(999)
+    }
+    paths = {f"/{n}/{{id}}": post(schema_ref(f"s{n % 999}")) for n in range(100_000)}
+    began = time.monotonic()
+    incoming = read(tmp_path, openapi(paths, components={"schemas": schemas}))
+    assert len(incoming.tools) == 100_000
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("brackets", ['{"a":', "["])
+@pytest.mark.parametrize("depth", [300, 100_000])
+def test_deep_nesting_is_refused_in_one_line(tmp_path: Path, brackets: str, depth: int) -> None:
+    closing = "}" if "{" in brackets else "]"
+    text = f'{{"openapi": "3.0.0", "x-deep": {brackets * depth}1{closing * depth}}}'
+    with pytest.raises(UsageError, match="nested"):
+        read(tmp_path, text)
+
+
+def test_schemas_of_the_greatest_depth_are_read(tmp_path: Path) -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(94):
+        schema = {"allOf": [schema]}
+    document = openapi({}, components={"schemas": {"S": schema}})
+    document["paths"] = {"/a": get(schema_ref("S")), "/b": post(schema_ref("S"))}
+    incoming = read(tmp_path, document)
+    assert len(incoming.tools) == 2
+    json.dumps([tool.output_schema for tool in incoming.tools])
+
+
+@pytest.mark.parametrize("kind", ["parameters", "pathItems", "responses", "requestBodies", "schemas"])
+def test_a_cycle_of_references_is_a_loss(tmp_path: Path, kind: str) -> None:
+    def ref(name: str) -> dict[str, str]:
+        return {"$ref": f"#/components/{kind}/{name}"}
+
+    components = {kind: {"A": ref("B"), "B": ref("A"), "C": {"$ref": f"#/components/{kind}/C/properties/x"}}}
+    for name in "AC":
+        used = ref(name)
+        operations: dict[str, Any] = {
+            "parameters": {"parameters": [used]},
+            "responses": {"responses": {"200": used}},
+            "requestBodies": {"requestBody": used},
+            "schemas": {"parameters": [{"name": "q", "in": "query", "schema": used}]},
+        }
+        paths: dict[str, Any] = {"/a": {"get": operations.get(kind, {})}}
+        if kind == "pathItems":
+            paths["/b"] = used
+        incoming = read(tmp_path, openapi(paths, components=components))
+        assert [tool.name for tool in incoming.tools] == ["get_a"]
+        assert any(reason.startswith(("circular reference", "a schema that")) for reason in reasons(incoming))
+
+
+def test_one_malformed_operation_does_not_affect_the_others(tmp_path: Path) -> None:
+    odd: list[Any] = [
+        None,
+        7,
+        "text",
+        [],
+        {"parameters": 7, "responses": [], "tags": 7, "servers": "x", "security": 7},
+    ]
+    paths = {f"/{n}": {"get": value, "post": {"operationId": f"good{n}"}} for n, value in enumerate(odd)}
+    incoming = read(tmp_path, openapi(paths))
+    assert [tool.name for tool in incoming.tools if tool.name.startswith("good")] == [
+        f"good{n}" for n in range(len(odd))
+    ]
+    assert [skipped.where for skipped in incoming.skipped] == ["GET /0", "GET /1", "GET /2", "GET /3"]
+
+
+WORDS = st.sampled_from(
+    [
+        *(
+            "get",
+            "post",
+            "parameters",
+            "requestBody",
+            "responses",
+            "content",
+            "schema",
+            "properties",
+            "items",
+        ),
+        *("allOf", "oneOf", "anyOf", "not", "$ref", "$id", "$anchor", "required", "type", "enum", "default"),
+        *("name", "in", "200", "default", "application/json", "description", "summary", "tags", "servers"),
+        *("url", "variables", "security", "readOnly", "writeOnly", "nullable", "additionalProperties"),
+        *("examples", "style", "explode", "operationId", "deprecated", "discriminator", "x-a", "/a/{b}"),
+    ]
+)
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-1, 3),
+    st.sampled_from(
+        ["object", "string", "path", "query", "header", "body", "formData", "a", "", "file", "array"]
+    ),
+    st.sampled_from(["#/paths", "#", "#/components/schemas/S", "#/components", "#/paths/~1p/get", "b.json"]),
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=5)),
+    max_leaves=40,
+)
+
+
+@given(
+    st.sampled_from([{"openapi": "3.0.0"}, {"openapi": "3.1.0"}, {"swagger": "2.0"}]), VALUES, VALUES, VALUES
+)
+def test_any_document_gives_tools_whose_references_exist(
+    tmp_path_factory: pytest.TempPathFactory, version: dict[str, str], item: Any, schema: Any, root: Any
+) -> None:
+    document = {
+        **(root if isinstance(root, dict) else {}),
+        **version,
+        "paths": {"/p": item, "/q": post(schema), "/r": get(schema)},
+        "components": {"schemas": {"S": schema, "T": schema_ref("S")}},
+        "definitions": {"S": schema},
+    }
+    incoming = read(tmp_path_factory.getbasetemp(), document)
+    assert {"POST /q", "GET /r"} <= {
+        f"{tool.source['method']} {tool.source['path']}" for tool in incoming.tools
+    }
+    for tool in incoming.tools:
+        assert tool.input_schema["type"] == "object"
+        assert tool.source["arguments"].keys() == tool.input_schema["properties"].keys()
+        for schema in filter(None, (tool.input_schema, tool.output_schema)):
+            assert _references(schema) <= {f"#/$defs/{name}" for name in schema.get("$defs", {})}
+        json.dumps([tool.input_schema, tool.output_schema, tool.source, tool.losses])
+
+
+def _references(schema: Any) -> set[str]:
+    """References at places of schemas; below `default`, `enum` and the like they are data."""
+    if isinstance(schema, list):
+        return set().union(*map(_references, schema))
+    if not isinstance(schema, dict):
+        return set()
+    found = {schema["$ref"]} if isinstance(schema.get("$ref"), str) else set()
+    for key, value in schema.items():
+        if key in ("properties", "$defs") and isinstance(value, dict):
+            found |= set().union(*map(_references, value.values()))
+        elif key in ("allOf", "oneOf", "anyOf", "not", "items", "additionalProperties"):
+            found |= _references(value)
+    return found

@@ -1,0 +1,94 @@
+"""Small documents, one per difficulty: the tools that each must give, all of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.openapi import IMPORTER, OpenApiOptions
+
+ZOO = Path(__file__).parent / "zoo"
+NAMES = sorted(path.name.removesuffix(".tools.yaml") for path in ZOO.glob("*.tools.yaml"))
+
+
+def document(name: str) -> Path:
+    """The main file of a document of the zoo."""
+    if (ZOO / name).is_dir():
+        return ZOO / name / "openapi.yaml"
+    return next(
+        ZOO / f"{name}{ending}" for ending in (".yaml", ".json") if (ZOO / f"{name}{ending}").exists()
+    )
+
+
+def read(name: str) -> Incoming:
+    return IMPORTER.read(str(document(name)), OpenApiOptions())
+
+
+def plain(tool: IncomingTool) -> dict[str, Any]:
+    """A tool as in the expectations, which leave out what is empty."""
+    fields = {
+        "name": tool.name,
+        "further_names": tool.further_names,
+        "description": tool.description,
+        "dialect": tool.dialect,
+        "tags": tool.tags,
+        "input_schema": tool.input_schema,
+        "output_schema": tool.output_schema,
+        "source": tool.source,
+        "losses": pairs(tool.losses),
+        "warnings": pairs(tool.warnings),
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def pairs(notes: Sequence[Note | Skipped]) -> list[str]:
+    return [": ".join(note) for note in notes]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_document_of_the_zoo_gives_its_tools(name: str) -> None:
+    incoming = read(name)
+    expected = yaml.safe_load((ZOO / f"{name}.tools.yaml").read_text())
+    assert [plain(tool) for tool in incoming.tools] == expected["tools"]
+    assert pairs(incoming.skipped) == expected.get("skipped", [])
+    assert pairs(incoming.notes) == expected.get("notes", [])
+
+
+def test_every_document_of_the_zoo_has_an_expectation() -> None:
+    documents = {path.name.partition(".")[0] for path in ZOO.iterdir()}
+    assert documents == set(NAMES)
+    assert len(NAMES) >= 15
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_argument_of_a_tool_has_a_place_in_the_request(name: str) -> None:
+    for tool in read(name).tools:
+        assert tool.source["arguments"].keys() == tool.input_schema["properties"].keys()
+        assert set(tool.input_schema.get("required", ())) <= tool.input_schema["properties"].keys()
+
+
+def validate(tool: IncomingTool, values: dict[str, Any]) -> None:
+    jsonschema.validate(values, tool.input_schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_a_recursive_schema_validates_at_every_level() -> None:
+    tool = read("recursive").tools[0]
+    validate(tool, {"name": "Ann", "children": [{"name": "Bo", "children": [{"name": "Cy"}]}]})
+    with pytest.raises(jsonschema.ValidationError, match="'name' is a required property"):
+        validate(tool, {"name": "Ann", "children": [{"name": "Bo", "children": [{}]}]})
+
+
+def test_schemas_that_apply_themselves_end_and_keep_the_rest() -> None:
+    animals, mirrors = read("loops").tools
+    assert animals.output_schema and mirrors.output_schema
+    validator = jsonschema.Draft202012Validator(animals.output_schema)
+    assert validator.is_valid([{"kind": "cat", "lives": "none", "tricks": 2}])  # a dog only
+    assert not validator.is_valid([{"kind": "cat", "lives": "none"}])
+    assert not validator.is_valid([{"lives": 9}])
+    assert jsonschema.Draft202012Validator(mirrors.output_schema).is_valid([1])
