@@ -18,7 +18,8 @@ from toolassay.tools import Tool
 _MOST = 1_000  # characters of a signature
 _MOST_OF_RESULT = 400
 _MOST_NAMES = 200  # parameters that a signature names
-_MOST_DESCRIPTION = 2_000  # characters of a description in a prompt
+_MOST_DESCRIPTION = 2_000  # characters of a description in a prompt, of which the last
+_END = 500
 _DEPTHS = (5, 4, 3, 2, 1)
 
 
@@ -53,8 +54,8 @@ def _is_optional(one: Any) -> bool:
 def _shown(tool: Tool) -> tuple[str, str, str | None]:
     """The description, the signature and the result of a tool with an `input_schema`."""
     description = tool.description
-    if len(description) > _MOST_DESCRIPTION:
-        description = f"{description[: _MOST_DESCRIPTION - 1]}…"
+    if len(description) > _MOST_DESCRIPTION:  # the end stays: security probes plant their text there
+        description = f"{description[: _MOST_DESCRIPTION - _END - 1]}…{description[-_END:]}"
     result = None if tool.output_schema is None else signature(tool.output_schema, _MOST_OF_RESULT)
     return description, signature(tool.input_schema or {}), result
 

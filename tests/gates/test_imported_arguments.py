@@ -286,6 +286,14 @@ def test_a_fixed_value_needs_no_grounding() -> None:
     assert check(gate, label(("fixed", named(command="go", speed="fast")), user_request="Send it fast")) == []
 
 
+def test_a_default_that_is_a_list_needs_no_grounding() -> None:
+    fields = {"type": "array", "items": {"type": "string"}, "default": ["name", "size"]}
+    tool = imported_tool("show", "Shows.", {"fields": fields})
+    gate = KnowabilityGate(Background(ToolLibrary.from_json([tool]), "temporal"))
+    assert check(gate, label(("show", named(fields=["name", "size"])), user_request="Show them")) == []
+    assert len(check(gate, label(("show", named(fields=["colour"])), user_request="Show them"))) == 1
+
+
 def test_the_critic_sees_signatures_and_typed_values() -> None:
     prompt = critic_prompt(Gold.of(booked()), WORKSHOP.library)
     assert '"parameters": "{bench: string, day: date, hours: integer 1..8, guests?: string[]}"' in prompt

@@ -140,3 +140,29 @@ def test_published_files_agree(reference: Path, name: str, notices: int) -> None
     graph = ToolGraph.load(reference / name / "graph_desc.json", tools=tools, say=said.append)
     assert graph.library.tools == tools.tools
     assert len(said) == notices
+
+
+def imported(*required: str, **changes: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}, "n": {"type": "integer"}}}
+    return {"id": "stay", "input_schema": {**schema, "required": list(required), **changes}}
+
+
+def test_another_required_set_or_type_of_an_input_schema_differs() -> None:
+    graph = library(imported("city"), path="d/graph_desc.json")
+    with pytest.raises(
+        ToolFilesDiffer, match=r"'stay' has parameter 'city' optional .in the graph: required."
+    ):
+        agreed_tools(library(imported()), graph)
+    text = imported("city", properties={"city": {"type": "string"}, "n": {"type": "string"}})
+    with pytest.raises(ToolFilesDiffer, match=r"parameter 'n' of type string .in the graph: integer."):
+        agreed_tools(library(text), graph)
+
+
+def test_other_details_of_an_input_schema_give_one_notice() -> None:
+    graph = library(imported("city"), path="d/graph_desc.json")
+    notices: list[str] = []
+    bounds = {"city": {"type": "string", "maxLength": 9}, "n": {"type": "integer", "maximum": 3}}
+    agreed = agreed_tools(library(imported("city", properties=bounds)), graph, say=notices.append)
+    assert len(notices) == 1 and "'stay'" in notices[0]
+    schema = agreed["stay"].input_schema
+    assert schema is not None and schema["properties"] == bounds

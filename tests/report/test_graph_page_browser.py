@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import OpenedPage
+from builders import imported_tool
 
 from toolassay.graph import ToolGraph
 from toolassay.report.graph_page import write_graph_page
@@ -169,6 +170,28 @@ def test_hostile_names_are_text(opened: Opened) -> None:
     assert "</script><script>alert(2)</script>" in opened.page.inner_text("#detail")
     assert opened.page.locator("img").count() == 0
     assert opened.page.locator("script").count() == 3
+
+
+def test_an_imported_tool_shows_signature_result_hints_tags_and_source_as_text(
+    browser: Browser, tmp_path: Path
+) -> None:
+    tool = imported_tool(
+        "t",
+        "T.",
+        {HOSTILE: {"enum": [HOSTILE]}},
+        output={"properties": {"n": {}}},
+        annotations={"readOnlyHint": True},
+    )
+    tool |= {"tags": [HOSTILE, "b"], "source": {"kind": "mcp", "server": HOSTILE}}
+    graph = ToolGraph.build(ToolLibrary.from_json([tool]), "temporal")
+    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
+    shown.page.locator("#tools button").click()
+    text = shown.page.inner_text("#detail")
+    for part in (f"'{HOSTILE}'", "{n?: any}", "readOnlyHint: true", f"{HOSTILE}, b", f"server: {HOSTILE}"):
+        assert part in text, part
+    assert shown.page.locator("img").count() == 0
+    assert shown.trouble == []
+    shown.close()
 
 
 def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Path) -> None:

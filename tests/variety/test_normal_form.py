@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from toolassay.variety.normal_form import content, exact_form, plain, sorted_digits, words
+from toolassay.gold import Gold
+from toolassay.variety.normal_form import PlanDigest, content, exact_form, plain, sorted_digits, words
 
 REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-07-22!"
 
@@ -67,3 +70,20 @@ def test_any_text_is_read() -> None:
 
 def test_figures_compare_in_any_order() -> None:
     assert sorted_digits("at 7 on 2026-07-22") == sorted_digits("on 22.07.2026, at 7")
+
+
+def plan_digest(*nodes: tuple[str, Any]) -> int:
+    given = [{"task": tool, "arguments": [{"name": "a", "value": value}]} for tool, value in nodes]
+    return PlanDigest.of(Gold.of({"id": 1, "task_nodes": given})).whole
+
+
+def test_objects_and_lists_in_plans_count_by_their_values() -> None:
+    assert plan_digest(("t", {"x": 1, "y": [2]})) == plan_digest(("t", {"y": [2], "x": 1}))
+    assert plan_digest(("t", {"x": 1})) != plan_digest(("t", {"x": 2}))
+    assert plan_digest(("t", ["p", "q"])) != plan_digest(("t", ["q", "p"]))
+
+
+def test_a_reference_inside_of_a_value_names_its_tool_whatever_its_place() -> None:
+    first = plan_digest(("u", "x"), ("t", ["<node-0>"]))
+    assert first == plan_digest(("t", ["<node-1>"]), ("u", "x"))
+    assert first != plan_digest(("u", "x"), ("t", ["<node-1>"]))

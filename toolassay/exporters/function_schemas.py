@@ -305,11 +305,18 @@ def _renamed(schema: Mapping[str, Any], root: Mapping[str, Any], called: Mapping
     if all(name == new for name, new in called.items()):
         return dict(schema)
     new = dict(schema) if schema is root and "$ref" not in schema else dict(resolve(schema, root))
+
+    def renamed(names: Any) -> Any:
+        return [called.get(name, name) for name in names] if isinstance(names, list) else names
+
     for keyword in ("properties", "dependentRequired", "dependentSchemas"):
         if isinstance(given := new.get(keyword), Mapping):
-            new[keyword] = {called.get(name, name): one for name, one in given.items()}
-    if isinstance(given := new.get("required"), list):
-        new["required"] = [called.get(name, name) for name in given]
+            new[keyword] = {
+                called.get(name, name): renamed(one) if keyword == "dependentRequired" else one
+                for name, one in given.items()
+            }
+    if "required" in new:
+        new["required"] = renamed(new["required"])
     for keyword in ("allOf", "anyOf", "oneOf"):
         if isinstance(given := new.get(keyword), list):
             new[keyword] = [

@@ -366,6 +366,9 @@ class KnowabilityGate:
     def _doubt(self, literal: PlanLiteral, source: SourceText) -> Doubt | None:
         value = literal.value
         slot = self._slot(literal)
+        whole = self._slots.get((literal.node.tool, literal.parameter, ())) if literal.place else None
+        if whole is not None and value in leaves(whole.default):
+            return None  # part of a default that is a list or an object
         if slot and slot.default is not None and slot.default == value:
             return None
         text = f"{value:.15g}" if isinstance(value, float) else str(value)

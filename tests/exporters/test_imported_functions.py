@@ -1,0 +1,89 @@
+"""Functions and chats of imported tools."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from builders import imported_tool, workshop_tools
+from jsonschema import Draft202012Validator
+
+from toolassay.exporters import plan_of
+from toolassay.exporters.formats import Chats
+from toolassay.exporters.function_schemas import Names, function_of
+from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
+from toolassay.exporters.openai import calls_of, chat_of
+from toolassay.exporters.turns import ChatStyle
+from toolassay.gold import Gold
+from toolassay.tools import ToolLibrary
+
+WORKSHOP = ToolLibrary.from_json(workshop_tools())
+MEMBER = {"name": "Ann", "email": "ann@example.org", "phone": None}
+
+
+def label(**values: Any) -> dict[str, Any]:
+    arguments = [{"name": name, "value": value} for name, value in values.items()]
+    nodes = [{"task": "add_member", "arguments": arguments}]
+    return {"id": 1, "user_request": "Add Ann", "task_steps": [], "task_nodes": nodes, "task_links": []}
+
+
+def function(tool: dict[str, Any]) -> dict[str, Any]:
+    library = ToolLibrary.from_json([tool])
+    return function_of(library.tools[0], "temporal", Names.of(library, "temporal"))
+
+
+def test_a_function_has_the_original_input_schema() -> None:
+    names = Names.of(WORKSHOP, "temporal")
+    for tool, given in zip(WORKSHOP, workshop_tools()["nodes"], strict=True):
+        assert function_of(tool, "temporal", names)["parameters"] == given["input_schema"]
+    assert names.functions["user.profile"] == "user_profile"
+
+
+def test_arguments_keep_their_json_types() -> None:
+    plan = plan_of(Gold.of(label(member=MEMBER, plan="yearly", newsletter=True)), WORKSHOP, "temporal")
+    chats = Chats(WORKSHOP, "temporal")
+    chat = chat_of(plan, chats.offered(plan), chats.names, ChatStyle())
+    (call,) = chat["messages"][1]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {
+        "member": MEMBER,
+        "plan": "yearly",
+        "newsletter": True,
+    }
+    offered = next(item["function"] for item in chat["tools"] if item["function"]["name"] == "add_member")
+    assert Draft202012Validator(offered["parameters"]).is_valid(json.loads(call["function"]["arguments"]))
+    assert calls_of(chat["messages"], chats.names) == plan.calls
+    assert plan_of_row(row_of(plan)) == plan
+
+
+def test_a_text_stays_a_text() -> None:
+    plan = plan_of(Gold.of(label(plan="4", newsletter="true")), WORKSHOP, "temporal")
+    assert [argument.value for argument in plan.calls[0].arguments] == ["4", "true"]
+
+
+def test_only_names_that_a_service_refuses_are_changed_wherever_they_stand() -> None:
+    tool = imported_tool(
+        "find",
+        "Finds.",
+        {"per page": {"type": "integer"}, "user.name": {"type": "string"}},
+        ["per page"],
+        anyOf=[
+            {"required": ["user.name"]},
+            {"required": ["per page"], "properties": {"größe": {"type": "string"}}},
+        ],
+        dependentRequired={"user.name": ["per page"]},
+    )
+    before = copy.deepcopy(tool)
+    schema = function(tool)["parameters"]
+    assert list(schema["properties"]) == ["per_page", "user.name"]
+    assert schema["required"] == ["per_page"]
+    assert schema["anyOf"] == [
+        {"required": ["user.name"]},
+        {"required": ["per_page"], "properties": {"groe": {"type": "string"}}},
+    ]
+    assert schema["dependentRequired"] == {"user.name": ["per_page"]}
+    assert tool == before
+
+
+def test_a_schema_without_a_type_or_properties_is_an_object() -> None:
+    assert function({"id": "t", "input_schema": {}})["parameters"] == {"type": "object", "properties": {}}

@@ -1,0 +1,174 @@
+"""The offline models with imported tools: valid values, all of them in the request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import difficult_tools, imported_tool, workshop_tools
+
+from toolassay.argument_schemas import ArgumentValidator
+from toolassay.dataset import Sample
+from toolassay.graph import ToolGraph
+from toolassay.models import ChatRequest, ModelOptions
+from toolassay.offline.argument_templates import filled_arguments, places_of, template_of
+from toolassay.offline.baselines import create
+from toolassay.offline.critic import review
+from toolassay.offline.model_tasks import CritiqueTask, PlanTask
+from toolassay.offline.planner import Planner
+from toolassay.offline.writer import write_instruction
+from toolassay.serving.offline_answers import calls_of, graph_of
+from toolassay.tools import ToolLibrary
+
+BOTH = [workshop_tools(), difficult_tools()]
+WORKSHOP = ToolLibrary.from_json(workshop_tools())
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return [leaf for item in inner for leaf in leaves(item)]
+    return [value]
+
+
+def arguments_of(node: dict[str, Any]) -> dict[str, Any]:
+    return {item["name"]: item["value"] for item in node["arguments"]}
+
+
+@pytest.mark.parametrize("tools", BOTH)
+def test_written_arguments_are_valid_and_in_the_request(tools: dict[str, Any]) -> None:
+    library = ToolLibrary.from_json(tools)
+    validators = {tool.id: ArgumentValidator(tool.input_schema or {}) for tool in library}
+    for seed in range(12):
+        for tool in library:
+            written = write_instruction(Sample(0, seed, "single", (tool.id,), ()), library, "temporal")
+            given = arguments_of(written["invoking_graph"]["nodes"][0])
+            assert validators[tool.id].problems(given) == [], (tool.id, given)
+            for leaf in leaves(given):
+                text = str(leaf).lower() if isinstance(leaf, bool) else str(leaf)
+                assert text in written["user_request"] or text == "go", (text, written["user_request"])
+
+
+@pytest.mark.parametrize("tools", BOTH)
+def test_the_offline_critic_accepts_what_the_offline_writer_writes(tools: dict[str, Any]) -> None:
+    library = ToolLibrary.from_json(tools)
+    for tool in library:
+        sample = Sample(0, 5, "single", (tool.id,), ())
+        written = write_instruction(sample, library, "temporal")
+        said = review(CritiqueTask(sample, written["user_request"], written, library, "temporal"))
+        assert said.endswith("Executable: yes\nCorrect: yes"), said
+
+
+def test_numbers_dates_choices_lists_and_objects_have_their_types() -> None:
+    written = write_instruction(Sample(0, 3, "single", ("order_material",), ()), WORKSHOP, "temporal")
+    (line,) = arguments_of(written["invoking_graph"]["nodes"][0])["lines"]
+    assert type(line["amount"]) in (int, float) and line["unit"] in ("piece", "metre", "litre")
+    formats = {
+        name: {"type": "string", "format": name} for name in ("date", "date-time", "email", "uri", "uuid")
+    }
+    library = ToolLibrary.from_json([imported_tool("note", "Notes.", formats, list(formats))])
+    for seed in range(8):
+        written = write_instruction(Sample(0, seed, "single", ("note",), ()), library, "temporal")
+        given = arguments_of(written["invoking_graph"]["nodes"][0])
+        assert ArgumentValidator(library["note"].input_schema or {}).problems(given) == []
+        assert given["date-time"][10] == "T" and given["date-time"].endswith(":00Z")
+
+
+def test_of_many_optional_arguments_two_are_stated_and_objects_left_out() -> None:
+    library = ToolLibrary.from_json(difficult_tools())
+    assert [one.parameter.name for one in places_of(library["set_options"], 2)] == [
+        *("option_0", "option_1", "option_2", "option_3")
+    ]
+    assert "photo" not in template_of(WORKSHOP["report_damage"], 64)
+
+
+def test_length_and_pattern_are_met_if_a_draw_meets_them() -> None:
+    limits = {
+        "code": {"type": "string", "maxLength": 2},
+        "letter": {"type": "string", "pattern": "^[A-F][0-9]$"},
+    }
+    library = ToolLibrary.from_json([imported_tool("mark", "Marks.", limits, list(limits))])
+    for seed in range(6):
+        written = write_instruction(Sample(0, seed, "single", ("mark",), ()), library, "temporal")
+        given = arguments_of(written["invoking_graph"]["nodes"][0])
+        assert ArgumentValidator(library["mark"].input_schema or {}).problems(given) == []
+
+
+@pytest.mark.parametrize("tools", BOTH)
+def test_the_planner_plans_json_values(tools: dict[str, Any]) -> None:
+    library = ToolLibrary.from_json(tools)
+    planner = Planner(ToolGraph.build(library, "temporal"))
+    right = total = 0
+    for seed in range(4):
+        for tool in library:
+            written = write_instruction(Sample(0, seed, "single", (tool.id,), ()), library, "temporal")
+            gold = arguments_of(written["invoking_graph"]["nodes"][0])
+            plan = planner.plan(written["user_request"]).to_json()
+            json.dumps(plan)
+            found = {node["task"]: arguments_of(node) for node in plan["task_nodes"]}.get(tool.id, {})
+            total += len(gold)
+            right += sum(found.get(name) == value for name, value in gold.items())
+    assert right > total / 2, (right, total)
+
+
+def test_a_planner_leaves_out_what_the_request_does_not_say() -> None:
+    planner = Planner(ToolGraph.build(WORKSHOP, "temporal"))
+    plan = planner.plan("Order material for a project.")
+    assert [node["arguments"] for node in plan.nodes] == [[]]
+
+
+@pytest.mark.parametrize("tools", BOTH)
+def test_random_plans_have_valid_types(tools: dict[str, Any]) -> None:
+    library = ToolLibrary.from_json(tools)
+    graph = ToolGraph.build(library, "temporal")
+    for seed in range(20):
+        model = create("random", ModelOptions(extra_body={"seed": seed}))
+        task = PlanTask("Paint the old door blue", graph)
+        answer = asyncio.run(model.complete(ChatRequest([], task=task)))
+        for node in json.loads(answer.text)["task_nodes"]:
+            problems = ArgumentValidator(library[node["task"]].input_schema or {}).problems(
+                arguments_of(node)
+            )
+            assert {problem.keyword for problem in problems} <= {
+                "minimum",
+                "maximum",
+                "exclusiveMinimum",
+                "format",
+            }
+
+
+def test_absent_values_leave_no_empty_objects() -> None:
+    def nothing(place: object) -> Any:
+        from toolassay.offline.argument_templates import ABSENT
+
+        return ABSENT
+
+    assert filled_arguments(WORKSHOP["order_material"], 2, nothing) == []
+    assert filled_arguments(WORKSHOP["close_day"], 2, nothing) == []
+
+
+def test_function_calls_of_a_served_model_fill_nested_arguments() -> None:
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": tool["id"], "description": tool["desc"], "parameters": tool["input_schema"]},
+        }
+        for tool in workshop_tools()["nodes"]
+        if tool["id"] == "order_material"
+    ]
+    asked = "Order material for the project 'shelf': material 'oak board', amount 4, unit metre."
+    plan = Planner(graph_of(json.dumps(tools))).plan(asked).to_json()
+    (call,) = calls_of(plan, tools)
+    arguments = json.loads(call.arguments)
+    assert arguments["lines"][0]["unit"] == "metre"
+    assert not [name for name in ("lines", "project") if isinstance(arguments.get(name), int)]
+
+
+def test_the_file_of_a_library_is_not_needed(tmp_path: Path) -> None:
+    empty = ToolLibrary.from_json([imported_tool("x", "", {}), imported_tool("y", "", {"a": {}}, ["a"])])
+    for name in empty.ids:
+        written = write_instruction(Sample(0, 1, "single", (name,), ()), empty, "temporal")
+        assert written["user_request"]
