@@ -292,6 +292,24 @@ def test_a_command_line() -> None:
 
 
 @live
+async def test_a_notebook_may_import_too() -> None:
+    assert_shop(read(command_of("shop")))  # while an event loop runs in this thread
+
+
+@live
+def test_a_program_without_arguments_is_a_command_line(tmp_path: Path) -> None:
+    program = tmp_path / "shop-server"
+    program.write_text(f"#!/bin/sh\nexec {command_of('shop')}\n")
+    with pytest.raises(UsageError, match="write the whole command"):
+        read(program)
+    program.chmod(0o755)
+    assert_shop(read(program))
+    assert read(program).source == "shop-server"
+    program.write_text(json.dumps([LOOK]))
+    assert names(read(program)) == [(None, "look")]
+
+
+@live
 def test_an_address_with_headers() -> None:
     with serving("shop", "http") as address:
         incoming = read(address, header=[f"Authorization: Bearer {KEY}"])

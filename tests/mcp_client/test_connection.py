@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
+import re
 import sys
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -70,6 +73,12 @@ async def test_tools_are_listed_over_http(transport: str) -> None:
             )
     assert [tool["name"] for tool in tools] == ["find", "buy"]
     assert "on its way" in result["content"][0]["text"]
+
+
+async def test_a_server_of_the_newest_protocol_needs_no_handshake() -> None:
+    async with connect(config_of("hostile", "modern")) as connection:
+        assert len(await connection.list_tools()) == 2
+    assert (connection.info.name, connection.info.instructions) == ("modern", "Pay.")
 
 
 async def test_a_listing_may_have_pages() -> None:
@@ -148,10 +157,15 @@ async def test_brackets_in_brackets_are_one_line() -> None:
     assert "nested too deeply" in await failure(config_of("hostile", "deep", "100000"))
 
 
-async def test_a_flood_on_stderr_stays_in_bounds_and_does_no_harm(tmp_path: Path) -> None:
-    config = replace(config_of("hostile", "flood_stderr"), cwd=str(tmp_path))
-    assert len(await listed(config)) == 1
-    assert not await asyncio.to_thread(os.listdir, tmp_path)
+async def test_a_flood_on_stderr_stays_in_bounds_and_does_no_harm() -> None:
+    config = config_of("hostile", "flood_stderr")  # of 64 MB
+    await listed(config)  # imports what it needs
+    tracemalloc.start()
+    try:
+        assert len(await listed(config)) == 1
+        assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 async def test_a_server_that_dies_is_one_line_with_its_last_words_and_no_secret() -> None:
@@ -231,6 +245,7 @@ async def test_headers_are_sent_and_not_repeated() -> None:
         text = await failure(parse_address(f"{address}?key=red-9", headers))
     assert requests[0]["authorization"] == f"Bearer {KEY}"
     assert requests[0]["x-shop"] == "blue-7"
+    assert requests[0]["accept-encoding"] == "identity"
     assert "answered HTTP 401 Unauthorized" in text
     assert "--header" in text
     assert not any(secret in text for secret in (KEY, "blue-7", "red-9"))
@@ -281,6 +296,37 @@ async def test_a_redirect_elsewhere_gets_no_header() -> None:
     assert requests
     assert not stolen
     assert "not followed" in text
+
+
+async def test_a_session_that_cannot_be_ended_does_not_delay_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolassay.mcp_client.http._DELETE_SECONDS", 0.2)
+    deleted = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while head := (await reader.readuntil(b"\r\n\r\n")).decode():
+                length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
+                request = json.loads(await reader.readexactly(int(length[1])) if length else "{}")
+                result = {"protocolVersion": "2025-06-18", "capabilities": {}, "tools": []}
+                body = json.dumps({"jsonrpc": "2.0", "id": request.get("id"), "result": result})
+                if head.startswith("DELETE"):
+                    deleted.set()
+                    return  # without an answer, and without the end of the connection
+                status = (
+                    "405 No" if head.startswith("GET") else "200 OK" if "id" in request else "202 Accepted"
+                )
+                body = body if status == "200 OK" else ""
+                headers = "Content-Type: application/json\r\nMcp-Session-Id: 7"
+                writer.write(
+                    f"HTTP/1.1 {status}\r\n{headers}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+                )
+
+    listener = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    async with asyncio.timeout(30):
+        assert await listed(parse_address(f"http://127.0.0.1:{port}/mcp", {})) == []
+    assert deleted.is_set()
+    listener.close()
 
 
 async def test_an_address_where_nothing_listens_is_one_line() -> None:

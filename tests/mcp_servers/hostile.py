@@ -185,21 +185,38 @@ def refuse() -> None:
             send({"id": number, "error": {"code": -32603, "message": f"no access\nfor {ARGUMENTS[0]}"}})
 
 
+def modern() -> None:
+    """Know only the protocol of 2026, which has no handshake."""
+    about = {"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "2"}}
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request.get("method") == "server/discover":
+            result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "_meta": about}
+            more = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public", "instructions": "Pay."}
+            send({"id": request["id"], "result": result | more})
+        elif request.get("method") == "tools/list":
+            send({"id": request["id"], "result": {"tools": [TOOL, {"odd": 1}]}})
+        elif "id" in request:
+            send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
+
+
 def environment() -> None:
     """Describe a tool with the environment."""
     serve(listing({**TOOL, "description": json.dumps(dict(os.environ))}))
 
 
 def children() -> None:
-    """Start children: one in the group, one with a session of its own, and an orphan with one.
+    """Start children: in the group, in a session of its own, and an orphan in one.
 
     All ignore SIGTERM. The second argument says what follows: serve, die or another behaviour; the third
     one may name a pipe that is written to when all run.
     """
     child = [sys.executable, __file__, "hang", ARGUMENTS[0]]
     quiet: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    # Of a parent that has died, only the environment leads to a child with a session of its own.
+    environment: dict[str, str] | None = None if ARGUMENTS[1] == "die" else {}
     subprocess.Popen(child, **quiet)
-    subprocess.Popen(child, **quiet, start_new_session=True)
+    subprocess.Popen(child, **quiet, start_new_session=True, env=environment)
     if os.fork() == 0:
         subprocess.Popen(child, **quiet, start_new_session=True)
         os._exit(0)

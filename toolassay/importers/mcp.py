@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections import Counter
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
@@ -108,6 +109,7 @@ IMPORTER = McpImporter()
 
 
 def _is_file(path: Path) -> bool:
+    """Whether a source is a file to read."""
     try:
         is_folder = path.is_dir()
         is_file = path.exists()
@@ -115,7 +117,19 @@ def _is_file(path: Path) -> bool:
         return False
     if is_folder:
         raise UsageError("is a folder", file=path, fix="give a file, an address or a command line")
-    return is_file
+    return is_file and not _is_program(path)
+
+
+def _is_program(path: Path) -> bool:
+    """Whether a file is a program, so that its path is a command line without arguments.
+
+    Some file systems mark every file as executable, so the beginning counts too: no program starts like JSON.
+    """
+    try:
+        with path.open("rb") as stream:
+            return os.access(path, os.X_OK) and stream.read(1) not in (b"", b"{", b"[", b" ", b"\n")
+    except OSError:
+        return False
 
 
 def _value(path: Path) -> Any:

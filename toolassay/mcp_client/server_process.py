@@ -176,7 +176,11 @@ class ServerProcess:
                 os.kill(pid, number)
 
     def _descendants(self) -> set[int]:
-        """The living descendants, by their group, their mark and their parents."""
+        """The living descendants, by their group, their mark and their parents.
+
+        One escapes that clears its environment, starts a session of its own, and whose parent ends before
+        this is called for the first time.
+        """
         living = _processes()
         found = {pid for pid, start in self._family.items() if pid in living and living[pid].start == start}
         found |= {pid for pid, one in living.items() if one.group == self.process.pid or self._has_mark(pid)}
