@@ -157,7 +157,7 @@ def deep(levels: int) -> dict[str, Any]:
         ("look", "tool 2", "is a text, not an object"),
         ({}, "tool 2", "has no name"),
         ({"name": 7}, "tool 2", "has a malformed name"),
-        ({"name": "x" * 2000}, "tool " + "x" * 100, "has a malformed name"),
+        ({"name": "x" * 2000}, "tool " + "x" * 199 + "…", "has a malformed name"),
         ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
         (
             {"name": "b", "inputSchema": {"type": "string"}},
@@ -289,6 +289,19 @@ def test_a_command_line() -> None:
     incoming = read(command_of("shop"))
     assert_shop(incoming)
     assert incoming.source == f"{Path(sys.executable).name} shop.py"
+
+
+@live
+def test_a_server_without_tools_is_named() -> None:
+    incoming = read(command_of("hostile", "answer", '{"tools": []}'))
+    assert not incoming.tools
+    assert incoming.skipped == [Skipped("the server", "lists no tools")]
+
+
+def test_names_of_the_source_are_printable_in_the_report(saved: Path) -> None:
+    incoming = listing(saved, [{**LOOK, "a\x1b[2J": 1}, {"name": "b\u202e\n", "inputSchema": 7}])
+    assert incoming.tools[0].losses[0].field == "a�[2J"
+    assert incoming.skipped[0].where == "tool b��"
 
 
 @live

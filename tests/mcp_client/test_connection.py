@@ -203,6 +203,14 @@ async def test_a_call_has_bounds_of_its_own() -> None:
             await connection.call_tool("look", {}, seconds=30)
 
 
+async def test_after_a_slow_call_others_may_follow() -> None:
+    async with connect(config_of("hostile", "answer", "10", "slow-once")) as connection:
+        with pytest.raises(ServerError, match=r"did not answer tools/call within 0\.1 s"):
+            await connection.call_tool("look", {}, seconds=0.1)
+        result = await connection.call_tool("look", {}, seconds=30)
+    assert result["content"][0]["text"] == "x" * 10
+
+
 async def test_an_error_of_the_caller_stays_as_it_is() -> None:
     with pytest.raises(ZeroDivisionError):
         async with connect(config_of("shop")):
@@ -260,10 +268,15 @@ def page(kind: str, body: bytes = b"<html>", status: int = 200, **headers: str) 
     [
         (lambda: answering(403), "answered HTTP 403 Forbidden"),
         (page("text/html", status=404), "answered HTTP 404 Not Found"),
+        (page("application/json", b'{"detail": "Not Found"}', status=404), "answered HTTP 404 Not Found"),
+        (
+            page("application/json", b'{"detail": "no"}', status=500),
+            "answered HTTP 500 Internal Server Error",
+        ),
         (lambda: answering(405), "answered HTTP 405 Method Not Allowed"),
         (lambda: answering(503), "answered HTTP 503 Service Unavailable"),
         (lambda: answering(202), "with the error 'server answered a request with 202 Accepted'"),
-        (page("text/html"), "answered with text/html, not with MCP"),
+        (page("text/html"), "answered initialize with text/html, not with MCP"),
         (page("application/json", b"[1,"), "answered initialize with something else than MCP"),
         (page("application/json", b"{}"), "answered initialize with something else than MCP"),
         (
@@ -313,7 +326,7 @@ async def test_a_session_that_cannot_be_ended_does_not_delay_the_end(monkeypatch
                     deleted.set()
                     return  # without an answer, and without the end of the connection
                 status = (
-                    "405 No" if head.startswith("GET") else "200 OK" if "id" in request else "202 Accepted"
+                    "405 No" if head.startswith("GET") else "200 OK" if "id" in request else "404 Not Found"
                 )
                 body = body if status == "200 OK" else ""
                 headers = "Content-Type: application/json\r\nMcp-Session-Id: 7"

@@ -32,6 +32,8 @@ def serve(list_tools: Callable[[dict[str, Any]], dict[str, Any]], **about: Any) 
             send({"id": number, "result": result})
         elif method == "tools/list":
             send({"id": number, "result": list_tools(request.get("params") or {})})
+        elif method == "tools/call" and ARGUMENTS[1:] == ["slow-once"]:
+            del ARGUMENTS[1]
         elif method == "tools/call":
             send({"id": number, "result": {"content": [{"type": "text", "text": "x" * int(ARGUMENTS[0])}]}})
 

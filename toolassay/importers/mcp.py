@@ -102,7 +102,9 @@ class McpImporter(Importer):
         if isinstance(listing, ServerError):
             raise listing
         tools, skipped = _tools([listing])
-        return Incoming(tools, config.shown, skipped, config.secrets, _notes([listing]))
+        return Incoming(
+            tools, config.shown, [*_empty([listing]), *skipped], config.secrets, _notes([listing])
+        )
 
 
 IMPORTER = McpImporter()
@@ -261,9 +263,16 @@ def _configured(entries: Mapping[str, Any], source: str, limits: Limits, screen:
         )
     secrets = {secret for config in configs for secret in config.secrets}
     tools, malformed = _tools(listings)
-    return Incoming(
-        tools, source, [*skipped, *malformed], sorted(secrets, key=len, reverse=True), _notes(listings)
-    )
+    skipped += [*_empty(listings), *malformed]
+    return Incoming(tools, source, skipped, sorted(secrets, key=len, reverse=True), _notes(listings))
+
+
+def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
+    return [
+        Skipped(_server_name(one.server) or "the server", "lists no tools")
+        for one in listings
+        if not one.tools
+    ]
 
 
 async def _list_all(
@@ -320,19 +329,22 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         levels: How much deeper to look.
     """
     if levels == 0:
-        yield Skipped(server or "listing", "is nested too deeply")
+        yield Skipped(_place(server or "listing"), "is nested too deeply")
     elif isinstance(value, list):
-        holders = [one for one in value if isinstance(one, dict) and ("tools" in one or "result" in one)]
-        for one in holders:
-            yield from _listings(one, server, levels - 1)
-        if len(holders) < len(value):
-            yield _Listing([one for one in value if not any(one is holder for holder in holders)], server)
+        tools = []
+        for one in value:
+            if isinstance(one, dict) and ("tools" in one or "result" in one):
+                yield from _listings(one, server, levels - 1)
+            else:
+                tools.append(one)
+        if tools:
+            yield _Listing(tools, server)
     elif not isinstance(value, dict):
-        yield Skipped(server or "listing", f"is {_kind(value)}, not a listing")
+        yield Skipped(_place(server or "listing"), f"is {_kind(value)}, not a listing")
     elif isinstance(value.get("result"), dict):
         yield from _listings(value["result"], server, levels - 1)
     elif isinstance(value.get("error"), dict):
-        yield Skipped(server or "listing", "is the error answer of a server")
+        yield Skipped(_place(server or "listing"), "is the error answer of a server")
     elif "tools" in value or "servers" in value:
         about = value.get("serverInfo")
         names = [server, value.get("server_name"), value.get("name")]
@@ -354,7 +366,7 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
             if isinstance(entry, dict | list):
                 yield from _listings(entry, str(name), levels - 1)
             else:
-                yield Skipped(str(name), f"is {_kind(entry)}, not a listing")
+                yield Skipped(_place(str(name)), f"is {_kind(entry)}, not a listing")
 
 
 # Tools
@@ -395,7 +407,7 @@ def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipp
                 tools.append(_tool(raw, server))
             except _Malformed as error:
                 name = raw.get("name") if isinstance(raw, dict) else None
-                which = f"tool {name[:100]}" if isinstance(name, str) and name else f"tool {number}"
+                which = f"tool {_place(name)}" if isinstance(name, str) and name else f"tool {number}"
                 skipped.append(Skipped(f"{which} of {server}" if server else which, str(error)))
     return tools, skipped
 
@@ -410,7 +422,7 @@ def _notes(listings: Sequence[_Listing]) -> list[Note]:
     lost = Counter(key for listing in listings for key in listing.extra if key != "instructions")
     for key, count in lost.items():
         reason = _LOST_OF_SERVERS.get(key, "describes the server, not a tool")
-        notes.append(Note(key[:100], f"{reason} ({count} times)" if count > 1 else reason))
+        notes.append(Note(_place(key), f"{reason} ({count} times)" if count > 1 else reason))
     return notes
 
 
@@ -421,6 +433,12 @@ def _server_name(name: str) -> str:
     'mcp-servers_every_thing'
     """
     return _NOT_NAME.sub("_", name)[:64].strip("_.")
+
+
+def _place(text: str) -> str:
+    """A name of the source in the report: at most 200 characters, all printable."""
+    shown = text if len(text) <= 200 else f"{text[:199]}…"
+    return "".join(one if one.isprintable() else "�" for one in shown)
 
 
 class _Malformed(Exception):
@@ -436,7 +454,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
         raise _Malformed("has a malformed name")
     losses = [
-        Note(str(key)[:100], _LOST.get(key, "is no part of a tool")) for key in raw if key not in _TOOL_KEYS
+        Note(_place(str(key)), _LOST.get(key, "is no part of a tool")) for key in raw if key not in _TOOL_KEYS
     ]
     warnings: list[Note] = []
 
@@ -506,7 +524,7 @@ def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
             if kind == "schema":
                 of_part = "data" if name in _DATA else "names" if name in _NAMES else "schema"
                 if name in _REFERENCES and isinstance(part, str) and not part.startswith("#"):
-                    losses.append(Note(f"{place}.{name}"[:300], "refers to another document"))
+                    losses.append(Note(_place(f"{place}.{name}"), "refers to another document"))
                     continue
             copied[name] = copy(part, f"{place}.{name}", depth + 1, of_part)
         return copied

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMITS = Limits()
 _VERSION = "check the address or command, and the server's version"
-_SLOW = "raise --timeout: npx and uvx may still be downloading the package"
+_SLOW = "raise --timeout, or check the server"
+_DOWNLOADING = "raise --timeout: npx and uvx may still be downloading the package"
+# What the SDK writes for an error status whose response has no error of MCP.
+_STAND_INS = ("Not Found", "Server returned an error response")
+_OTHER_FORM = "Unexpected content type:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +98,13 @@ class Connection:
 
     async def _start(self) -> None:
         """Agree on a protocol."""
-        from mcp.shared.exceptions import MCPError
         from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 
         # The older handshake first: of the servers in use nearly all know it, and some end on other requests.
         try:
             await self._bounded("initialize", self._session.initialize)
         except ServerError as error:
-            cause = error.__cause__
-            if not isinstance(cause, MCPError) or cause.code not in (
-                METHOD_NOT_FOUND,
-                UNSUPPORTED_PROTOCOL_VERSION,
-            ):
+            if error.code not in (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION):
                 raise
             await self._bounded("server/discover", self._session.discover)
         self.info = _info(self._handshake(), self._session)
@@ -146,17 +145,26 @@ class Connection:
                     ) from None
                 if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
                     raise link.error(f"answered {method} with something else than MCP", _VERSION) from None
+                if link.refusal is not None and error.message in _STAND_INS:
+                    raise link.fail(*link.refusal) from None
+                message = link.config.cleaned(error.message)
+                if message.startswith(_OTHER_FORM):
+                    what = message.removeprefix(_OTHER_FORM).partition(";")[0].strip() or "an unknown type"
+                    fix = "check the path, which often ends in /mcp"
+                    raise link.fail(f"answered {method} with {what}, not with MCP", fix) from None
                 raise link.error(
-                    f"answered {method} with the error '{link.config.cleaned(error.message)}'",
-                    "check the server",
-                ) from error
-            except (RuntimeError, ValidationError) as error:
-                raise link.error(f"answered {method} with something else than MCP", _VERSION) from error
+                    f"answered {method} with the error '{message}'", "check the server", error.code
+                ) from None
+            except (RuntimeError, ValidationError):
+                raise link.error(f"answered {method} with something else than MCP", _VERSION) from None
             finally:
                 link.answered(scope.cancel)
         noise = f"; {link.garbage:,} lines of its output are no MCP messages" if link.garbage else ""
         given = f"{link.limits.seconds if seconds is None else seconds:g} s"
-        raise link.fail(f"did not answer {method} within {given}{noise}{link.state()}", _SLOW)
+        what = f"did not answer {method} within {given}{noise}{link.state()}"
+        if seconds is not None:
+            raise link.error(what, "allow more time")  # other calls may follow
+        raise link.fail(what, _DOWNLOADING if link.config.command else _SLOW)
 
 
 @asynccontextmanager

@@ -86,8 +86,11 @@ def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> htt
                     link.fail(*_unreachable(error))
                 raise
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if is_vital and (problem := _problem(response, kind)):
-                link.fail(*problem)
+            # Of other messages the SDK ignores the response, which some servers give in a form of their own.
+            if is_vital and (link.config.legacy_sse or b'"id":' in request.content):
+                link.refusal = _refusal(response.status_code)
+                if link.refusal and (kind != "application/json" or response.status_code in (401, 403)):
+                    link.fail(*link.refusal)
             if response.headers.get("content-encoding", "identity").lower() not in ("identity", ""):
                 link.fail("sends compressed responses, which was not requested")
             assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -120,26 +123,14 @@ def _unreachable(error: httpx2.HTTPError) -> tuple[str, str]:
     return "closed the connection without an answer", check
 
 
-def _problem(response: httpx2.Response, kind: str) -> tuple[str, str] | None:
-    """What is wrong with a response, and what to do; None if the SDK may read it."""
-    status = response.status_code
+def _refusal(status: int) -> tuple[str, str] | None:
+    """An error status in words, and what to do; None if it is no error."""
+    if status < 400:
+        return None
     phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
-    answered = f"answered HTTP {status} {phrase}".rstrip()
+    fix = "check the address, or try again later"
     if status in (401, 403):
-        return (
-            answered,
-            "give credentials with --header 'Authorization: Bearer …', or under \"headers\" of its entry",
-        )
-    if kind == "application/json" and status < 500:
-        return None  # the SDK reads an error from it
-    if status in (404, 405):
-        return answered, "check the path, which often ends in /mcp; for the older transport it ends in /sse"
-    if status >= 400:
-        return answered, "check the address, or try again later"
-    if status == 200 and kind not in ("application/json", "text/event-stream"):
-        return f"answered with {_word(kind)}, not with MCP", "check the path, which often ends in /mcp"
-    return None
-
-
-def _word(kind: str) -> str:
-    return kind if kind.isascii() and kind.isprintable() and 0 < len(kind) < 60 else "an unknown type"
+        fix = "give credentials with --header 'Authorization: Bearer …', or under \"headers\" of its entry"
+    elif status in (404, 405):
+        fix = "check the path, which often ends in /mcp; for the older transport it ends in /sse"
+    return f"answered HTTP {status} {phrase}".rstrip(), fix

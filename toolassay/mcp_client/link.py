@@ -41,6 +41,8 @@ class Link:
         garbage: Number of lines that are no messages.
         ended: Waits for its status and says how the server ended; None over HTTP.
         state: What is known of a server that does not answer.
+        refusal: The last HTTP status that is an error, and what to do, if its response is JSON: it may have
+            an error of MCP, which says more.
     """
 
     def __init__(self, config: ServerConfig, limits: Limits) -> None:
@@ -50,6 +52,7 @@ class Link:
         self.garbage = 0
         self.ended: Callable[[], Awaitable[str]] | None = None
         self.state: Callable[[], str] = lambda: ""
+        self.refusal: tuple[str, str] | None = None
         self._cancel: set[Callable[[], None]] = set()
         self.restart()
 
@@ -61,9 +64,10 @@ class Link:
         """Whether the connection cannot be used any more."""
         return self.failure is not None
 
-    def error(self, reason: str, fix: str) -> ServerError:
+    def error(self, reason: str, fix: str, code: int | None = None) -> ServerError:
         """An error that names the server; if the connection has failed, that failure."""
-        return self.failure or ServerError(reason, server=self.config.name or self.config.shown, fix=fix)
+        server = self.config.name or self.config.shown
+        return self.failure or ServerError(reason, server=server, fix=fix, code=code)
 
     def fail(self, reason: str, fix: str = "ask its maintainers, or leave the server out") -> ServerError:
         """Give up the connection: waiting requests end with this error. The first failure counts."""

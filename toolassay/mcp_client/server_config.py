@@ -82,12 +82,14 @@ class ServerError(UsageError):
     Attributes:
         reason: What is wrong, one clause without the name of the server.
         fix: What to do.
+        code: Of the JSON-RPC error that the server answered with, if it did.
     """
 
-    def __init__(self, reason: str, *, server: str, fix: str) -> None:
+    def __init__(self, reason: str, *, server: str, fix: str, code: int | None = None) -> None:
         super().__init__(reason, file=server, fix=fix)
         self.reason = reason
         self.fix = fix
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
