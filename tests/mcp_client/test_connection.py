@@ -329,7 +329,10 @@ async def test_a_session_that_cannot_be_ended_does_not_delay_the_end(monkeypatch
                     "405 No" if head.startswith("GET") else "200 OK" if "id" in request else "404 Not Found"
                 )
                 body = body if status == "200 OK" else ""
-                headers = "Content-Type: application/json\r\nMcp-Session-Id: 7"
+                kind = (
+                    "application/json" if body else "text/html"
+                )  # nothing depends on that of a notification
+                headers = f"Content-Type: {kind}\r\nMcp-Session-Id: 7"
                 writer.write(
                     f"HTTP/1.1 {status}\r\n{headers}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
                 )
