@@ -136,6 +136,23 @@ def test_secrets_are_removed_from_every_text() -> None:
     assert "which was removed" in intake.report.warnings[0].reason
 
 
+def test_what_json_cannot_hold_is_replaced() -> None:
+    schema = {"properties": {"a\ud800": {"default": float("nan"), "title": "\ud83d\ude00"}}}
+    intake = taken(IncomingTool("pay\udc00", "Pays \ud83d.", schema, losses=[Note("x\ud800", "odd")]))
+    text = json.dumps([*intake.nodes, intake.report.to_json()], ensure_ascii=False, allow_nan=False)
+    assert "\ud800" not in text.encode().decode()
+    (node,) = intake.nodes
+    assert node["desc"] == "Pays \ufffd."
+    assert node["input_schema"]["properties"] == {"a\ufffd": {"default": None, "title": "😀"}}
+    assert any("hidden characters: U+D83D" in finding.reason for finding in intake.report.warnings)
+
+
+def test_an_endless_description_is_cut() -> None:
+    intake = taken(IncomingTool("a", "b" * 30_000))
+    assert len(intake.nodes[0]["desc"]) == 20_000
+    assert intake.report.losses == [Finding("a", "description", "cut after 20,000 characters")]
+
+
 def test_equal_findings_are_counted_together() -> None:
     findings = [Finding(name, f"input_schema.properties.{name}.type", f"no type '{name}'") for name in "abc"]
     (group,) = grouped([*findings, findings[0]])

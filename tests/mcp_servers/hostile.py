@@ -82,6 +82,18 @@ def die_later() -> None:
     serve(end)
 
 
+def die_with_a_child() -> None:
+    """End instead of listing, while a child holds the output open."""
+
+    def end(params: dict[str, Any]) -> dict[str, Any]:
+        subprocess.Popen([sys.executable, __file__, "hang"])
+        sys.stderr.write("ValueError: no shelf\n")
+        sys.stderr.flush()
+        os._exit(4)
+
+    serve(end)
+
+
 def flood_stderr() -> None:
     """Write 64 MB to stderr before and work then."""
     for _ in range(1000):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -17,6 +19,8 @@ from toolassay.text_formatting import count_of
 from toolassay.tools import Parameter, parameters_of
 
 LONGEST_ID = 64
+LONGEST_DESCRIPTION = 20_000
+"""Characters; the longest of 527 tools of real servers has 8,000."""
 HIDDEN = "[secret]"
 _SHORTEST_SECRET = 4
 
@@ -81,7 +85,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     normalisers: dict[str, Normaliser] = {}
     skipped = list(incoming.skipped)
     kept: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
-    for tool in incoming.tools:
+    for tool in map(_with_short_description, incoming.tools):
         normaliser = normalisers.setdefault(tool.dialect, Normaliser(tool.dialect))
         try:
             arguments = normaliser.convert(tool.input_schema)
@@ -103,7 +107,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
         arguments.schema.setdefault("type", "object")
         parameters = parameters_of(arguments.schema)
-        nodes.append(_node(kind, tool_id, tool, arguments.schema, result, parameters))
+        nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result, parameters)))
         losses += [Finding(tool_id, *note) for note in tool.losses]
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
             found = normalised.losses if normalised else ()
@@ -113,8 +117,24 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             *_warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name]),
         ]
         warnings += [Finding(tool_id, *note) for note in notes]
-    report = ImportReport(kind, incoming.source, len(nodes), skipped, losses, warnings)
-    return Intake(nodes, report)
+    return Intake(
+        nodes,
+        ImportReport(
+            kind,
+            incoming.source,
+            len(nodes),
+            [Skipped(*_encodable([*part])) for part in skipped],
+            [Finding(*_encodable([*part])) for part in losses],
+            [Finding(*_encodable([*part])) for part in warnings],
+        ),
+    )
+
+
+def _with_short_description(tool: IncomingTool) -> IncomingTool:
+    if len(tool.description) <= LONGEST_DESCRIPTION:
+        return tool
+    loss = Note("description", f"cut after {LONGEST_DESCRIPTION:,} characters")
+    return replace(tool, description=tool.description[:LONGEST_DESCRIPTION], losses=[*tool.losses, loss])
 
 
 def _node(
@@ -141,6 +161,17 @@ def _node(
         key: value for key, value in tool.source.items() if value not in (None, "", {}, [])
     }
     return node
+
+
+def _encodable(value: Any) -> Any:
+    """A value as JSON in UTF-8 can hold it: without halves of characters, NaN and infinity."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return _with_texts(
+            value, lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
+    return value
 
 
 def _warnings(
@@ -233,7 +264,10 @@ def _without_secrets(incoming: Incoming) -> Incoming:
     if not secrets:
         return incoming
     pattern = re.compile("|".join(map(re.escape, secrets)))
-    hide = _hider(pattern)
+
+    def hide(value: Any) -> Any:
+        return _with_texts(value, lambda text: pattern.sub(HIDDEN, text))
+
     tools = []
     for tool in incoming.tools:
         changed = replace(
@@ -241,7 +275,7 @@ def _without_secrets(incoming: Incoming) -> Incoming:
             **{name: hide(getattr(tool, name)) for name in _TEXT_FIELDS},
         )
         if changed != tool:
-            warning = Note("", "repeats a value of the environment or headers, which was removed")
+            warning = Note("", "repeats a secret that it was given, which was removed")
             changed = replace(changed, warnings=[*changed.warnings, warning])
         tools.append(changed)
     return replace(
@@ -259,19 +293,17 @@ _TEXT_FIELDS = (
 )
 
 
-def _hider(pattern: re.Pattern[str]) -> Callable[[Any], Any]:
-    def hide(value: Any) -> Any:
-        if isinstance(value, str):
-            return pattern.sub(HIDDEN, value)
-        if isinstance(value, Mapping):
-            return {hide(key): hide(item) for key, item in value.items()}
-        if isinstance(value, Note):
-            return Note(*map(hide, value))
-        if isinstance(value, list | tuple):
-            return type(value)(map(hide, value))
-        return value
-
-    return hide
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A value with every text changed, keys included; a number that JSON does not have becomes None."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {_with_texts(key, change): _with_texts(item, change) for key, item in value.items()}
+    if isinstance(value, Note):
+        return Note(*(change(text) for text in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_with_texts(item, change) for item in value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Group(NamedTuple):

@@ -52,7 +52,7 @@ _INSTRUCTIONS = re.compile(
 # Characters that are invisible or change the direction of text; tested one by one in `_is_hidden`.
 _UNUSUAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"
                       r"\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-                      r"\ufe00-\ufe0e\U000e0000-\U000e0fff]")  # fmt: skip
+                      r"\ud800-\udfff\ufe00-\ufe0e\U000e0000-\U000e0fff]")  # fmt: skip
 # Letters of other scripts that look Latin, beyond what NFKC unifies.
 _LATIN = str.maketrans(
     "авеѕіјкмнорстухԁԛԝһӏαβεικνορτυχωϲ",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import re
 import secrets
@@ -85,6 +86,10 @@ class ServerProcess:
             while chunk := await self.process.stderr.read(65536):
                 self._stderr = (self._stderr + chunk)[-_STDERR_BYTES:]
         self._stderr_ended.set()
+
+    async def ended(self) -> None:
+        """Wait until the process has ended, whatever its children do."""
+        await self._ended(math.inf, lambda: self.process.returncode is None)
 
     async def end_reason(self) -> str:
         """How it ended, with the last line of its stderr; called when its output has ended."""

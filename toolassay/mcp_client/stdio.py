@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage
 
 _CHUNK = 65536
+_LAST_WORDS = 1.0  # seconds in which the last output of a server that has ended arrives
 _UNSENT = 100  # messages to a server that does not read them; the next one waits
 
 
@@ -46,6 +47,7 @@ async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
             tasks.start_soon(server.drain_stderr)
             tasks.start_soon(_read, server, link, arrived)
             tasks.start_soon(_write, server, unsent)
+            tasks.start_soon(_end_with, server, arrived)
             healthy = False
             try:
                 yield received, sent
@@ -83,6 +85,20 @@ async def _read(
     with suppress(OSError):  # a server that waits for its output to be read would not end
         while await output.read(_CHUNK):
             pass
+
+
+async def _end_with(
+    server: ServerProcess, arrived: MemoryObjectSendStream[SessionMessage | Exception]
+) -> None:
+    """End the connection with the server, although a child may hold its output open.
+
+    What it wrote before its end is still read: that its child writes on is no reason to wait.
+    """
+    import anyio
+
+    await server.ended()
+    await anyio.sleep(_LAST_WORDS)
+    arrived.close()
 
 
 async def _write(server: ServerProcess, unsent: MemoryObjectReceiveStream[SessionMessage]) -> None:

@@ -32,8 +32,20 @@ _PATH_WORDS = frozenset(
             "completion",
         ),
         *("completions", "deployments", "embeddings", "engines", "gateway", "generate", "inference", "llm"),
-        *("messages", "model", "models", "oai", "openai", "paas", "proxy", "public", "responses", "rest"),
-        *("score", "serving", "serving-endpoints"),
+        *(
+            "mcp",
+            "messages",
+            "model",
+            "models",
+            "oai",
+            "openai",
+            "paas",
+            "proxy",
+            "public",
+            "responses",
+            "rest",
+        ),
+        *("score", "serving", "serving-endpoints", "sse"),
     )
 )
 # A version segment of a path: matches "v1", "v1beta" and "v2alpha1", not "v1secret".
