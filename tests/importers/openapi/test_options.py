@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
-from toolassay.importers.openapi.operations import METHODS, built_name, slug
+from toolassay.importers.openapi.operations import METHODS, built_name
+from toolassay.importers.openapi.tools import slug
 
 PATHS = {
     "/books": {
