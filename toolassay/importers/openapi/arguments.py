@@ -40,8 +40,8 @@ _NOT_PLAIN = {
 }
 _NOT_AN_ARGUMENT = "the body's properties are arguments of their own"
 _COLLECTED = {"type", "properties", "required", "additionalProperties", "allOf", "$ref", "description"}
-# Matches "{id}", "{+name}" and "{Key*}" with the names "id", "name" and "Key"; not "{}".
-_TEMPLATE = re.compile(r"\{[+#./;?&]?([^{}/*+]+)[*+]?\}")
+# Matches "{id}" and "{+name}", with "id" and "+name"; not "{}".
+_TEMPLATE = re.compile(r"\{([^{}/]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,9 +470,11 @@ def _is_empty_object(body: Body) -> bool:
 def _add_path_parameters(path: str, parameters: list[Parameter], warnings: list[Note]) -> None:
     """Add those that the path names and the document does not describe: no call is possible without them."""
     known = {one.name for one in parameters if one.place == "path"}
-    named = dict.fromkeys(_TEMPLATE.findall(path))
+    # Some documents write the operators of RFC 6570, as in "{+name}", "{.format}" and "{key*}".
+    found = _TEMPLATE.findall(path)
+    named = dict.fromkeys(name if name in known else name.strip("+#./;?&*") for name in found)
     for name in named:
-        if name not in known:
+        if name and name not in known:
             warnings.append(
                 Note(f"parameters.{name[:80]}", "is in the path but not described; a text is assumed")
             )
