@@ -106,7 +106,7 @@ def _intake() -> Any:
 
 def measure(paths: Sequence[Path], workers: int) -> dict[Path, dict[str, Any]]:
     """What a process of its own measures of each document; `workers` run at a time."""
-    from toolassay.importers.openapi import operations  # noqa: F401  # the forked processes have it loaded
+    from toolassay.importers.openapi import tools  # noqa: F401  # the forked processes have it loaded
 
     context = multiprocessing.get_context("fork")
     rows: dict[Path, dict[str, Any]] = {}

@@ -12,14 +12,14 @@ from documents import get, openapi, post, read, schema_ref
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.importers.openapi.schemas import loosened, measured, pruned
+from toolassay.importers.openapi.converted import loosened, measured, pruned
 
-OPERATIONS = "toolassay.importers.openapi.operations"
+TOOLS = "toolassay.importers.openapi.tools"
 
 
 def small(monkeypatch: pytest.MonkeyPatch, values: int) -> None:
     """Limit the schemas of a tool."""
-    monkeypatch.setattr(f"{OPERATIONS}._MOST_VALUES", values)
+    monkeypatch.setattr(f"{TOOLS}._MOST_VALUES", values)
 
 
 def chain(length: int) -> dict[str, Any]:

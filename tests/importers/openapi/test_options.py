@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
-from toolassay.importers.openapi.operations import METHODS, built_name, slug
+from toolassay.importers.openapi.operations import METHODS, built_name
+from toolassay.importers.openapi.tools import slug
 
 PATHS = {
     "/books": {
@@ -117,6 +118,25 @@ def test_a_slug_is_short_and_of_plain_characters(title: str) -> None:
     assert len(found) <= 32
     assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
     assert slug(found) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "described", "names"),
+    [
+        ("/{id}", ["id"], ["id"]),
+        ("/{+name}:{verb*}", [], ["name", "verb"]),
+        ("/a{.format}", [".format"], [".format"]),
+        ("/a{.format}", ["format"], ["format"]),
+        ("/{}/{a/b}", [], []),
+    ],
+)
+def test_parameters_of_a_path_are_found(
+    tmp_path: Path, path: str, described: list[str], names: list[str]
+) -> None:
+    parameters = [{"name": name, "in": "path", "schema": {"type": "string"}} for name in described]
+    (tool,) = read(tmp_path, openapi({path: {"get": {"parameters": parameters}}})).tools
+    assert list(tool.input_schema["properties"]) == names
+    assert len(tool.warnings) == len(names) - len(described)
 
 
 def test_the_importer_itself_imports_nothing_heavy() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming
 from toolassay.importers.openapi import IMPORTER, OpenApiOptions
 
-OPERATIONS = "toolassay.importers.openapi.operations"
+TOOLS = "toolassay.importers.openapi.tools"
 
 
 def reasons(incoming: Incoming) -> set[str]:
@@ -109,20 +111,22 @@ def test_an_alias_bomb_below_the_limit_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_bomb_of_references_stays_small(tmp_path: Path) -> None:
-    fan = {f"s{n}": {"allOf": [schema_ref(f"s{n + 1}")] * 10} for n in range(50)}
+    fan = {f"s{n}": {"allOf": [schema_ref(f"s{n + 1}")] * 10} for n in range(10)}
+    long = {f"l{n}": {"allOf": [schema_ref(f"l{n + 1}")] * 10} for n in range(5_000)}
     many = {f"t{n}": {"properties": {f"p{k}": schema_ref(f"t{n + 1}") for k in range(10)}} for n in range(50)}
-    last = {"s50": {"type": "object", "properties": {"a": {}}}, "t50": {}}
-    document = openapi({"/a": post(schema_ref("s0")), "/b": get(schema_ref("t0"))})
-    document["components"] = {"schemas": fan | many | last}
+    last = {"s10": {"type": "object", "properties": {"a": {}}}, "t50": {}, "l5000": {"type": "object"}}
+    paths = {"/a": post(schema_ref("s0")), "/b": get(schema_ref("t0")), "/c": post(schema_ref("l0"))}
+    document = openapi(paths, components={"schemas": fan | long | many | last})
     began = time.monotonic()
-    flat, nested = read(tmp_path, document).tools
+    flat, nested, deep = read(tmp_path, document).tools
     assert time.monotonic() - began < 5
     assert flat.input_schema["properties"] == {"a": {}}
+    assert deep.input_schema["properties"] == {"body": {"$ref": "#/$defs/l0"}}
     assert nested.output_schema and len(nested.output_schema["$defs"]) == 50
 
 
 def test_a_bomb_of_path_items_ends_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{OPERATIONS}._MOST_ARGUMENTS", 1_000)
+    monkeypatch.setattr(f"{TOOLS}._MOST_ARGUMENTS", 1_000)
     parameters = [{"name": f"p{n}", "in": "query", "schema": {}} for n in range(100)]
     paths: dict[str, Any] = {f"/{n}": {"$ref": "#/x-item"} for n in range(1_000)}
     incoming = read(tmp_path, openapi(paths, **{"x-item": {"parameters": parameters, "get": {}}}))
@@ -130,18 +134,27 @@ def test_a_bomb_of_path_items_ends_with_a_reason(tmp_path: Path, monkeypatch: py
     assert incoming.skipped == [("the last 989 operations", "the document takes more than 1,000 arguments")]
 
 
-def test_reading_ends_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{OPERATIONS}._SECONDS", 0.0)
-    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(3)}))
-    assert len(incoming.tools) == 1
-    assert incoming.skipped == [("the last 2 operations", "the document takes more than 0 s")]
+def test_the_search_for_operations_ends_after_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{TOOLS}._SECONDS", -1.0)
+    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
+    assert incoming.skipped == [("/0 and those after it", "the search for operations takes too long")]
+
+
+def test_reading_the_operations_ends_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(time.monotonic(), 40.0)
+    monkeypatch.setattr(f"{TOOLS}.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
+    assert len(incoming.tools) == 2
+    assert incoming.skipped == [("the last 7 operations", "the document takes more than 60 s")]
 
 
 def test_too_many_operations_end_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{OPERATIONS}.MOST_OPERATIONS", 5)
+    monkeypatch.setattr("toolassay.importers.openapi.operations.MOST_OPERATIONS", 5)
     incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
     assert len(incoming.tools) == 5
-    assert incoming.skipped == [("paths", "more than 5 operations")]
+    assert incoming.skipped == [("/5 and those after it", "more than 5 operations")]
 
 
 @pytest.mark.slow

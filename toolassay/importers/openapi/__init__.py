@@ -57,9 +57,9 @@ class OpenApiImporter(Importer):
 
     def read(self, source: str, options: OpenApiOptions, *, screen: Screen = SILENT) -> Incoming:
         """Read the operations of a document; see `Importer.read`."""
-        from toolassay.importers.openapi.operations import read_operations
+        from toolassay.importers.openapi.tools import read_tools
 
-        return read_operations(
+        return read_tools(
             source,
             only=options.only,
             without_deprecated=options.without_deprecated,

@@ -1,18 +1,18 @@
-"""Parameters and the request body of an operation as one object of arguments; the schema of its result."""
+"""Parameters and the request body of an operation as one object of arguments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolassay.importers.importer import Note
+from toolassay.importers.openapi.converted import Piece, measured
+from toolassay.importers.openapi.operations import EXTENSION, Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
-from toolassay.importers.openapi.schemas import EXTENSION, Direction, Piece, Schemas, measured
-
-if TYPE_CHECKING:
-    from toolassay.importers.openapi.operations import Operation
+from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types, lose_media_types
+from toolassay.importers.openapi.schemas import Schemas
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
 """Where a parameter may be. Of several with one name, the first in this order keeps it."""
@@ -29,6 +29,8 @@ _COLLECTION_FORMATS: dict[str, dict[str, Any]] = {
     "pipes": {"style": "pipeDelimited"},
     "multi": {},
 }
+_LONGEST_NAME = 200
+_MOST_NESTED = 30  # definitions in definitions, when the properties of a body are collected
 _SCALARS = ("string", "number", "integer", "boolean")
 # Keywords with which an object is not only a list of properties.
 _NOT_PLAIN = {
@@ -38,8 +40,8 @@ _NOT_PLAIN = {
 }
 _NOT_AN_ARGUMENT = "the body's properties are arguments of their own"
 _COLLECTED = {"type", "properties", "required", "additionalProperties", "allOf", "$ref", "description"}
-# Matches "{id}", "{+name}" and "{Key*}" with the names "id", "name" and "Key"; not "{}".
-_TEMPLATE = re.compile(r"\{[+#./;?&]?([^{}/*+]+)[*+]?\}")
+# Matches "{id}" and "{+name}", with "id" and "+name"; not "{}".
+_TEMPLATE = re.compile(r"\{([^{}/]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,30 +120,126 @@ class Arguments:
     warnings: list[Note]
 
 
-class Reader:
-    """Reads parameters, bodies and responses; each object of a document is read once.
+class ArgumentReader:
+    """Reads parameters and bodies; each object of a document is read once.
 
     Args:
         schemas: Converts schemas.
         root: The main document's root.
-        is_swagger: Whether it is Swagger 2.0.
     """
 
-    def __init__(self, schemas: Schemas, root: Mapping[str, Any], *, is_swagger: bool) -> None:
+    def __init__(self, schemas: Schemas, root: Mapping[str, Any]) -> None:
         self._schemas = schemas
         self._root = root
-        self._is_swagger = is_swagger
-        self._parameters: dict[int, tuple[Any, Parameter | Note]] = {}
+        # By the id of an object, which stays alive beside them.
+        self._known: dict[int, tuple[Any, Parameter | Note]] = {}
         self._flat: dict[int, tuple[Piece, Flat | None]] = {}
 
-    def parameter(self, node: Node) -> Parameter | Note:
-        """A parameter, or why it is none."""
-        key = id(node.value)
-        if key not in self._parameters:
-            self._parameters[key] = node.value, self._parameter(node)
-        return self._parameters[key][1]
+    def read(self, operation: Operation, losses: dict[Note, None]) -> Arguments:
+        """The arguments of an operation; what is not kept is added to `losses`."""
+        parameters, fields, body_node = self._parameters(operation, losses)
+        warnings: list[Note] = []
+        _add_path_parameters(operation.path, parameters, warnings)
+        if body_node:
+            body: Body | None = self._swagger_body(body_node, operation, losses)
+            if fields:
+                losses[Note("parameters", "form fields beside a body")] = None
+        else:
+            body = self._request_body(operation, fields, losses)
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        places: dict[str, str] = {}
+        serialization: dict[str, Any] = {}
+        pieces: list[Piece] = []
+        schema: dict[str, Any] = {"type": "object"}
+        source: dict[str, Any] = {}
+        for name, parameter in _named(parameters):
+            properties[name] = parameter.piece.schema
+            places[name] = parameter.place + ("" if name == parameter.name else f":{parameter.name}")
+            pieces.append(parameter.piece)
+            losses.update(dict.fromkeys(parameter.losses))
+            if parameter.required:
+                required.append(name)
+            if parameter.serialization:
+                serialization[name] = parameter.serialization
+        if body and _is_empty_object(body):
+            losses[Note("requestBody", "may only be an empty object")] = None
+        elif body:
+            source["body"] = body.media_type
+            if body.required:
+                source["body_required"] = True
+            flat = body.flat
+            if flat and properties.keys().isdisjoint(flat.properties):
+                properties |= flat.properties
+                places |= dict.fromkeys(flat.properties, "body")
+                # A name in `required` that is no property says nothing about which arguments to send.
+                inner = [name for name in flat.required if name in flat.properties]
+                required += inner
+                if inner and not body.required:
+                    reason = "the body is optional, its required properties are required arguments"
+                    losses[Note("requestBody.required", reason)] = None
+                for name in flat.required.keys() - flat.properties.keys():
+                    losses[Note("requestBody.schema.required", f"{name[:60]} is no property")] = None
+                if flat.is_closed:
+                    schema["additionalProperties"] = False
+                description = body.description or flat.description
+                if description:
+                    schema["description"] = description
+                if body.description and flat.description not in ("", body.description):
+                    losses[Note("requestBody.schema.description", "the body's own is kept")] = None
+                pieces.append(
+                    replace(measured({"properties": flat.properties}), losses=frozenset(flat.losses))
+                )
+                losses.update(dict.fromkeys(sorted(body.piece.losses)))
+            else:
+                name = _unused("body", properties)
+                whole = body.piece.schema
+                whole = whole if isinstance(whole, dict) else {} if whole else {"not": {}}
+                properties[name] = {**whole, "description": body.description} if body.description else whole
+                places[name] = "body:whole"
+                pieces.append(body.piece)
+                if body.required:
+                    required.append(name)
+        schema["properties"] = properties
+        if required:
+            schema["required"] = list(dict.fromkeys(required))
+        if serialization:
+            source["serialization"] = serialization
+        refs = tuple(dict.fromkeys(name for piece in pieces for name in piece.refs))
+        values = 4 + len(required) + sum(piece.values for piece in pieces)
+        all_losses = frozenset().union(*(piece.losses for piece in pieces))
+        return Arguments(Piece(schema, values, refs, all_losses), places, source, warnings)
+
+    def _parameters(
+        self, operation: Operation, losses: dict[Note, None]
+    ) -> tuple[list[Parameter], list[Parameter], Node | None]:
+        """Parameters, Swagger's form fields and body; those of the operation replace those of the path."""
+        found: dict[tuple[str, str], Parameter] = {}
+        body: Node | None = None
+        for node in (*reversed(operation.items), operation.node):
+            given = node.value.get("parameters")
+            if given is not None and not isinstance(given, list):
+                losses[Note("parameters", "is not a list")] = None
+            for value in given if isinstance(given, list) else ():
+                raw = Node(value, node.document)
+                parameter = self._parameter(raw)
+                if isinstance(parameter, Note):
+                    losses[parameter] = None
+                elif parameter.place == "body":
+                    body = self._schemas.target(raw)
+                else:
+                    found[parameter.name, parameter.place] = parameter
+        parameters = [one for one in found.values() if one.place != "formData"]
+        return parameters, [one for one in found.values() if one.place == "formData"], body
 
     def _parameter(self, node: Node) -> Parameter | Note:
+        """A parameter, or why it is none."""
+        key = id(node.value)
+        if key not in self._known:
+            self._known[key] = node.value, self._new_parameter(node)
+        return self._known[key][1]
+
+    def _new_parameter(self, node: Node) -> Parameter | Note:
         try:
             node = self._schemas.references.follow(node)
         except UnresolvedError as error:
@@ -152,6 +250,8 @@ class Reader:
         name, place = value.get("name"), value.get("in")
         if not isinstance(name, str) or not name:
             return Note("parameters", "has no name")
+        if len(name) > _LONGEST_NAME:
+            return Note("parameters", f"has a name of more than {_LONGEST_NAME} characters")
         if place not in _PLACES:
             return Note(f"parameters.{name}", f"is in none of {', '.join(_PLACES[:4])}")
         if place == "header" and name.lower() in _CLIENT_HEADERS:
@@ -208,14 +308,16 @@ class Reader:
                 serialization[key] = True
         content = value.get("content")
         if isinstance(content, dict) and content and "schema" not in value:
-            media_type, others = _chosen_media_type(content)
-            losses += [Note(f"parameters.{name}.{other}", "only one media type is kept") for other in others]
+            media_type, others = chosen_media_type(content)
+            losses += [
+                Note(f"parameters.{name}.{other[:80]}", "only one media type is kept") for other in others
+            ]
             media = content[media_type]
             return media.get("schema", {}) if isinstance(media, dict) else {}, {"content": media_type}
         if "schema" in value:
             for key in value:
                 if key not in _PARAMETER_KEYS and not key.startswith("x-"):
-                    losses.append(Note(f"parameters.{key}", "unknown field"))
+                    losses.append(Note(f"parameters.{key[:80]}", "unknown field"))
             return value["schema"], serialization
         # Swagger 2.0, whose keywords some OpenAPI 3 documents keep: the parameter is a schema itself.
         collection = value.get("collectionFormat", "csv")
@@ -226,16 +328,12 @@ class Reader:
                 losses.append(Note(f"parameters.{name}.collectionFormat", "is not kept"))
         return {key: item for key, item in value.items() if key not in _PARAMETER_KEYS}, serialization
 
-    def target(self, node: Node) -> Node:
-        """What a parameter refers to, or itself."""
-        return self._schemas.target(node)
-
-    def body(
+    def _request_body(
         self, operation: Operation, fields: Sequence[Parameter], losses: dict[Note, None]
     ) -> Body | None:
         """The request body of OpenAPI 3, or Swagger's form."""
         if fields:
-            consumes = self._media_types(operation, "consumes")
+            consumes = declared_media_types(operation, self._root, "consumes")
             is_file = any(one.piece.schema.get("format") == "binary" for one in fields)
             form = "multipart/form-data" if is_file else "application/x-www-form-urlencoded"
             media_type = next((one for one in consumes if "form" in one), form)
@@ -248,8 +346,8 @@ class Reader:
                 schema["required"] = required
             piece = measured(schema, frozenset().union(*(one.piece.losses for one in fields)))
             losses.update({note: None for one in fields for note in one.losses})
-            self._lose(losses, "requestBody", [one for one in consumes if one != media_type])
-            return Body(piece, media_type, bool(required), "", self.flat(piece))
+            lose_media_types(losses, "requestBody", [one for one in consumes if one != media_type])
+            return Body(piece, media_type, bool(required), "", self._flattened(piece))
         value = operation.node.value.get("requestBody")
         if value is None:
             return None
@@ -268,15 +366,15 @@ class Reader:
         if not isinstance(content, dict) or not content:
             losses[Note("requestBody", "has no content")] = None
             return None
-        media_type, others = _chosen_media_type(content)
-        self._lose(losses, "requestBody", others)
+        media_type, others = chosen_media_type(content)
+        lose_media_types(losses, "requestBody", others)
         media = content[media_type]
         media = media if isinstance(media, dict) else {}
         for key in media:
             if key.startswith("x-"):
                 losses[Note(key, EXTENSION)] = None
             elif key != "schema":
-                losses[Note(f"requestBody.{key}", "is not kept")] = None
+                losses[Note(f"requestBody.{key[:80]}", "is not kept")] = None
         return self._body(
             Node(media.get("schema", {}), node.document),
             media_type,
@@ -284,11 +382,11 @@ class Reader:
             node.value.get("description"),
         )
 
-    def swagger_body(self, node: Node, operation: Operation, losses: dict[Note, None]) -> Body:
+    def _swagger_body(self, node: Node, operation: Operation, losses: dict[Note, None]) -> Body:
         """Swagger's parameter `in: body`."""
-        consumes = self._media_types(operation, "consumes") or ["application/json"]
-        media_type, others = _chosen_media_type({one: {} for one in consumes})
-        self._lose(losses, "requestBody", others)
+        consumes = declared_media_types(operation, self._root, "consumes") or ["application/json"]
+        media_type, others = chosen_media_type({one: {} for one in consumes})
+        lose_media_types(losses, "requestBody", others)
         for key in node.value:
             if key.startswith("x-"):
                 losses[Note(key, EXTENSION)] = None
@@ -304,17 +402,9 @@ class Reader:
     def _body(self, node: Node, media_type: str, required: bool, description: Any) -> Body:
         piece = self._schemas.piece(node, "request")
         text = description.strip() if isinstance(description, str) else ""
-        return Body(piece, media_type, required, text, self.flat(piece))
+        return Body(piece, media_type, required, text, self._flattened(piece))
 
-    def _media_types(self, operation: Operation, key: str) -> list[str]:
-        found = operation.node.value.get(key, self._root.get(key))
-        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
-
-    @staticmethod
-    def _lose(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:
-        losses.update({Note(f"{where}.{one}", "only one media type is kept"): None for one in media_types})
-
-    def flat(self, piece: Piece) -> Flat | None:
+    def _flattened(self, piece: Piece) -> Flat | None:
         """The properties of a body; None if it is more than an object of properties."""
         key = id(piece)
         if key not in self._flat:
@@ -323,9 +413,11 @@ class Reader:
             self._flat[key] = piece, found if is_plain else None
         return self._flat[key][1]
 
-    def _collect(self, schema: Any, into: Flat, seen: set[str], is_branch: bool = False) -> bool:
+    def _collect(
+        self, schema: Any, into: Flat, seen: set[str], *, is_branch: bool = False, depth: int = 0
+    ) -> bool:
         """Add the properties of a schema and its `allOf`; False if it is not plain. Each definition once."""
-        if not isinstance(schema, dict) or not _NOT_PLAIN.isdisjoint(schema):
+        if not isinstance(schema, dict) or not _NOT_PLAIN.isdisjoint(schema) or depth > _MOST_NESTED:
             return False
         types = schema.get("type", "object")
         if types not in ("object", ["object"], ["object", "null"], ["null", "object"]):
@@ -339,15 +431,15 @@ class Reader:
                 seen.add(name)
                 definition = self._schemas.definition(name, "request")
                 into.losses |= definition.losses
-                if not self._collect(definition.schema, into, seen, is_branch):
+                if not self._collect(definition.schema, into, seen, is_branch=is_branch, depth=depth + 1):
                     return False
         branches = schema.get("allOf", ())
         additional = schema.get("additionalProperties", True)
         if (additional is False and (is_branch or branches)) or additional not in (True, False, {}):
             return False
-        into.is_closed = additional is False
+        into.is_closed = into.is_closed or additional is False
         for branch in branches:
-            if not self._collect(branch, into, seen, is_branch=True):
+            if not self._collect(branch, into, seen, is_branch=True, depth=depth + 1):
                 return False
         properties = schema.get("properties")
         for name, item in properties.items() if isinstance(properties, dict) else ():
@@ -358,167 +450,8 @@ class Reader:
             if isinstance(name, str):
                 into.required[name] = None
         for key in schema.keys() - _COLLECTED:
-            into.losses.add(Note(f"requestBody.schema.{key}", _NOT_AN_ARGUMENT))
+            into.losses.add(Note(f"requestBody.schema.{key[:80]}", _NOT_AN_ARGUMENT))
         return True
-
-    def response(self, node: Node, losses: dict[Note, None]) -> tuple[Piece | None, dict[str, str]]:
-        """The schema of the first success that has one, and its status and media type."""
-        responses = node.value.get("responses")
-        if not isinstance(responses, dict):
-            return None, {}
-        statuses = [status for status in responses if not status.startswith("x-")]
-        successes = sorted((one for one in statuses if one.startswith("2")), key=_status_order)
-        if statuses == ["default"]:
-            successes = statuses
-        chosen: Piece | None = None
-        response: dict[str, str] = {}
-        unresolved = set()
-        for status in successes:
-            number = len(losses)
-            chosen, response = self._response(status, Node(responses[status], node.document), node, losses)
-            if chosen:
-                break
-            if len(losses) > number:
-                unresolved.add(status)
-        for key in responses:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key != response.get("status") and key not in unresolved:
-                reason = (
-                    "has no schema" if key in successes and not chosen else "only the first success is kept"
-                )
-                losses[Note(f"responses.{key}", reason)] = None
-        return chosen, response
-
-    def _response(
-        self, status: str, node: Node, operation: Node, losses: dict[Note, None]
-    ) -> tuple[Piece | None, dict[str, str]]:
-        try:
-            node = self._schemas.references.follow(node)
-        except UnresolvedError as error:
-            losses[Note(f"responses.{status}", f"{error}: {shown(node.value.get('$ref'))}")] = None
-            return None, {}
-        value = node.value
-        if not isinstance(value, dict):
-            return None, {}
-        content = value.get("content")
-        if self._is_swagger and "schema" in value:
-            produces = operation.value.get("produces", self._root.get("produces"))
-            types = [one for one in produces if isinstance(one, str)] if isinstance(produces, list) else []
-            content = {one: {"schema": value["schema"]} for one in types or ["application/json"]}
-        content = content if isinstance(content, dict) else {}
-        with_schema = {
-            key: media for key, media in content.items() if isinstance(media, dict) and "schema" in media
-        }
-        if not with_schema:
-            return None, {}
-        media_type, _ = _chosen_media_type(with_schema)
-        self._lose(losses, f"responses.{status}", [one for one in content if one != media_type])
-        for key in value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key not in ("description", "content", "schema"):
-                losses[Note(f"responses.{status}.{key}", "is not kept")] = None
-        for key in with_schema[media_type]:
-            if key != "schema":
-                losses[Note(f"responses.{status}.{key}", "is not kept")] = None
-        piece = self._schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
-        piece = self._opened(piece)
-        description = value.get("description")
-        if isinstance(piece.schema, dict) and isinstance(description, str) and description.strip():
-            if "description" in piece.schema:
-                losses[Note(f"responses.{status}.description", "the schema's own is kept")] = None
-            else:
-                piece = replace(
-                    piece,
-                    schema={"description": description.strip(), **piece.schema},
-                    values=piece.values + 1,
-                )
-        return piece, {"status": status, "media_type": media_type}
-
-    def _opened(self, piece: Piece) -> Piece:
-        """A schema that is only a reference as the definition it refers to, which says more to a reader."""
-        direction: Direction = "response"
-        for _ in range(5):
-            if not isinstance(piece.schema, dict) or piece.schema.keys() != {"$ref"}:
-                break
-            definition = self._schemas.definition(piece.refs[0], direction)
-            piece = replace(definition, losses=piece.losses | definition.losses)
-        return piece
-
-
-def arguments_of(reader: Reader, operation: Operation, losses: dict[Note, None]) -> Arguments:
-    """The arguments of an operation; what is not kept is added to `losses`."""
-    parameters, fields, body_node = _parameters(reader, operation, losses)
-    warnings: list[Note] = []
-    _add_path_parameters(operation.path, parameters, warnings)
-    if body_node:
-        body: Body | None = reader.swagger_body(body_node, operation, losses)
-        if fields:
-            losses[Note("parameters", "form fields beside a body")] = None
-    else:
-        body = reader.body(operation, fields, losses)
-    properties: dict[str, Any] = {}
-    required: list[str] = []
-    places: dict[str, str] = {}
-    serialization: dict[str, Any] = {}
-    pieces: list[Piece] = []
-    schema: dict[str, Any] = {"type": "object"}
-    source: dict[str, Any] = {}
-    for name, parameter in _named(parameters):
-        properties[name] = parameter.piece.schema
-        places[name] = parameter.place + ("" if name == parameter.name else f":{parameter.name}")
-        pieces.append(parameter.piece)
-        losses.update(dict.fromkeys(parameter.losses))
-        if parameter.required:
-            required.append(name)
-        if parameter.serialization:
-            serialization[name] = parameter.serialization
-    if body and _is_empty_object(body):
-        losses[Note("requestBody", "may only be an empty object")] = None
-    elif body:
-        source["body"] = body.media_type
-        if body.required:
-            source["body_required"] = True
-        flat = body.flat
-        if flat and properties.keys().isdisjoint(flat.properties):
-            properties |= flat.properties
-            places |= dict.fromkeys(flat.properties, "body")
-            # A name in `required` that is no property says nothing about which arguments to send.
-            inner = [name for name in flat.required if name in flat.properties]
-            required += inner
-            if inner and not body.required:
-                reason = "the body is optional, its required properties are required arguments"
-                losses[Note("requestBody.required", reason)] = None
-            for name in flat.required.keys() - flat.properties.keys():
-                losses[Note("requestBody.schema.required", f"{name[:60]} is no property")] = None
-            if flat.is_closed:
-                schema["additionalProperties"] = False
-            description = body.description or flat.description
-            if description:
-                schema["description"] = description
-            if body.description and flat.description not in ("", body.description):
-                losses[Note("requestBody.schema.description", "the body's own is kept")] = None
-            pieces.append(replace(measured({"properties": flat.properties}), losses=frozenset(flat.losses)))
-            losses.update(dict.fromkeys(sorted(body.piece.losses)))
-        else:
-            name = _unused("body", properties)
-            whole = body.piece.schema
-            whole = whole if isinstance(whole, dict) else {} if whole else {"not": {}}
-            properties[name] = {**whole, "description": body.description} if body.description else whole
-            places[name] = "body:whole"
-            pieces.append(body.piece)
-            if body.required:
-                required.append(name)
-    schema["properties"] = properties
-    if required:
-        schema["required"] = list(dict.fromkeys(required))
-    if serialization:
-        source["serialization"] = serialization
-    refs = tuple(dict.fromkeys(name for piece in pieces for name in piece.refs))
-    values = 4 + len(required) + sum(piece.values for piece in pieces)
-    all_losses = frozenset().union(*(piece.losses for piece in pieces))
-    return Arguments(Piece(schema, values, refs, all_losses), places, source, warnings)
 
 
 def _is_empty_object(body: Body) -> bool:
@@ -534,36 +467,17 @@ def _is_empty_object(body: Body) -> bool:
     )
 
 
-def _parameters(
-    reader: Reader, operation: Operation, losses: dict[Note, None]
-) -> tuple[list[Parameter], list[Parameter], Node | None]:
-    """Parameters, Swagger's form fields, and Swagger's body; those of the operation replace the path's."""
-    found: dict[tuple[str, str], Parameter] = {}
-    body: Node | None = None
-    for node in (*reversed(operation.items), operation.node):
-        given = node.value.get("parameters")
-        if given is not None and not isinstance(given, list):
-            losses[Note("parameters", "is not a list")] = None
-        for value in given if isinstance(given, list) else ():
-            raw = Node(value, node.document)
-            parameter = reader.parameter(raw)
-            if isinstance(parameter, Note):
-                losses[parameter] = None
-            elif parameter.place == "body":
-                body = reader.target(raw)
-            else:
-                found[parameter.name, parameter.place] = parameter
-    parameters = [one for one in found.values() if one.place != "formData"]
-    return parameters, [one for one in found.values() if one.place == "formData"], body
-
-
 def _add_path_parameters(path: str, parameters: list[Parameter], warnings: list[Note]) -> None:
     """Add those that the path names and the document does not describe: no call is possible without them."""
     known = {one.name for one in parameters if one.place == "path"}
-    named = dict.fromkeys(_TEMPLATE.findall(path))
+    # Some documents write the operators of RFC 6570, as in "{+name}", "{.format}" and "{key*}".
+    found = _TEMPLATE.findall(path)
+    named = dict.fromkeys(name if name in known else name.strip("+#./;?&*") for name in found)
     for name in named:
-        if name not in known:
-            warnings.append(Note(f"parameters.{name}", "is in the path but not described; a text is assumed"))
+        if name and name not in known:
+            warnings.append(
+                Note(f"parameters.{name[:80]}", "is in the path but not described; a text is assumed")
+            )
             piece = Piece({"type": "string"}, 2, ())
             parameters.append(Parameter(name, "path", piece, True, {}, ()))
     for name in known - named.keys():
@@ -590,30 +504,3 @@ def _unused(name: str, taken: Mapping[str, Any]) -> str:
         number += 1
         candidate = f"{name}_{number}"
     return candidate
-
-
-def _chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The media type that is kept, JSON if there is one, and the others."""
-
-    def order(media_type: str) -> tuple[bool, int]:
-        plain = media_type.partition(";")[0].strip().lower()
-        ranks = (
-            plain == "application/json" and plain == media_type,
-            plain == "application/json",
-            plain.endswith("+json"),
-            "json" in plain,
-            plain == "application/x-www-form-urlencoded",
-            plain.startswith("multipart/"),
-            plain == "*/*",
-            True,
-        )
-        media = content[media_type]
-        return not (isinstance(media, dict) and "schema" in media), ranks.index(True)
-
-    chosen = min(content, key=order)
-    return chosen, [one for one in content if one != chosen]
-
-
-def _status_order(status: str) -> tuple[bool, bool, bool, str]:
-    """200, 201, other numbers, then `2XX`."""
-    return status != "200", status != "201", not status.isdecimal(), status

@@ -127,7 +127,7 @@ class References:
             if not isinstance(reference, str):
                 return node
             node = self.resolve(reference, node.document)
-        raise UnresolvedError("circular reference")
+        raise UnresolvedError("circular reference, or a chain that is too long")
 
     def resolve(self, reference: str, document: Document) -> Node:
         """The target of a reference, which may be a reference itself.
@@ -163,7 +163,7 @@ class References:
     def _point(self, document: Document, fragment: str, hops: int = 0) -> Node:
         """The value at a JSON pointer or anchor."""
         if hops > _MOST_HOPS:
-            raise UnresolvedError("circular reference")
+            raise UnresolvedError("circular reference, or a chain that is too long")
         if fragment and not fragment.startswith("/"):
             value = document.anchored(fragment)
             if value is None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolassay.importers.importer import Note
+from toolassay.importers.openapi.converted import POSITIONS, Piece, loosen, loosened, measured, open_loops
+from toolassay.importers.openapi.operations import EXTENSION
 from toolassay.importers.openapi.references import (
     Document,
     Node,
@@ -24,14 +25,6 @@ from toolassay.importers.openapi.references import (
 
 Direction = Literal["request", "response"]
 
-_POSITIONS = {
-    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), "map"),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "list"),
-    **dict.fromkeys(("not", "if", "then", "else", "contains", "propertyNames", "contentSchema"), "one"),
-    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), "one"),
-    **dict.fromkeys(("additionalItems", "items"), "one"),
-}
-"""Where a keyword has schemas. In drafts 4 to 7 `items` may be a list, `dependencies` a map with lists."""
 _DROPPED = {
     "discriminator": Note("schema.discriminator", "not a keyword of JSON Schema"),
     "xml": Note("schema.xml", "not a keyword of JSON Schema"),
@@ -55,9 +48,6 @@ _UNSENT = {
     "request": ("readOnly", Note("schema.readOnly", "read-only properties are not sent in requests")),
     "response": ("writeOnly", Note("schema.writeOnly", "write-only properties are not in responses")),
 }
-_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
-EXTENSION = "extensions are not kept"
-"""Reason of the notes whose field begins with `x-`; a tool has one note for all of them."""
 # Words of a pointer that say nothing about the schema: "/components/schemas/Pet" becomes "Pet".
 _STRUCTURE = {
     *("components", "schemas", "definitions", "$defs", "properties", "paths", "content", "schema"),
@@ -67,23 +57,6 @@ _LONGEST_NAME = 60
 # Bounds on the search for read-only properties through `allOf`, which branches.
 _MOST_BRANCHES = 20
 _INHERITANCE = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A converted schema.
-
-    Attributes:
-        schema: A dictionary or a truth value.
-        values: Number of JSON values in it.
-        refs: Names of the definitions it refers to, in order.
-        losses: What was not converted.
-    """
-
-    schema: Any
-    values: int
-    refs: tuple[str, ...]
-    losses: frozenset[Note] = frozenset()
 
 
 class Bundle(NamedTuple):
@@ -208,7 +181,7 @@ class Schemas:
                     if name not in seen:
                         seen.add(name)
                         rest.append(name)
-            _open_loops(self._definitions[direction])
+            open_loops(self._definitions[direction])
 
     def bundle(self, refs: Iterable[str], direction: Direction, most_values: int) -> Bundle:
         """The definitions reachable from `refs`, nearest first; those beyond the limit allow anything."""
@@ -301,7 +274,7 @@ class _Conversion:
                     result[key] = kept
             elif key == "type" and value == "file":  # Swagger 2.0
                 result |= {"type": "string", "format": "binary"}
-            elif key in _POSITIONS or key == "dependencies":
+            elif key in POSITIONS or key == "dependencies":
                 self._subschemas(result, key, value, own if key == "properties" else unsent)
             else:
                 result[key] = value
@@ -316,7 +289,7 @@ class _Conversion:
             return {}
 
     def _subschemas(self, result: dict[str, Any], key: str, value: Any, unsent: frozenset[str]) -> None:
-        kind = _POSITIONS.get(key)
+        kind = POSITIONS.get(key)
         unresolved = self._unresolved
         inner = unsent if key == "allOf" else frozenset[str]()
         if key == "dependencies" and isinstance(value, dict):
@@ -333,7 +306,7 @@ class _Conversion:
         else:
             self.losses.add(Note(f"schema.{key}", "is malformed"))
         if self._unresolved > unresolved and key in ("oneOf", "not"):
-            _loosen(result)
+            loosen(result)
 
     def _inherited(self, node: Node, depth: int = 0) -> frozenset[str]:
         """Names of the properties of the schemas under `allOf` that do not exist in this direction."""
@@ -350,197 +323,3 @@ class _Conversion:
 
 def _is_set(schema: Any, flag: str) -> bool:
     return isinstance(schema, dict) and schema.get(flag) is True
-
-
-def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
-    """A converted schema with its size and references."""
-    values = 0
-    refs: dict[str, None] = {}
-    rest = deque([schema])
-    while rest:
-        one = rest.popleft()
-        own, children = _parts(one)
-        values += own
-        rest.extend(children)
-        if isinstance(one, dict) and "$ref" in one:
-            refs[str(one["$ref"]).removeprefix("#/$defs/")] = None
-    return Piece(schema, values, tuple(refs), losses)
-
-
-def pruned(schema: Any, most_values: int, least_depth: int = 0) -> Any:
-    """A copy of the first levels that fit into the limit; below them it allows anything.
-
-    Args:
-        schema: A converted schema of more values than the limit.
-        most_values: Maximum number of JSON values; what allows anything counts as one.
-        least_depth: Levels that are kept even if they do not fit.
-    """
-    level, depth, values = [schema], 0, 0
-    while level:
-        parts = [_parts(one) for one in level]
-        if values + len(level) > most_values:
-            depth -= 1
-            break
-        values += sum(own for own, _ in parts)
-        if values > most_values:
-            break
-        level = [child for _, children in parts for child in children]
-        depth += 1
-    return _until(schema, max(depth, least_depth))
-
-
-def _until(schema: Any, depth: int) -> Any:
-    """The first levels of a schema."""
-    if depth <= 0 or not isinstance(schema, dict):
-        return schema if isinstance(schema, bool) else {}
-    return {key: _mapped(key, value, lambda one: _until(one, depth - 1)) for key, value in schema.items()}
-
-
-def _mapped(key: str, value: Any, change: Any) -> Any:
-    """The value of a keyword with its schemas changed."""
-    if key not in _POSITIONS and key != "dependencies":
-        return value
-    if isinstance(value, dict) and _POSITIONS.get(key) != "one":
-        return {name: item if isinstance(item, list) else change(item) for name, item in value.items()}
-    return [change(item) for item in value] if isinstance(value, list) else change(value)
-
-
-def loosened(schema: Any) -> Any:
-    """A copy in which every schema may be replaced by one that allows more; see `_loosen`."""
-    if not isinstance(schema, dict):
-        return schema
-    result = {key: _mapped(key, value, loosened) for key, value in schema.items()}
-    _loosen(result)
-    return result
-
-
-def _loosen(schema: dict[str, Any]) -> None:
-    """Replace what would reject a value because an inner schema allows it: `oneOf`, `not`, `if`.
-
-    `oneOf` of two schemas that were cut to `{}` would reject everything.
-    """
-    for key in ("not", "if", "then", "else"):
-        schema.pop(key, None)
-    branches = schema.pop("oneOf", None)
-    if branches and "anyOf" not in schema:
-        schema["anyOf"] = branches
-
-
-def _parts(schema: Any) -> tuple[int, list[Any]]:
-    """The number of JSON values in a schema without those in its schemas, and these schemas."""
-    if not isinstance(schema, dict):
-        return 1, []
-    values = 1
-    children: list[Any] = []
-    for key, value in schema.items():
-        if key in _POSITIONS:
-            if isinstance(value, list):
-                children += value
-            elif isinstance(value, dict) and _POSITIONS[key] != "one":
-                children += value.values()
-            else:
-                children.append(value)
-        elif key == "dependencies":
-            children += [item for item in value.values() if not isinstance(item, list)]
-        else:
-            values += 1 if not isinstance(value, dict | list) else _size(value)
-    return values, children
-
-
-def _size(value: Any) -> int:
-    """The number of JSON values in an example, a default or an enumeration."""
-    values, rest = 0, [value]
-    while rest:
-        values += 1
-        one = rest.pop()
-        if isinstance(one, dict | list):
-            items = one.values() if isinstance(one, dict) else one
-            containers = [item for item in items if isinstance(item, dict | list)]
-            values += len(one) - len(containers)
-            rest += containers
-    return values
-
-
-def _in_place(schema: Any) -> Iterator[tuple[str, str]]:
-    """The definitions that apply to the same value as a schema, each with the outermost keyword."""
-    if not isinstance(schema, dict):
-        return
-    if "$ref" in schema:
-        yield "$ref", str(schema["$ref"]).removeprefix("#/$defs/")
-    for key in _IN_PLACE:
-        if key in schema:
-            value = schema[key]
-            for one in value if isinstance(value, list) else [value]:
-                yield from ((key, name) for _, name in _in_place(one))
-    for one in (schema.get("dependentSchemas") or {}).values():
-        yield from (("dependentSchemas", name) for _, name in _in_place(one))
-
-
-def _open_loops(definitions: dict[str, Piece]) -> None:
-    """Change definitions that apply themselves to the same value, on which a validator would not end.
-
-    Mostly `Pet: {oneOf: [Cat]}` with `Cat: {allOf: [Pet, …]}`. There `Cat` gets a copy of what else `Pet`
-    says; `Pet` stays. Where that does not help, the keyword that closes the loop is removed.
-    """
-    note = Note("schema.$ref", "a schema that applies itself to the same value is opened")
-    for is_last in (False, True):
-        for loop in _loops(definitions):
-            originals = {name: definitions[name].schema for name in loop}
-            for name in sorted(loop):
-                schema = _opened(originals[name], loop, {} if is_last else originals)
-                if schema is not originals[name]:
-                    losses = definitions[name].losses | {note}
-                    definitions[name] = measured(schema, losses)
-
-
-def _loops(definitions: Mapping[str, Piece]) -> list[set[str]]:
-    edges = [
-        (name, target)
-        for name, piece in definitions.items()
-        if isinstance(piece.schema, dict) and not piece.schema.keys().isdisjoint(_LOOPING)
-        for _, target in _in_place(piece.schema)
-    ]
-    if not edges:
-        return []
-    import networkx
-
-    graph = networkx.DiGraph(edges)
-    return [
-        component
-        for component in networkx.strongly_connected_components(graph)
-        if len(component) > 1 or any(graph.has_edge(name, name) for name in component)
-    ]
-
-
-_LOOPING = {*_IN_PLACE, "$ref", "dependentSchemas"}
-
-
-def _opened(schema: dict[str, Any], loop: set[str], originals: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of a loop without what closes it.
-
-    Args:
-        schema: A definition of the loop.
-        loop: Names of its definitions.
-        originals: Definitions to copy into `allOf`; empty to remove every keyword that closes the loop.
-    """
-    closing = {key for key, name in _in_place(schema) if name in loop}
-    if not closing or (originals and "allOf" not in closing):
-        return schema
-    result = dict(schema)
-    if originals:
-        closing = {"allOf"}
-    for key in closing:
-        value = result.pop(key)
-        if key == "allOf":
-            kept = []
-            for branch in value:
-                names = [name for _, name in _in_place(branch) if name in loop]
-                if not names:
-                    kept.append(branch)
-                elif originals and branch.get("$ref") == f"#/$defs/{names[0]}":
-                    other = originals[names[0]]
-                    inner = {key for key, name in _in_place(other) if name in loop}
-                    kept.append({key: item for key, item in other.items() if key not in inner})
-            if kept:
-                result["allOf"] = kept
-    return result

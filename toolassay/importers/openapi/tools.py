@@ -1,0 +1,394 @@
+"""Tools from the operations of a document."""
+
+from __future__ import annotations
+
+import gc
+import re
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin
+
+from toolassay.errors import UsageError
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
+from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
+from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
+from toolassay.importers.openapi.operations import (
+    EXTENSION,
+    Operation,
+    Operations,
+    Selection,
+    built_name,
+    hashed_name,
+    noted_extensions,
+)
+from toolassay.importers.openapi.references import Document, Node, References, without_secrets
+from toolassay.importers.openapi.responses import ResponseReader
+from toolassay.importers.openapi.schemas import Direction, Schemas
+from toolassay.screen import SILENT, Screen
+from toolassay.text_formatting import count_of
+
+# JSON values in the schemas of all tools together, and the bounds of the share of one tool: Microsoft Graph
+# has 20,000 operations, most of which reach most of its 5,000 schemas.
+_ALL_VALUES = 3_000_000
+_FEWEST_VALUES = 300
+_MOST_VALUES = 30_000
+_ALL_FEWEST = 6_000_000  # from 20,000 operations on, the lower bound sinks
+_MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 130,000
+_MOST_LOSSES = 100  # of a tool
+_SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
+_LONGEST_TITLE = 32
+# Fields of an operation of which the tool has what is kept, or a note.
+_OPERATION_KEYS = {
+    *(
+        "tags",
+        "summary",
+        "description",
+        "operationId",
+        "parameters",
+        "requestBody",
+        "responses",
+        "deprecated",
+    ),
+    *("security", "servers", "consumes", "produces", "schemes", "externalDocs", "callbacks"),
+}
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A tool without its definitions."""
+
+    operation: Operation
+    arguments: Arguments
+    output: Piece | None
+    response: dict[str, str]
+    losses: list[Note]
+
+
+def read_tools(
+    source: str,
+    *,
+    only: Sequence[str] = (),
+    without_deprecated: bool = False,
+    allow_remote: bool = False,
+    screen: Screen = SILENT,
+) -> Incoming:
+    """One tool per operation; the arguments are those of `OpenApiOptions`.
+
+    A tool's description is the operation's summary and, below it, its description.
+
+    Raises:
+        UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
+    """
+    with _no_cycle_search():
+        references = References(source, allow_remote=allow_remote)
+        return _Import(references, screen).read(only, without_deprecated)
+
+
+@contextmanager
+def _no_cycle_search() -> Iterator[None]:
+    """Pause Python's search for reference cycles: here are none, and it takes half of the time otherwise."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _Import:
+    def __init__(self, references: References, screen: Screen) -> None:
+        self._references = references
+        self._main = references.main
+        self._root: dict[str, Any] = _checked_root(self._main, references.shown)
+        version = str(self._root.get("swagger") or self._root.get("openapi"))
+        self._is_swagger = "swagger" in self._root
+        is_3_0 = version.startswith("3.0")
+        self._dialect = "swagger-2.0" if self._is_swagger else "openapi-3.0" if is_3_0 else "2020-12"
+        self._schemas = Schemas(references, has_siblings=self._dialect == "2020-12")
+        self._arguments = ArgumentReader(self._schemas, self._root)
+        self._responses = ResponseReader(self._schemas, self._root)
+        self._screen = screen
+        self._skipped: list[Skipped] = []
+        self._notes: dict[Note, None] = {}
+        info = self._root.get("info")
+        title = info.get("title") if isinstance(info, dict) else None
+        self._share = _MOST_VALUES  # JSON values in the schemas of a tool
+        self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
+
+    def read(self, only: Sequence[str], without_deprecated: bool) -> Incoming:
+        self._note_root()
+        deadline = time.monotonic() + _SECONDS
+        operations = self._chosen(
+            Operations(self._root, self._references, deadline), only, without_deprecated
+        )
+        count = max(1, len(operations))
+        share = max(_ALL_VALUES // count, min(_FEWEST_VALUES, _ALL_FEWEST // count))
+        self._share = min(_MOST_VALUES, share)
+        arguments = 0
+        drafts: list[_Draft] = []
+        tools: list[IncomingTool] = []
+        limit = ""
+        with self._screen.progress("Reading operations", 2 * len(operations)) as advance:
+            for operation in operations:
+                drafts.append(self._draft(operation))
+                advance()
+                arguments += len(drafts[-1].arguments.places)
+                if arguments > _MOST_ARGUMENTS:
+                    limit = f"{_MOST_ARGUMENTS:,} arguments"
+                if limit or time.monotonic() > deadline:
+                    break
+            self._schemas.finish(
+                {
+                    "request": (draft.arguments.piece for draft in drafts),
+                    "response": (draft.output for draft in drafts if draft.output),
+                }
+            )
+            for draft in drafts:
+                tools.append(self._tool(draft))
+                advance()
+                if time.monotonic() > deadline + _SECONDS:
+                    break
+        if len(tools) < len(operations):
+            left = count_of(len(operations) - len(tools), "operation")
+            reason = f"the document takes more than {limit or f'{_SECONDS:.0f} s'}"
+            self._skipped.append(Skipped(f"the last {left}", reason))
+        return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
+
+    def _note_root(self) -> None:
+        """Note what describes the document and not one operation."""
+        webhooks = self._root.get("webhooks")
+        if isinstance(webhooks, dict) and webhooks:
+            self._notes[Note("webhooks", f"{count_of(len(webhooks), 'webhook')}: called by the API")] = None
+        for key in ("info", "tags", "externalDocs", "securityDefinitions", "jsonSchemaDialect"):
+            if self._root.get(key):
+                self._notes[Note(key, "describes the document, not an operation")] = None
+        components = self._root.get("components")
+        if isinstance(components, dict) and components.get("securitySchemes"):
+            self._notes[Note("components.securitySchemes", "how to authenticate is not kept")] = None
+        extensions = [key for key in self._root if key.startswith("x-")]
+        if extensions:
+            self._notes[noted_extensions(extensions)] = None
+
+    def _chosen(
+        self, operations: Operations, only: Sequence[str], without_deprecated: bool
+    ) -> list[Operation]:
+        """The operations that the options leave."""
+        selection = Selection(only)
+        chosen = []
+        total = deprecated = 0
+        for operation in operations:
+            total += 1
+            if without_deprecated and operation.node.value.get("deprecated") is True:
+                deprecated += 1
+            elif selection.matches(operation):
+                chosen.append(operation)
+        self._skipped += operations.skipped
+        self._notes.update(dict.fromkeys(operations.notes))
+        selection.check()
+        if deprecated:
+            reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
+            self._notes[Note("paths", reason)] = None
+        if only and total > deprecated and not chosen:
+            raise UsageError(
+                f"--only matches none of {count_of(total - deprecated, 'operation')}",
+                file=self._references.shown,
+                fix="use a tag, or a pattern of operationId or 'METHOD /path'",
+            )
+        unwanted = total - deprecated - len(chosen)
+        if only and unwanted:
+            self._notes[Note("paths", f"{count_of(unwanted, 'operation')} not matched by --only")] = None
+        return chosen
+
+    def _draft(self, operation: Operation) -> _Draft:
+        losses: dict[Note, None] = {}
+        arguments = self._arguments.read(operation, losses)
+        output, response = self._responses.read(operation, losses)
+        self._note_operation(operation, losses)
+        return _Draft(operation, arguments, output, response, _capped(losses))
+
+    def _note_operation(self, operation: Operation, losses: dict[Note, None]) -> None:
+        value = operation.node.value
+        security = value.get("security", self._root.get("security"))
+        if isinstance(security, list) and any(security):
+            losses[Note("security", "how to authenticate is not kept")] = None
+        for key in ("callbacks", "externalDocs"):
+            if value.get(key):
+                losses[Note(key, "is not kept")] = None
+        if value.get("operationId") is not None and not operation.operation_id:
+            losses[Note("operationId", "is not a text")] = None
+        for key in value:
+            if key.startswith("x-"):
+                losses[Note(key, EXTENSION)] = None
+            elif key not in _OPERATION_KEYS:
+                losses[Note(key[:80], "unknown field")] = None
+        for item in operation.items:
+            for key in item.value:
+                if key.startswith("x-"):
+                    losses[Note(key, EXTENSION)] = None
+                elif key in ("summary", "description") and (value.get("summary") or value.get("description")):
+                    losses[Note(f"path.{key}", "the operation has its own")] = None
+        if len(self._servers(operation)) > 1:
+            losses[Note("servers", "only the first is kept")] = None
+
+    def _servers(self, operation: Operation) -> list[Any]:
+        """The servers of the operation, or else of its path, or else of the document."""
+        for node in (operation.node, *operation.items, Node(self._root, self._main)):
+            servers = node.value.get("servers")
+            if isinstance(servers, list) and servers:
+                return servers
+        return []
+
+    def _url(self, operation: Operation) -> str:
+        """The base address of an operation; empty if the document names none."""
+        if self._is_swagger:
+            schemes = operation.node.value.get("schemes") or self._root.get("schemes") or ["https"]
+            scheme = "https" if not isinstance(schemes, list) or "https" in schemes else str(schemes[0])
+            host, base = self._root.get("host"), self._root.get("basePath")
+            base = base if isinstance(base, str) else ""
+            return self._absolute(f"{scheme}://{host}{base}" if isinstance(host, str) and host else base)
+        servers = self._servers(operation)
+        server = servers[0] if servers and isinstance(servers[0], dict) else {}
+        url = server.get("url")
+        if not isinstance(url, str):
+            return self._absolute("")
+        variables = server.get("variables")
+        for name, variable in variables.items() if isinstance(variables, dict) else ():
+            if isinstance(variable, dict) and isinstance(variable.get("default"), str | int | float):
+                url = url.replace(f"{{{name}}}", str(variable["default"]))
+        return self._absolute(url)
+
+    def _absolute(self, url: str) -> str:
+        """An address that is relative to the document's, without secrets."""
+        if isinstance(self._main.place, str):
+            url = urljoin(self._main.place, url)
+        return without_secrets(url)
+
+    def _tool(self, draft: _Draft) -> IncomingTool:
+        operation, arguments, share = draft.operation, draft.arguments, self._share
+        losses = dict.fromkeys(draft.losses)
+        input_schema, values = self._bundled(
+            arguments.piece, "input_schema", "request", share - (share // 4 if draft.output else 0), losses
+        )
+        output_schema = None
+        if draft.output:
+            output_schema, _ = self._bundled(
+                draft.output, "output_schema", "response", max(share // 4, share - values), losses
+            )
+        built = built_name(operation.method, operation.path)
+        others = dict.fromkeys((built, hashed_name(built, operation.method, operation.path)))
+        name = operation.operation_id or built
+        source: dict[str, Any] = {"method": operation.method, "path": operation.path}
+        if operation.operation_id:
+            source["operation_id"] = operation.operation_id
+        source["server"] = self._server
+        if url := self._url(operation):
+            source["url"] = url
+        source["arguments"] = arguments.places
+        source |= arguments.source
+        if draft.response:
+            source["response"] = draft.response
+        if operation.node.value.get("deprecated") is True:
+            source["deprecated"] = True
+        return IncomingTool(
+            name=name,
+            description=_description(operation),
+            input_schema=input_schema,
+            output_schema=output_schema,
+            dialect=self._dialect,
+            tags=operation.tags,
+            source=source,
+            further_names=[other for other in others if other != name],
+            losses=_grouped(losses),
+            warnings=arguments.warnings,
+        )
+
+    def _bundled(
+        self, piece: Piece, field: str, direction: Direction, most_values: int, losses: dict[Note, None]
+    ) -> tuple[Schema, int]:
+        """A schema with the definitions it needs, and its number of JSON values."""
+        is_cut = piece.values > most_values
+        if is_cut:
+            least = 1 if direction == "request" else 0  # all arguments keep their names
+            piece = measured(loosened(pruned(piece.schema, most_values, least)), piece.losses)
+        bundle = self._schemas.bundle(piece.refs, direction, most_values - piece.values)
+        root = piece.schema
+        if bundle.cut and not is_cut:
+            root = loosened(root)
+        if is_cut or bundle.cut:
+            what = count_of(len(bundle.cut), "definition") if bundle.cut else "inner schemas"
+            example = f", e.g. {bundle.cut[0]}" if bundle.cut else ""
+            losses[Note(field, f"schemas of more than {self._share:,} values: {what} left open{example}")] = (
+                None
+            )
+        losses.update(dict.fromkeys(sorted(piece.losses | bundle.losses)))
+        if not isinstance(root, dict):
+            root = {} if root is True else {"not": {}}
+        if bundle.definitions:
+            root = {**root, "$defs": bundle.definitions}
+        return root, piece.values + bundle.values
+
+
+def _checked_root(document: Document, shown: str) -> dict[str, Any]:
+    root = document.value
+    if not isinstance(root, dict) or not ("openapi" in root or "swagger" in root):
+        raise UsageError(
+            "is not an OpenAPI document: it has neither 'openapi' nor 'swagger'",
+            file=shown,
+            fix="name the main file of the document",
+        )
+    version = str(root.get("swagger") or root.get("openapi"))
+    # Matches "2", "2.0", "3.0.3" and "3.1"; not "1.2" and "30".
+    if not re.match(r"2(\.0)?$" if "swagger" in root else r"3(\.\d+)*(-.*)?$", version):
+        raise UsageError(
+            f"has the version '{version[:20]}'; supported are Swagger 2.0 and OpenAPI 3",
+            file=shown,
+            fix="convert it to OpenAPI 3",
+        )
+    return root
+
+
+def slug(title: str) -> str:
+    """A short identifier of ASCII letters, digits and hyphens.
+
+    >>> slug("Café Orders API (v2)")
+    'cafe-orders-api-v2'
+    """
+    text = unicodedata.normalize("NFKD", title[:200]).encode("ascii", "ignore").decode().lower()
+    text = re.sub(r"[^a-z0-9]+", "-", text).strip("-")
+    if len(text) > _LONGEST_TITLE:
+        text = text[: _LONGEST_TITLE + 1].rpartition("-")[0] or text[:_LONGEST_TITLE]
+    return text
+
+
+def _description(operation: Operation) -> str:
+    """Summary and description, of the operation or else of its path."""
+    for node in (operation.node, *operation.items):
+        summary, description = (_text(node.value.get(key)) for key in ("summary", "description"))
+        if summary or description:
+            if description.startswith(summary.rstrip(".…")):
+                return description
+            return f"{summary}\n{description}".strip()
+    return ""
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _capped(losses: Mapping[Note, None]) -> list[Note]:
+    """The first losses: a document can give each of 200,000 operations thousands."""
+    if len(losses) <= _MOST_LOSSES:
+        return list(losses)
+    return [*list(losses)[:_MOST_LOSSES], Note("…", f"{len(losses) - _MOST_LOSSES:,} more")]
+
+
+def _grouped(losses: Mapping[Note, None]) -> list[Note]:
+    """The losses, those of extensions as one."""
+    extensions = [note.field for note in losses if note.field.startswith("x-")]
+    rest = [note for note in losses if not note.field.startswith("x-")]
+    return _capped(dict.fromkeys([*rest, noted_extensions(extensions)] if extensions else rest))
