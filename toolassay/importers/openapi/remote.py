@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from toolassay import __version__
+from toolassay.version import __version__
 
 _MOST_REDIRECTS = 5
 _IDLE = 10.0  # seconds without a byte

@@ -1,9 +1,10 @@
-"""The published form of TaskBench: `tool_desc.json` with its published keys only."""
+"""The published tool file: `tool_desc.json` with its published keys only."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses
 from toolassay.tools import Tool, ToolLibrary
 
@@ -17,7 +18,7 @@ def write(library: ToolLibrary) -> ExportedTools:
 
 def _node(tool: Tool, losses: list[Loss]) -> dict[str, Any]:
     node: dict[str, Any] = {"id": tool.id, "desc": tool.description}
-    losses += further_losses(tool, (), "taskbench", tool.id)
+    losses += further_losses(tool, (), DEFAULT_BENCHMARK, tool.id)
     if tool.is_resource:
         if tool.parameters:
             losses.append(Loss(tool.id, "parameters", "the types are written instead"))
