@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import difficult_tools, imported_folder, workshop_tools
-from running import Capture, inside, lines_of
+from running import Capture, files_below, inside, lines_of, shell
 
 
 @pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])
@@ -38,3 +39,31 @@ def test_every_stage_takes_imported_tools(capsys: Capture, tmp_path: Path, tools
     ran("variety", "--data_dir", folder, "--out", tmp_path / "variety")
     ran("infer", "--llm", "random", "--data_dir", folder)
     ran("evaluate", "--llm", "random", "--data_dir", folder)
+
+
+def test_from_a_server_to_scores_without_a_key_in_any_file(tmp_path: Path) -> None:
+    servers = Path(__file__).parents[1] / "mcp_servers"
+    entry = {
+        "command": sys.executable,
+        "args": [str(servers / "hostile.py"), "environment", "--api-key", "planted-1a2b3c4d5e"],
+        "env": {"SHOP_TOKEN": "planted-in-the-environment"},
+    }
+    shop = {"command": sys.executable, "args": [str(servers / "shop.py")]}
+    config = tmp_path / "servers.json"
+    config.write_text(json.dumps({"mcpServers": {"shop": shop, "echo": entry}}))
+    key = {"OPENAI_API_KEY": "sk-planted-0123456789"}
+    outputs = [shell("import", "mcp", config, "--data_dir", "mine", cwd=tmp_path, **key)]
+    for stage in ("graph", "generate", "format", "infer", "evaluate"):
+        more = ["--number_of_samples", "12"] if stage == "generate" else []
+        model = [] if stage in ("graph", "format") else ["--llm", "offline"]
+        outputs.append(shell(stage, "--data_dir", "mine", *model, *more, cwd=tmp_path, **key))
+    assert [done.code for done in outputs] == [0] * 6, [done.err for done in outputs]
+    nodes = json.loads((tmp_path / "mine" / "tool_desc.json").read_text())["nodes"]
+    assert {"find", "buy"} < {node["id"] for node in nodes}
+    assert any("SHOP_TOKEN" in node["desc"] and "[secret]" in node["desc"] for node in nodes)
+    assert "n-F1" in outputs[-1].out
+    written = b"".join(files_below(tmp_path / "mine").values())
+    shown = "".join(done.out + done.err for done in outputs)
+    for planted in ("planted", "sk-"):
+        assert planted.encode() not in written
+        assert planted not in shown

@@ -328,11 +328,14 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
 
 
 def general(text: str) -> str:
-    """A reason without what differs from tool to tool, so that equal ones are counted together.
+    """A reason or field without what differs from tool to tool, so that equal ones are counted together.
 
     >>> general("no type 'text'"), general("responses.404"), general("input_schema.properties.a.type")
     ("no type '…'", 'responses.…', 'input_schema…type')
+    >>> general("extensions are not kept: x-order, x-group"), general("4 definitions left open, e.g. Pet")
+    ('extensions are not kept', '… definitions left open')
     """
+    text = re.sub(r"(?:: x-|, e\.g\. ).*", "", text)
     text = re.sub(r"'[^']*'|“[^”]*”|\"[^\"]*\"", "'…'", text)
     text = re.sub(r"\b\d[\d,]*\b", "…", text)
     first, _, rest = text.partition(".")
