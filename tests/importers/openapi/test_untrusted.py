@@ -244,6 +244,8 @@ WORDS = st.sampled_from(
         *("allOf", "oneOf", "anyOf", "not", "$ref", "$id", "$anchor", "required", "type", "enum", "default"),
         *("name", "in", "200", "default", "application/json", "description", "summary", "tags", "servers"),
         *("url", "variables", "security", "readOnly", "writeOnly", "nullable", "additionalProperties"),
+        *("collectionFormat", "consumes", "produces", "schemes", "host", "basePath", "info", "title"),
+        *("if", "then", "prefixItems", "dependencies", "$dynamicRef", "const", "example", "callbacks"),
         *("examples", "style", "explode", "operationId", "deprecated", "discriminator", "x-a", "/a/{b}"),
     ]
 )

@@ -265,7 +265,10 @@ class _Import:
     def _absolute(self, url: str) -> str:
         """An address that is relative to the document's, without secrets."""
         if isinstance(self._main.place, str):
-            url = urljoin(self._main.place, url)
+            try:
+                url = urljoin(self._main.place, url)
+            except ValueError:  # e.g. "http://["
+                return ""
         return without_secrets(url)
 
     def _tool(self, draft: _Draft) -> IncomingTool:
