@@ -9,9 +9,10 @@ from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece, measured
-from toolassay.importers.openapi.operations import EXTENSION, Operation
+from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
+from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
-from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types, lose_media_types
+from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types
 from toolassay.importers.openapi.schemas import Schemas
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
