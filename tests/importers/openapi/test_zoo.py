@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -92,3 +95,22 @@ def test_schemas_that_apply_themselves_end_and_keep_the_rest() -> None:
     assert not validator.is_valid([{"kind": "cat", "lives": "none"}])
     assert not validator.is_valid([{"lives": 9}])
     assert jsonschema.Draft202012Validator(mirrors.output_schema).is_valid([1])
+
+
+def test_the_order_of_everything_is_the_same_in_each_process() -> None:
+    program = (
+        "import sys; from toolassay.importers.openapi import IMPORTER, OpenApiOptions;"
+        "print([IMPORTER.read(path, OpenApiOptions()) for path in sys.argv[1:]])"
+    )
+    paths = [str(document(name)) for name in NAMES]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program, *paths],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1

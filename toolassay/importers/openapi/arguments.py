@@ -9,9 +9,10 @@ from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece, measured
-from toolassay.importers.openapi.operations import EXTENSION, Operation
+from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
+from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
-from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types, lose_media_types
+from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types
 from toolassay.importers.openapi.schemas import Schemas
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
@@ -178,8 +179,9 @@ class ArgumentReader:
                 if inner and not body.required:
                     reason = "the body is optional, its required properties are required arguments"
                     losses[Note("requestBody.required", reason)] = None
-                for name in flat.required.keys() - flat.properties.keys():
-                    losses[Note("requestBody.schema.required", f"{name[:60]} is no property")] = None
+                for name in flat.required:
+                    if name not in flat.properties:
+                        losses[Note("requestBody.schema.required", f"{name[:60]} is no property")] = None
                 if flat.is_closed:
                     schema["additionalProperties"] = False
                 description = body.description or flat.description
@@ -296,7 +298,7 @@ class ArgumentReader:
         serialization: dict[str, Any] = {}
         default = "form" if place in ("query", "cookie") else "simple"
         style = value.get("style", default)
-        if style != default:
+        if isinstance(style, str) and style != default:
             serialization["style"] = style
         explode, schema = value.get("explode"), value.get("schema")
         # It means nothing for a text or a number, where generators write it all the same.
@@ -322,7 +324,7 @@ class ArgumentReader:
         # Swagger 2.0, whose keywords some OpenAPI 3 documents keep: the parameter is a schema itself.
         collection = value.get("collectionFormat", "csv")
         if value.get("type") == "array":
-            if place == "query" and collection in _COLLECTION_FORMATS:
+            if place == "query" and str(collection) in _COLLECTION_FORMATS:
                 serialization = {**_COLLECTION_FORMATS[collection], **serialization}
             elif collection != "csv":
                 losses.append(Note(f"parameters.{name}.collectionFormat", "is not kept"))

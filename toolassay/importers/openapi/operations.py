@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Note, Skipped
+from toolassay.importers.openapi.losses import noted_extensions
 from toolassay.importers.openapi.references import Node, References, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MOST_OPERATIONS = 200_000
-EXTENSION = "extensions are not kept"
-"""Reason of the notes whose field begins with `x-`; a tool has one note for all of them."""
 _MOST_SKIPPED = 1_000
 _MOST_HOPS = 50  # from path item to path item
 _SELECTION_SECONDS = 5.0  # for matching --only
@@ -218,10 +217,3 @@ def hashed_name(name: str, method: str, path: str) -> str:
     """A built name that no other operation has: `/a-b` and `/a_b` give the same."""
     digest = hashlib.sha256(f"{method.upper()} {path}".encode(errors="replace")).hexdigest()[:6]
     return f"{name[: _LONGEST_NAME - 7]}_{digest}"
-
-
-def noted_extensions(names: Sequence[str]) -> Note:
-    """One note for all extensions of a tool."""
-    listed = sorted(set(names))
-    more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
-    return Note("x-…", f"{EXTENSION}: {', '.join(name[:60] for name in listed[:10])}{more}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece
-from toolassay.importers.openapi.operations import EXTENSION, Operation
+from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
+from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
 from toolassay.importers.openapi.schemas import Schemas
 
@@ -113,12 +114,6 @@ def declared_media_types(operation: Operation, root: Mapping[str, Any], key: str
     """Swagger's `consumes` or `produces` of an operation, or else of its document."""
     found = operation.node.value.get(key, root.get(key))
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
-
-
-def lose_media_types(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:
-    """Note the media types that are not kept."""
-    for one in media_types:
-        losses[Note(f"{where}.{one[:80]}", "only one media type is kept")] = None
 
 
 def chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:

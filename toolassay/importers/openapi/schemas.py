@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import POSITIONS, Piece, loosen, loosened, measured, open_loops
-from toolassay.importers.openapi.operations import EXTENSION
+from toolassay.importers.openapi.losses import EXTENSION
 from toolassay.importers.openapi.references import (
     Document,
     Node,

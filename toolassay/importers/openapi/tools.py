@@ -6,7 +6,7 @@ import gc
 import re
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +16,13 @@ from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
+from toolassay.importers.openapi.losses import EXTENSION, capped, grouped, noted_extensions
 from toolassay.importers.openapi.operations import (
-    EXTENSION,
     Operation,
     Operations,
     Selection,
     built_name,
     hashed_name,
-    noted_extensions,
 )
 from toolassay.importers.openapi.references import Document, Node, References, without_secrets
 from toolassay.importers.openapi.responses import ResponseReader
@@ -37,8 +36,7 @@ _ALL_VALUES = 3_000_000
 _FEWEST_VALUES = 300
 _MOST_VALUES = 30_000
 _ALL_FEWEST = 6_000_000  # from 20,000 operations on, the lower bound sinks
-_MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 130,000
-_MOST_LOSSES = 100  # of a tool
+_MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 144,000
 _SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
 _LONGEST_TITLE = 32
 # Fields of an operation of which the tool has what is kept, or a note.
@@ -209,7 +207,7 @@ class _Import:
         arguments = self._arguments.read(operation, losses)
         output, response = self._responses.read(operation, losses)
         self._note_operation(operation, losses)
-        return _Draft(operation, arguments, output, response, _capped(losses))
+        return _Draft(operation, arguments, output, response, capped(losses))
 
     def _note_operation(self, operation: Operation, losses: dict[Note, None]) -> None:
         value = operation.node.value
@@ -265,7 +263,10 @@ class _Import:
     def _absolute(self, url: str) -> str:
         """An address that is relative to the document's, without secrets."""
         if isinstance(self._main.place, str):
-            url = urljoin(self._main.place, url)
+            try:
+                url = urljoin(self._main.place, url)
+            except ValueError:  # e.g. "http://["
+                return ""
         return without_secrets(url)
 
     def _tool(self, draft: _Draft) -> IncomingTool:
@@ -303,7 +304,7 @@ class _Import:
             tags=operation.tags,
             source=source,
             further_names=[other for other in others if other != name],
-            losses=_grouped(losses),
+            losses=grouped(losses),
             warnings=arguments.warnings,
         )
 
@@ -378,17 +379,3 @@ def _description(operation: Operation) -> str:
 
 def _text(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-def _capped(losses: Mapping[Note, None]) -> list[Note]:
-    """The first losses: a document can give each of 200,000 operations thousands."""
-    if len(losses) <= _MOST_LOSSES:
-        return list(losses)
-    return [*list(losses)[:_MOST_LOSSES], Note("…", f"{len(losses) - _MOST_LOSSES:,} more")]
-
-
-def _grouped(losses: Mapping[Note, None]) -> list[Note]:
-    """The losses, those of extensions as one."""
-    extensions = [note.field for note in losses if note.field.startswith("x-")]
-    rest = [note for note in losses if not note.field.startswith("x-")]
-    return _capped(dict.fromkeys([*rest, noted_extensions(extensions)] if extensions else rest))
