@@ -32,9 +32,9 @@ from toolassay.text_formatting import count_of
 
 # JSON values in the schemas of all tools together, and the bounds of the share of one tool: Microsoft Graph
 # has 20,000 operations, most of which reach most of its 5,000 schemas.
-_ALL_VALUES = 3_000_000
+_ALL_VALUES = 1_000_000
 _FEWEST_VALUES = 300
-_MOST_VALUES = 30_000
+_MOST_VALUES = 10_000
 _ALL_FEWEST = 6_000_000  # from 20,000 operations on, the lower bound sinks
 _MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 144,000
 _SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
