@@ -22,8 +22,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, cast
@@ -63,14 +61,17 @@ def is_recursive(root: Mapping[str, Any]) -> bool:
 
 def import_one(path: Path, connection: Any) -> None:
     """Import a document and send what was measured; runs in a process of its own."""
+    from toolassay.files import atomic_writer, write_json, write_nodes
+    from toolassay.importers.intake import take_in
     from toolassay.importers.openapi import IMPORTER, OpenApiOptions
 
     began = time.perf_counter()
     try:
-        incoming = IMPORTER.read(str(path), OpenApiOptions())
-        take_in = _intake()
-        if take_in:
-            take_in(IMPORTER, incoming)
+        intake = take_in(IMPORTER.name, IMPORTER.read(str(path), OpenApiOptions()))
+        with tempfile.TemporaryDirectory() as folder:
+            with atomic_writer(Path(folder) / "tool_desc.json") as stream:
+                write_nodes(stream, intake.nodes)
+            write_json(Path(folder) / "import_report.json", intake.report.to_json())
     except Exception as error:  # a crash is a row of the table
         connection.send({"failure": f"{type(error).__name__}: {error}".replace(str(path), "FILE")[:200]})
         return
@@ -78,35 +79,26 @@ def import_one(path: Path, connection: Any) -> None:
     row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     root = json.loads(path.read_text(encoding="utf-8-sig"))
     counted = list(operations(root))
-    tools = Counter((str(tool.source["method"]), str(tool.source["path"])) for tool in incoming.tools)
+    tools = Counter((str(node["source"]["method"]), str(node["source"]["path"])) for node in intake.nodes)
     row["operations"] = len(counted)
-    row["tools"] = len(incoming.tools)
+    row["tools"] = len(intake.nodes)
     row["under path parameters"] = sum(shared for *_, shared in counted)
     row["without operationId"] = sum(
         not (isinstance(value, dict) and value.get("operationId")) for _, _, value, _ in counted
     )
     row["recursive"] = is_recursive(root)
     row["complete"] = tools == Counter((method, path) for method, path, _, _ in counted)
-    row["skipped"] = [skipped.reason for skipped in incoming.skipped]
+    row["skipped"] = [skipped.reason for skipped in intake.report.skipped]
     # One field for "responses.404" and "responses.500", "parameters.Accept" and "parameters.Authorization".
-    row["losses"] = Counter(
-        field
-        for tool in incoming.tools
-        for field in {re.sub(r"^(responses|parameters)\.[^.]+", r"\1.*", note.field) for note in tool.losses}
-    )
+    lost = {(loss.tool, re.sub(r"^(\w+)\..*", r"\1.…", loss.field)) for loss in intake.report.losses}
+    row["losses"] = Counter(field for tool, field in lost if tool)
     connection.send(row)
-
-
-def _intake() -> Any:
-    """The function that follows every importer, if there is one."""
-    if not find_spec("toolassay.importers.intake"):
-        return None
-    return import_module("toolassay.importers.intake").take_in
 
 
 def measure(paths: Sequence[Path], workers: int) -> dict[Path, dict[str, Any]]:
     """What a process of its own measures of each document; `workers` run at a time."""
-    from toolassay.importers.openapi import tools  # noqa: F401  # the forked processes have it loaded
+    from toolassay.importers import intake  # noqa: F401  # the forked processes have it loaded
+    from toolassay.importers.openapi import tools  # noqa: F401
 
     context = multiprocessing.get_context("fork")
     rows: dict[Path, dict[str, Any]] = {}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from toolassay.files import (
     safe_name,
     write_json,
     write_json_lines,
+    write_nodes,
 )
 
 
@@ -186,3 +188,10 @@ def test_half_a_surrogate_pair_is_written_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "lines.json"
     write_json_lines(path, [{"text": "half \ud83d of one"}])
     assert [value for _, value in read_json_lines(path)] == [{"text": "half \ud83d of one"}]
+
+
+def test_nodes_are_written_as_json_would_be(tmp_path: Path) -> None:
+    nodes = [{"id": "é", "list": [1, {"a": []}], "text": "two\nlines"}, {}]
+    stream = io.StringIO()
+    write_nodes(stream, iter(nodes))
+    assert stream.getvalue() + "\n}" == json.dumps({"nodes": nodes}, indent=2, ensure_ascii=False)

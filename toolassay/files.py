@@ -129,6 +129,21 @@ def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
     write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 
+def write_nodes(stream: IO[str], nodes: Iterable[Any]) -> None:
+    """Write `{"nodes": […]` without the closing brace, like `write_json` with one node in memory.
+
+    Args:
+        stream: Where to write.
+        nodes: At least one.
+    """
+    separator = '{\n  "nodes": [\n    '
+    for node in nodes:
+        text = json.dumps(node, indent=2, ensure_ascii=False).replace("\n", "\n    ")
+        stream.write(separator + text)
+        separator = ",\n    "
+    stream.write("\n  ]")
+
+
 def write_json_lines(path: Path, values: Iterable[Any]) -> int:
     """Write one JSON value per line to `path`, atomically; returns the number of lines."""
     count = 0

@@ -10,12 +10,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json
+from toolassay.files import line_of_item, read_json, write_nodes
 from toolassay.graph.agreement import agreed_tools
 from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
 from toolassay.tools import ToolLibrary, normal_type
@@ -223,11 +222,8 @@ class ToolGraph:
             max_links: Maximum number of implied links to write; None for no limit. Above it, `links` is null,
                 `dependency_type` is added, and also `normalise_types: false` if types have several spellings.
         """
-        stream.write('{\n  "nodes": [')
-        for separator, tool in zip(chain("\n", repeat(",\n")), self.library, strict=False):
-            text = json.dumps(tool.to_json(), indent=2, ensure_ascii=False)
-            stream.write(f"{separator}    " + text.replace("\n", "\n    "))
-        stream.write("\n  ],\n")
+        write_nodes(stream, (tool.to_json() for tool in self.library))
+        stream.write(",\n")
         if self.is_implied and max_links is not None and self.number_of_links > max_links:
             spelling = "" if self._has_normal_types else ',\n  "normalise_types": false'
             stream.write(f'  "links": null,\n  "dependency_type": "{self.dependency_type}"{spelling}\n}}')

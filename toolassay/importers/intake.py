@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge
 from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
@@ -74,6 +75,7 @@ class Intake:
     report: ImportReport
 
 
+@no_cycle_search()
 def take_in(kind: str, incoming: Incoming) -> Intake:
     """Give tools their ids, schemas of one dialect and warnings.
 
@@ -123,9 +125,9 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             kind,
             incoming.source,
             len(nodes),
-            [Skipped(*_encodable([*part])) for part in skipped],
-            [Finding(*_encodable([*part])) for part in losses],
-            [Finding(*_encodable([*part])) for part in warnings],
+            [Skipped(*part) for part in _encodable(skipped)],
+            [Finding(*part) for part in _encodable(losses)],
+            [Finding(*part) for part in _encodable(warnings)],
         ),
     )
 
@@ -199,20 +201,16 @@ def unique_ids(tools: Sequence[IncomingTool]) -> list[str]:
     >>> unique_ids([IncomingTool("a b"), *(IncomingTool("get", source={"server": one}) for one in "xy")])
     ['a_b', 'x.get', 'y.get']
     """
-    candidates = [list(dict.fromkeys(_candidates(tool))) for tool in tools]
-    chosen = [0] * len(tools)
-    for _ in range(max(map(len, candidates), default=0)):
-        taken = Counter(given[place].casefold() for given, place in zip(candidates, chosen, strict=True))
-        clashes = [
-            number
-            for number, (given, place) in enumerate(zip(candidates, chosen, strict=True))
-            if taken[given[place].casefold()] > 1 and place + 1 < len(given)
-        ]
-        if not clashes:
+    candidates = [_candidates(tool) for tool in tools]
+    ids = [next(names) for names in candidates]
+    while True:
+        taken = Counter(name.casefold() for name in ids)
+        clashes = [number for number, name in enumerate(ids) if taken[name.casefold()] > 1]
+        others = {number: next(candidates[number], None) for number in clashes}
+        if not any(others.values()):
             break
-        for number in clashes:
-            chosen[number] += 1
-    ids = [given[place] for given, place in zip(candidates, chosen, strict=True)]
+        for number, name in others.items():
+            ids[number] = name or ids[number]
     seen: Counter[str] = Counter()
     for number, name in enumerate(ids):  # nothing distinguishes them but their place
         seen[name.casefold()] += 1
@@ -233,6 +231,7 @@ def _candidates(tool: IncomingTool) -> Iterator[str]:
     yield _hashed(valid_id(tool.name), repr((tool.name, sorted(map(str, tool.source.items())))))
 
 
+_VALID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Runs of characters that become one "_": " " and "é"; not "a-b.c".
 _OTHERS = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -245,6 +244,8 @@ def valid_id(name: str) -> str:
     >>> valid_id("users.list"), valid_id("Café menu"), valid_id("搜索")
     ('users.list', 'Cafe_menu', 'tool_44ce7ae9')
     """
+    if _VALID.fullmatch(name):
+        return name
     plain = unicodedata.normalize("NFKD", name)
     plain = _OTHERS.sub("_", "".join(one for one in plain if not unicodedata.combining(one))).strip("_")
     letters = sum(one.isalnum() for one in name)
@@ -299,10 +300,9 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
         return change(value)
     if isinstance(value, Mapping):
         return {_with_texts(key, change): _with_texts(item, change) for key, item in value.items()}
-    if isinstance(value, Note):
-        return Note(*(change(text) for text in value))
     if isinstance(value, list | tuple):
-        return type(value)(_with_texts(item, change) for item in value)
+        changed = (_with_texts(item, change) for item in value)
+        return type(value)(*changed) if hasattr(value, "_fields") else type(value)(changed)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from toolassay.importers.importer import Note
@@ -101,12 +102,20 @@ def _text_warnings(value: Any, field: str) -> Iterator[Note]:
 
 
 def _warnings(text: str, field: str) -> Iterator[Note]:
+    return (Note(field, reason) for reason in _reasons(text))
+
+
+@lru_cache(maxsize=100_000)
+def _reasons(text: str) -> tuple[str, ...]:
+    """What is suspicious about a text; cached, because the parameters of a document repeat."""
+    reasons = []
     if found := _INSTRUCTIONS.search(text):
         start, end = max(0, found.start() - 20), found.end() + 20
-        yield Note(field, f"instructs the model: “{shown(text[start:end])}”")
+        reasons.append(f"instructs the model: “{shown(text[start:end])}”")
     hidden = sorted({one[0] for one in _UNUSUAL.finditer(text) if _is_hidden(text, one.start())})
     if hidden:
-        yield Note(field, f"has hidden characters: {', '.join(f'U+{ord(one):04X}' for one in hidden[:5])}")
+        reasons.append(f"has hidden characters: {', '.join(f'U+{ord(one):04X}' for one in hidden[:5])}")
+    return tuple(reasons)
 
 
 def _is_hidden(text: str, place: int) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.files import atomic_writer, keep_dated_copy, read_json, write_json, write_nodes
 from toolassay.importers.arriving_files import new_folder
 from toolassay.importers.intake import Finding, ImportReport, described, grouped, take_in
 from toolassay.importers.registry import importer_named
@@ -143,7 +143,9 @@ def _write(
         if folder.tool_desc.exists()
         else ""
     )
-    write_json(folder.tool_desc, {"nodes": list(nodes)})
+    with atomic_writer(folder.tool_desc) as stream:
+        write_nodes(stream, nodes)
+        stream.write("\n}\n")
     folder.describe(dependency_type="temporal", imported={"kind": report.kind, "source": report.source})
     return f"written{kept}"
 

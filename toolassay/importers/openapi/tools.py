@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
 from toolassay.errors import UsageError
+from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
@@ -35,7 +34,7 @@ from toolassay.text_formatting import count_of
 _ALL_VALUES = 1_000_000
 _FEWEST_VALUES = 300
 _MOST_VALUES = 10_000
-_ALL_FEWEST = 6_000_000  # from 20,000 operations on, the lower bound sinks
+_ALL_FEWEST = 4_000_000  # from 20,000 operations on, the lower bound sinks
 _MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 144,000
 _SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
 _LONGEST_TITLE = 32
@@ -81,21 +80,9 @@ def read_tools(
     Raises:
         UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
     """
-    with _no_cycle_search():
+    with no_cycle_search():
         references = References(source, allow_remote=allow_remote)
         return _Import(references, screen).read(only, without_deprecated)
-
-
-@contextmanager
-def _no_cycle_search() -> Iterator[None]:
-    """Pause Python's search for reference cycles: here are none, and it takes half of the time otherwise."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Import:
