@@ -61,6 +61,17 @@ def test_tools_of_one_name_get_the_name_of_their_server() -> None:
     assert unique_ids(tools[::-1]) == ["files.search", "read", "web.search"]
 
 
+def test_a_valid_name_is_the_id_and_a_server_in_another_script_is_not_lost() -> None:
+    assert unique_ids([named("_search"), named("search"), named("__init__")]) == [
+        "_search",
+        "search",
+        "__init__",
+    ]
+    first, second = unique_ids([named("find", "搜索"), named("find", "web")])
+    assert first.startswith("tool_") and first.endswith(".find")
+    assert second == "web.find"
+
+
 def test_operations_of_one_name_and_server_get_a_further_name() -> None:
     tools = [named("list", "shop", "get_orders"), named("list", "shop", "get_users")]
     assert unique_ids(tools) == ["get_orders", "get_users"]

@@ -18,6 +18,20 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"$ref": "#/definitions/a", "definitions": {"a": {"type": "string"}}},
         {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}},
     ),
+    "definitions beside $defs, and below the root": (
+        "2020-12",
+        {
+            "definitions": {"a": {"enum": [1]}},
+            "$defs": {"b": {}},
+            "properties": {"d": {"definitions": {"c": {}}, "$ref": "#/definitions/a"}},
+            "items": {"$ref": "#/properties/d/definitions/c"},
+        },
+        {
+            "$defs": {"a": {"enum": [1]}, "b": {}},
+            "properties": {"d": {"$defs": {"c": {}}, "$ref": "#/$defs/a"}},
+            "items": {"$ref": "#/properties/d/$defs/c"},
+        },
+    ),
     "an exclusive bound of draft 4": (
         "2020-12",
         {"minimum": 0, "exclusiveMinimum": True, "maximum": 9, "exclusiveMaximum": False},

@@ -121,6 +121,14 @@ def test_force_replaces_tools_of_any_origin(sheet: Path, capsys: Capture) -> Non
     assert [node["id"] for node in written(sheet, "tool_desc.json")["nodes"]] == ["find_room", "book"]
 
 
+def test_force_replaces_tools_that_cannot_be_read(sheet: Path, capsys: Capture) -> None:
+    run(capsys, sheet)
+    (sheet.parent / "mine" / "tool_desc.json").write_text("{")
+    assert run(capsys, sheet).code == 2
+    assert run(capsys, sheet, "--force").code == 0
+    assert len(written(sheet, "tool_desc.json")["nodes"]) == 2
+
+
 def test_a_graph_of_the_former_tools_is_noticed(sheet: Path, capsys: Capture) -> None:
     run(capsys, sheet)
     inside(capsys, "graph", "--data_dir", sheet.parent / "mine")
@@ -148,7 +156,7 @@ def test_an_unknown_kind_and_a_missing_source_are_one_line(sheet: Path, capsys: 
 
 def test_losses_are_shown_in_a_table(sheet: Path, capsys: Capture) -> None:
     sheet.write_text("name,description,arguments,price\npay,Pays.,amount,3\nbook,Books.,room,4\n")
-    assert "| loss | price | is not part of a tool | 2 | pay |" in run(capsys, sheet).out
+    assert "| loss | `price` | is not part of a tool | 2 | `pay` |" in run(capsys, sheet).out
 
 
 def test_terminal_sequences_of_a_source_do_not_reach_the_screen(sheet: Path, capsys: Capture) -> None:

@@ -64,13 +64,15 @@ def parse_document(text: str, path: Path | str) -> Any:
         if len(text) > MOST_BYTES["JSON"]:
             raise _too_large(path, "JSON")
         try:
-            return json.loads(text, parse_constant=_no_number)
+            return _parsed(text)
         except RecursionError:
             raise UsageError("is nested too deeply", file=path, fix="flatten it") from None
         except json.JSONDecodeError as error:
             problem = UsageError(
                 f"is not valid JSON: {error.msg}", file=path, line=error.lineno, fix="correct that line"
             )
+        except _RepeatedKeyError as error:
+            raise UsageError(str(error), file=path, fix="rename or remove one of them") from None
         except ValueError as error:  # a number of more than 4,300 digits
             raise UsageError(f"is not valid JSON: {error}", file=path, fix="shorten that number") from None
         try:  # YAML may begin with a bracket too
@@ -92,13 +94,34 @@ def read_values(path: Path) -> Iterator[Line]:
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 try:
-                    yield Line(number, json.loads(line, parse_constant=_no_number))
+                    yield Line(number, _parsed(line))
+                except _RepeatedKeyError as error:
+                    raise UsageError(
+                        str(error), file=path, line=number, fix="rename or remove one of them"
+                    ) from None
                 except (ValueError, RecursionError):
                     raise UsageError(
                         "is not valid JSON", file=path, line=number, fix="correct or remove that line"
                     ) from None
         return
     yield Line(1, parse_document(text, path))
+
+
+class _RepeatedKeyError(ValueError):
+    def __init__(self, key: str) -> None:
+        super().__init__(f"an object has the key {key[:80]!r} twice, of which a reader sees only the last")
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, parse_constant=_no_number, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        raise _RepeatedKeyError(next(key for key, _ in pairs if key in seen or seen.add(key)))
+    return value
 
 
 def _no_number(name: str) -> None:
@@ -215,6 +238,10 @@ class _Builder:
         elif top[1] is _NO_KEY:
             top[1] = value if isinstance(value, str) else json.dumps(value, default=str)
         else:
+            if top[1] in top[0]:
+                raise self._fail(
+                    f"the key {top[1][:80]!r} occurs twice", "rename or remove one of them", event
+                )
             top[0][top[1]] = value
             top[1] = _NO_KEY
 

@@ -223,11 +223,11 @@ def _candidates(tool: IncomingTool) -> Iterator[str]:
     yield valid_id(tool.name)
     server = tool.source.get("server")
     if isinstance(server, str) and server:
-        yield valid_id(f"{server}.{tool.name}")
+        yield valid_id(f"{valid_id(server)}.{valid_id(tool.name)}")
     for name in tool.further_names:
         yield valid_id(name)
         if isinstance(server, str) and server:
-            yield valid_id(f"{server}.{name}")
+            yield valid_id(f"{valid_id(server)}.{valid_id(name)}")
     yield _hashed(valid_id(tool.name), repr((tool.name, sorted(map(str, tool.source.items())))))
 
 

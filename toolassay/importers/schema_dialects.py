@@ -11,6 +11,7 @@ and a document has a million. The tests do it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -183,8 +184,8 @@ class Normaliser:
         if not isinstance(value, str) or not value.startswith("#"):
             self._lose(path, f"a reference to another document: {str(value)[:60]}")
             return
-        is_draft_7 = value.startswith("#/definitions/")
-        result["$ref"] = f"#/$defs/{value.removeprefix('#/definitions/')}" if is_draft_7 else value
+        # The keyword "definitions" becomes "$defs" everywhere; a property of that name follows "properties".
+        result["$ref"] = re.sub(r"(?<!/properties)/definitions/", "/$defs/", value)
 
     def _openapi(self, given: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
         """Apply `nullable` and `example` of OpenAPI 3.0, and Swagger's `x-nullable`."""
@@ -210,8 +211,10 @@ def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The keywords of a schema in the spelling of 2020-12; others as they are."""
     for key, value in given.items():
         if key == "definitions":
-            if "$defs" not in given:
+            if not isinstance(value, Mapping) or "$defs" not in given:
                 yield "$defs", value
+        elif key == "$defs" and isinstance(value, Mapping) and isinstance(given.get("definitions"), Mapping):
+            yield key, {**given["definitions"], **value}
         elif key == "items" and isinstance(value, list):
             yield "prefixItems", value
             if "additionalItems" in given:

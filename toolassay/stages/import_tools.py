@@ -17,7 +17,7 @@ from toolassay.importers.registry import importer_named
 from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.tables import Table, markdown_escaped
+from toolassay.tables import Table
 from toolassay.text_formatting import count_of
 
 _MOST_ROWS = 20
@@ -87,9 +87,9 @@ def import_tools(
         reasons = "; ".join(f"{shown(part.where)}: {shown(part.reason)}" for part in report.skipped[:3])
         raise UsageError(
             f"{report.source} gave no tools" + (f": {reasons}" if reasons else ""),
-            fix=f"check that this is the right kind: {importer.source_help}",
+            fix=f"check the source: toolassay import {importer.name} --help says what it may be",
         )
-    before = _nodes_of(folder)
+    before = _nodes_of(folder, force=force)
     changes = _compare(before or [], intake.nodes)
     if before is not None and changes and not (force or update):
         raise UsageError(
@@ -107,11 +107,16 @@ def import_tools(
     return report
 
 
-def _nodes_of(folder: DataFolder) -> list[dict[str, Any]] | None:
-    """The tools that the folder has, as written; None without any."""
+def _nodes_of(folder: DataFolder, *, force: bool) -> list[dict[str, Any]] | None:
+    """The tools that the folder has, as written; None without any, [] if they cannot be read and `force`."""
     for path in (folder.tool_desc, folder.graph_desc):
         if path.exists():
-            value = read_json(path)
+            try:
+                value = read_json(path)
+            except UsageError:
+                if not force:
+                    raise
+                return []
             nodes = value.get("nodes") if isinstance(value, dict) else value
             return [one for one in nodes if isinstance(one, dict)] if isinstance(nodes, list) else []
     return None
@@ -164,9 +169,14 @@ def _show_changes(changes: Changes, screen: Screen) -> None:
 
 
 def _show_report(report: ImportReport, folder: DataFolder, screen: Screen) -> None:
-    rows = [("skipped", shown(part.where), shown(part.reason), "", "") for part in report.skipped]
+    rows = [("skipped", _literal(part.where), shown(part.reason), "", "") for part in report.skipped]
     findings = [("warning", report.warnings), ("loss", report.losses)]
     show_findings(findings, folder.path / "import_report.json", screen, rows)
+
+
+def _literal(text: str) -> str:
+    """A name as Markdown shows it unchanged, so that it can be copied."""
+    return f"`{shown(text).replace('`', chr(39))}`" if text else ""
 
 
 def show_findings(
@@ -186,12 +196,18 @@ def show_findings(
     rows = [*rows]
     for what, those in findings:
         rows += [
-            (what, shown(one.field), shown(one.reason), f"{tools:,}" if one.tool else "", one.tool)
+            (
+                what,
+                _literal(one.field),
+                shown(one.reason),
+                f"{tools:,}" if one.tool else "",
+                _literal(one.tool),
+            )
             for one, tools in grouped(those)
         ]
     if not rows:
         return
-    cells = [tuple(map(markdown_escaped, row)) for row in rows[:_MOST_ROWS]]
-    screen.table(Table(("", "where", "reason", "tools", "e.g."), cells, align="lllrl").markdown())
+    table = Table(("", "where", "reason", "tools", "e.g."), rows[:_MOST_ROWS], align="llnrl")
+    screen.table(table.markdown())
     hidden = f"{count_of(len(rows) - _MOST_ROWS, 'more row')}; " if len(rows) > _MOST_ROWS else ""
     screen.show(f"{hidden}every one is in {file}")

@@ -208,7 +208,9 @@ def built_name(method: str, path: str) -> str:
     # Matches "/", "}/" and "-"; not "_".
     words = re.sub(r"[^A-Za-z0-9_]+", "_", path).strip("_")
     name = f"{method.lower()}_{words or 'root'}"
-    if len(name) <= _LONGEST_NAME:
+    letters = sum(one.isalnum() for one in path)
+    is_readable = sum(one.isalnum() for one in words) >= letters / 2  # not where a path is in Chinese
+    if len(name) <= _LONGEST_NAME and is_readable:
         return name
     return hashed_name(name, method, path)
 
