@@ -34,7 +34,7 @@ from toolassay.text_formatting import count_of
 _ALL_VALUES = 1_000_000
 _FEWEST_VALUES = 300
 _MOST_VALUES = 10_000
-_ALL_FEWEST = 4_000_000  # from 20,000 operations on, the lower bound sinks
+_ALL_FEWEST = 3_000_000  # from 20,000 operations on, the lower bound sinks
 _MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 144,000
 _SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
 _LONGEST_TITLE = 32
