@@ -73,6 +73,7 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "a file": ("swagger-2.0", {"type": "file"}, {"type": "string", "format": "binary"}),
     "an example": ("openapi-3.0", {"example": {"a": 1}}, {"examples": [{"a": 1}]}),
     "nullable has no meaning in 2020-12": ("2020-12", {"nullable": True}, {"nullable": True}),
+    "an empty list of required properties": ("2020-12", {"required": []}, {}),
     "an unknown keyword": ("2020-12", {"x-order": 1}, {"x-order": 1}),
     "the name of the dialect": ("2020-12", {"$schema": "http://json-schema.org/draft-07/schema#"}, {}),
     "properties called as keywords": (

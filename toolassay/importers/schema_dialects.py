@@ -151,7 +151,8 @@ class Normaliser:
             elif key in _VALID and not _VALID[key](value):
                 self._lose(at, f"not valid: {str(value)[:40]}")
             elif key == "required":
-                result[key] = list(dict.fromkeys(value))
+                if value:  # an empty list says nothing, and draft 4 does not allow it
+                    result[key] = list(dict.fromkeys(value))
             elif not (self._is_openapi and key in ("nullable", "example")):
                 result[key] = value
         return self._openapi(given, result) if self._is_openapi else result
