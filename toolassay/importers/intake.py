@@ -108,6 +108,8 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     warnings: list[Finding] = []
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
         arguments.schema.setdefault("type", "object")
+        if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
+            arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
         parameters = parameters_of(arguments.schema)
         nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result, parameters)))
         losses += [Finding(tool_id, *note) for note in tool.losses]
