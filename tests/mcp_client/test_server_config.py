@@ -76,10 +76,24 @@ def test_secrets_inside_addresses_and_json() -> None:
 def test_values_of_the_environment_and_of_headers_are_secret() -> None:
     config = ServerConfig(
         command="serve",
-        env={"SHOP": "planted value", "DEBUG": "true", "LEVEL": "info", "PASSWORD": "letmein"},
+        env={
+            "SHOP": "planted value",
+            "DEBUG": "true",
+            "LEVEL": "info",
+            "PASSWORD": "letmein",
+            "T_DB_PASS": "swordfish",
+            "T_PASSPHRASE": "true",
+            "T_PIN": "48213",
+            "NAME": "caterpillar",
+            "PORT": "3000",
+            "SHELVES": "40404",
+        },
         headers={"X-Shop": "blue-7", "Authorization": "Bearer k-12", "Accept": "text/plain"},
     )
-    assert set(config.secrets) == {"planted value", "letmein", "blue-7", "Bearer k-12", "k-12"}
+    assert set(config.secrets) == {
+        *("planted value", "letmein", "blue-7", "Bearer k-12", "k-12"),
+        *("swordfish", "48213", "caterpillar", "40404"),
+    }
     assert not any(secret in repr(config) for secret in config.secrets)
 
 

@@ -29,10 +29,18 @@ _NAMED = re.compile(r"-{0,2}(?P<name>[A-Za-z][\w.-]*)(?:=|:\s)(?P<value>.+)", re
 _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*=.+", re.DOTALL)
 # The name of a credential: "GITHUB_TOKEN", "x-api-key", "--password"; not "--repository".
 _SENSITIVE = re.compile(
-    r"key|token|secret|passw|pwd|auth|credential|cookie|bearer|signature|_pat\b", re.IGNORECASE
+    r"key|token|secret|pass|pwd|\bpw|_pw|auth|cred|cookie|bearer|signature|login|(?:\b|_)(?:pat|pin)\b",
+    re.IGNORECASE,
 )
-# What can be no credential unless its name says so: "production", "3000", "" and "true"; not "hunter2".
-_ORDINARY = re.compile(r"[A-Za-z]{0,12}|\d{1,5}")
+# Settings, which are no credentials unless the name says so: "production" and "true"; not "swordfish".
+_SETTING = re.compile(
+    r"true|false|yes|no|on|off|none|null|default|auto|all|debug|info|warn|warning|error|critical|trace"
+    r"|verbose|quiet|silent|prod|production|dev|development|test|testing|stage|staging|local|localhost"
+    r"|stdio|https?|sse|json|text|read|write|read-?only|utf-?8|",
+    re.IGNORECASE,
+)
+# Names whose numbers are settings: "PORT" and "MAX_RESULTS"; not "SHOP_PIN".
+_NUMBERED = re.compile(r"port|timeout|limit|size|level|count|max|min|seconds|retries|interval", re.IGNORECASE)
 # Values of credentials that say there is none, or which kind: "none", "Bearer".
 _NO_CREDENTIAL = re.compile(r".{0,3}|none|null|true|false|basic|bearer|oauth2?|required", re.IGNORECASE)
 # Keys of known services, and anything long that mixes letters and digits: "ghp_0a1b2c3d4e",
@@ -290,7 +298,10 @@ def _filled(value: str, server: str) -> str:
 
 def _named_secrets(name: str, value: str) -> Iterator[str]:
     """The secrets of a variable, header or flag: the value, and what follows `Bearer`."""
-    if _NO_CREDENTIAL.fullmatch(value) or (_ORDINARY.fullmatch(value) and not _SENSITIVE.search(name)):
+    if _NO_CREDENTIAL.fullmatch(value):
+        return
+    is_number = value.isdigit() and len(value) < 6 and _NUMBERED.search(name)
+    if not _SENSITIVE.search(name) and (is_number or _SETTING.fullmatch(value)):
         return
     yield value
     scheme, _, token = value.partition(" ")

@@ -140,12 +140,15 @@ def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
 _WORKER: ContextVar[_Worker[Any] | None] = ContextVar("worker", default=None)
 
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# SIGHUP comes when a terminal is closed; Windows has none.
+SIGNALS = tuple(
+    number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+)
 
 
 @contextlib.contextmanager
 def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
-    """Call `call` on the first Ctrl-C or SIGTERM instead of ending; the second ends the process as usual.
+    """Call `call` on the first Ctrl-C, SIGTERM or SIGHUP; the second one ends the process as usual.
 
     This works where the running loop may handle signals (in the main thread) or where its caller forwards
     interrupts (in a notebook); elsewhere nothing changes. A signal that the process ignores (in the
