@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
@@ -61,28 +60,19 @@ def test_a_text_stays_a_text() -> None:
     assert [argument.value for argument in plan.calls[0].arguments] == ["4", "true"]
 
 
-def test_only_names_that_a_service_refuses_are_changed_wherever_they_stand() -> None:
-    tool = imported_tool(
-        "find",
-        "Finds.",
-        {"per page": {"type": "integer"}, "user.name": {"type": "string"}},
-        ["per page"],
-        anyOf=[
-            {"required": ["user.name"]},
-            {"required": ["per page"], "properties": {"größe": {"type": "string"}}},
-        ],
-        dependentRequired={"user.name": ["per page"]},
-    )
-    before = copy.deepcopy(tool)
-    schema = function(tool)["parameters"]
-    assert list(schema["properties"]) == ["per_page", "user.name"]
-    assert schema["required"] == ["per_page"]
-    assert schema["anyOf"] == [
-        {"required": ["user.name"]},
-        {"required": ["per_page"], "properties": {"groe": {"type": "string"}}},
-    ]
-    assert schema["dependentRequired"] == {"user.name": ["per_page"]}
-    assert tool == before
+def test_arguments_keep_their_names_in_the_function_and_in_calls() -> None:
+    properties = {"城市": {"type": "string"}, "per page": {"type": "integer"}, "ID": {}, "id": {}}
+    tool = imported_tool("find", "Finds.", properties, ["城市"], dependentRequired={"ID": ["per page"]})
+    assert function(tool)["parameters"] == tool["input_schema"]
+    library = ToolLibrary.from_json([tool])
+    gold = label(**{"城市": "北京", "per page": 3})
+    gold["task_nodes"][0]["task"] = "find"
+    plan = plan_of(Gold.of(gold), library, "temporal")
+    chats = Chats(library, "temporal")
+    chat = chat_of(plan, chats.offered(plan), chats.names, ChatStyle())
+    (call,) = chat["messages"][1]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"城市": "北京", "per page": 3}
+    assert calls_of(chat["messages"], chats.names) == plan.calls
 
 
 def test_a_schema_without_a_type_or_properties_is_an_object() -> None:

@@ -48,9 +48,9 @@ def test_tools_of_the_provider_and_other_forms_are_skipped(tmp_path: Path) -> No
         "'web_search_20250305' is a tool of the provider, whose schema is not in the file",
         "'bash_20250124' is a tool of the provider, whose schema is not in the file",
         "is an MCP server: import it with `toolassay import mcp`",
-        "is an OpenAI tool: import it with `toolassay import openai`",
-        "'other' has 'parameters': import it with `toolassay import openai`",
-        "'other' has 'inputSchema': import it with `toolassay import mcp`",
+        "'other' has the form of 'openai': import it with `toolassay import openai`",
+        "'other' has the form of 'openai': import it with `toolassay import openai`",
+        "'other' has the form of 'mcp': import it with `toolassay import mcp`",
         "'input_schema' is no JSON Schema",
     ]
 

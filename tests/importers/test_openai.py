@@ -18,7 +18,7 @@ from toolassay.importers.importer import Importer, Skipped
 from toolassay.importers.intake import take_in
 from toolassay.importers.langchain import IMPORTER as LANGCHAIN
 from toolassay.importers.openai import IMPORTER
-from toolassay.importers.tool_lists import map_schema
+from toolassay.importers.tool_lists import map_schema, other_kind
 
 FORECAST = {"name": "forecast", "description": "The weather of tomorrow.", "parameters": CITY}
 FLAT = {"type": "function", **FORECAST}
@@ -136,8 +136,8 @@ def test_a_malformed_tool_does_not_prevent_the_others(tmp_path: Path) -> None:
         "'parameters' is no JSON Schema",
         "'parameters' is no JSON Schema of an object",
         "'parameters' is no JSON Schema of an object",
-        "'other' has 'input_schema': import it with `toolassay import anthropic`",
-        "'other' has 'inputSchema': import it with `toolassay import mcp`",
+        "'other' has the form of 'anthropic': import it with `toolassay import anthropic`",
+        "'other' has the form of 'mcp': import it with `toolassay import mcp`",
         "is no object",
         f"is nested more than {DEEPEST} levels deep",
     ]
@@ -148,6 +148,62 @@ def test_a_request_whose_tools_are_no_list_is_skipped_and_one_without_tools_is_n
     incoming = read(IMPORTER, tmp_path, *requests)
     assert names(incoming) == ["forecast"]
     assert incoming.skipped == (Skipped("line 1", "has no name"),)
+
+
+LISTING = {"tools": [{"name": "find", "inputSchema": CITY}]}
+QUESTION = {"question": "Will it rain?", "function": [FORECAST]}
+
+
+@pytest.mark.parametrize(
+    ("importer", "kinds"),
+    [
+        (IMPORTER, {"openapi", "mcp", "anthropic", "langchain", "bfcl"}),
+        (ANTHROPIC, {"openapi", "mcp", "openai", "langchain", "bfcl"}),
+        (LANGCHAIN, {"openapi", "mcp", "anthropic", "bfcl"}),
+        (BFCL, {"openapi", "mcp", "anthropic", "openai", "langchain"}),
+    ],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_a_file_of_another_kind_is_one_line_that_names_it(
+    tmp_path: Path, importer: Importer, kinds: set[str]
+) -> None:
+    given: list[tuple[str, Any]] = [
+        ("openapi", {"openapi": "3.1.0", "info": {}, "paths": {}}),
+        ("openapi", {"swagger": "2.0", "paths": {}, "tags": [FORECAST]}),
+        ("mcp", {"mcpServers": {"shop": {"command": "shop"}}}),
+        ("mcp", {"servers": {"shop": {"url": "https://shop.example"}}}),
+        ("mcp", LISTING),
+        ("mcp", LISTING["tools"]),
+        ("mcp", {"jsonrpc": "2.0", "id": 1, "result": LISTING}),
+        ("mcp", {"servers": [{"name": "shop", **LISTING}]}),
+        ("anthropic", [{"name": "find", "description": "Finds.", "input_schema": CITY}]),
+        ("anthropic", {"model": "m", "tools": [{"name": "find", "input_schema": CITY}]}),
+        ("openai", [WRAPPED, FLAT]),
+        ("openai", {"model": "m", "tools": [WRAPPED]}),
+        ("openai", {"model": "m", "tools": [FORECAST]}),
+        ("langchain", [{"name": "find", "args_schema": CITY}]),
+        ("bfcl", QUESTION),
+    ]
+    for kind, value in given:
+        if kind not in kinds:
+            continue
+        with pytest.raises(UsageError) as caught:
+            read(importer, tmp_path, value)
+        assert str(caught.value).endswith(
+            f"has the form of '{kind}', not of '{importer.name}'. Fix: use `toolassay import {kind}`"
+        ), value
+
+
+@pytest.mark.parametrize("value", [FORECAST, [FORECAST], {"name": "now"}, [], "x", None, 3, {"tools": 3}])
+def test_what_may_be_of_the_own_form_is_of_no_other(value: Any) -> None:
+    assert all(other_kind(value, own) is None for own in ("openai", "langchain", "bfcl"))
+
+
+def test_a_deeply_nested_value_is_of_no_known_form() -> None:
+    nested: Any = FORECAST
+    for _ in range(5000):
+        nested = {"tools": [nested]}
+    assert other_kind(nested, "mcp") is None
 
 
 def test_tools_of_a_namespace_are_tagged(tmp_path: Path) -> None:

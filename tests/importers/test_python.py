@@ -171,6 +171,41 @@ def test_a_description_in_the_hint_wins_over_the_docstring(read: Read) -> None:
     }
 
 
+def test_a_text_in_the_hint_describes_an_argument_that_the_docstring_does_not(read: Read) -> None:
+    incoming = read("""
+        from typing import Annotated, Optional
+        from typing_extensions import Doc
+        from pydantic import Field
+
+        def find(
+            a: Annotated[str, "Of the\\n    hint."],
+            b: Annotated[int, Doc("Of the Doc.")] = 1,
+            c: Optional[Annotated[str, "Of the inner hint."]] = None,
+            d: Annotated[str, "Of the hint."] = "",
+            e: Annotated[str, Field(description="Of the field."), "Of the hint."] = "",
+            f: Annotated[str, "Same."] = "",
+            g: Annotated[str, 3, ""] = "",
+        ):
+            '''Find.
+
+            Args:
+                d: Of the docstring.
+                f: Same.
+            '''
+        """)
+    described = {name: schema.get("description") for name, schema in properties(incoming).items()}
+    assert described == {
+        "a": "Of the hint.",
+        "b": "Of the Doc.",
+        "c": "Of the inner hint.",
+        "d": "Of the docstring.",
+        "e": "Of the field.",
+        "f": "Same.",
+        "g": None,
+    }
+    assert [note.field for note in only(incoming).losses] == ["d.description", "e.description"]
+
+
 def test_the_result_takes_its_description_from_the_docstring(read: Read) -> None:
     docstring = "Find.\n\n    Returns:\n        The items.\n\n    Raises:\n        KeyError: No."
     code = f"def find(){{}}:\n    '''{docstring}\n    '''"
@@ -276,6 +311,62 @@ def test_public_functions_of_the_module_itself_are_read(read: Read) -> None:
     incoming = read(textwrap.dedent(code) + "__all__ = ['_hidden', 'dedent', 'Proxy', 'gone']")
     assert [tool.name for tool in incoming.tools] == ["_hidden", "dedent"]
     assert [note.field for note in incoming.notes] == ["__all__.Proxy", "__all__.gone"]
+
+
+def test_methods_and_partials_are_named_and_data_and_imported_names_are_not(read: Read) -> None:
+    code = """
+        import enum
+        import functools
+        from collections import OrderedDict
+        from dataclasses import dataclass
+        from random import choice
+        from typing import NamedTuple, Protocol, TypedDict
+        from pydantic import BaseModel
+
+        class Shop:
+            def __init__(self): ...
+            def find(self): ...
+            @staticmethod
+            def sell(): ...
+        class Quiet:
+            def __call__(self): ...
+            def _find(self): ...
+        class _Hidden:
+            def find(self): ...
+        class Broken(Exception):
+            def about(self): ...
+        class Size(enum.Enum):
+            SMALL = 1
+            def about(self): ...
+        @dataclass
+        class Point:
+            x: int
+            def about(self): ...
+        class Item(BaseModel):
+            def about(self): ...
+        class Options(TypedDict):
+            fast: bool
+        class Finder(Protocol):
+            def find(self): ...
+
+        half = functools.partial(int, base=2)
+        sell = Shop().find
+        LIMIT = 3
+        def find(x: int): ...
+        """
+    expected = [
+        ("Shop", "is a class: define functions that call its methods"),
+        ("half", "is a functools.partial: define a function that calls it"),
+        ("sell", "is a bound method: define a function that calls it"),
+    ]
+    assert [tuple(note) for note in read(code).notes] == expected
+    assert not read(code, "find").notes
+    listed = "__all__ = ['Quiet', 'Broken', 'Options', 'half', 'LIMIT', 'find']"
+    assert [tuple(note) for note in read(textwrap.dedent(code) + listed).notes] == [
+        ("__all__.Quiet", expected[0][1]),
+        ("__all__.half", expected[1][1]),
+        ("__all__.LIMIT", "is no function"),
+    ]
 
 
 def test_a_credential_is_no_default_and_is_named_as_a_secret(

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import resolve
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import resource_type
 from toolassay.tools import Tool, ToolLibrary, is_required, normal_type
@@ -158,8 +157,6 @@ def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
 VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # The limit in that rule.
 LONGEST_NAME = 64
-# Anthropic's rule for properties, the strictest known: "user.name"; not "per page".
-_VALID_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 # Runs of characters that become one "_": ": " and "é"; not "_".
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")
 
@@ -180,19 +177,17 @@ class Names:
     def of(cls, library: ToolLibrary, kind: DependencyType) -> Names:
         """Valid names for all tools and parameters; names that are valid already stay unchanged.
 
+        So do the properties of an `input_schema`: OpenAI restricts the names of functions only.
+
         >>> from toolassay.tools import Tool
         >>> Names.of(ToolLibrary([Tool("Edit Image"), Tool("Edit_Image"), Tool("画")]), "resource").functions
         {'Edit Image': 'Edit_Image_2', 'Edit_Image': 'Edit_Image', '画': 'tool'}
         """
-        # Properties of an `input_schema` are renamed only where a service refuses them.
-        parameters = {
-            tool.id: _valid(
-                (slot.name for slot in slots_of(tool, kind)),
-                "argument",
-                VALID_NAME if tool.input_schema is None else _VALID_PROPERTY,
-            )
-            for tool in library
-        }
+        parameters = {}
+        for tool in library:
+            slots = [slot.name for slot in slots_of(tool, kind)]
+            is_kept = _schema_of(tool, kind) is not None
+            parameters[tool.id] = {name: name for name in slots} if is_kept else _valid(slots, "argument")
         return cls(_valid(library.ids, "tool"), parameters)
 
     def to_json(self) -> dict[str, Any]:
@@ -232,10 +227,10 @@ class Names:
         return self._tools[function]
 
 
-def _valid(names: Iterable[str], fallback: str, valid: re.Pattern[str] = VALID_NAME) -> dict[str, str]:
+def _valid(names: Iterable[str], fallback: str) -> dict[str, str]:
     """A valid name for each name, unique even if case is ignored."""
     given = list(names)
-    chosen = {name: name for name in given if valid.fullmatch(name)}
+    chosen = {name: name for name in given if VALID_NAME.fullmatch(name)}
     taken: set[str] = set()
     for name in list(chosen):
         if name.casefold() in taken:
@@ -253,6 +248,11 @@ def _valid(names: Iterable[str], fallback: str, valid: re.Pattern[str] = VALID_N
         taken.add(new.casefold())
         chosen[name] = new
     return {name: chosen[name] for name in given}
+
+
+def _schema_of(tool: Tool, kind: DependencyType) -> Mapping[str, Any] | None:
+    """The schema of a function's arguments as imported; None if it is built of its argument slots."""
+    return None if kind == "resource" and tool.is_resource else tool.input_schema
 
 
 _FORMATS = {"date": "date", "time": "time", "datetime": "date-time", "timestamp": "date-time"}
@@ -275,12 +275,8 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any
     ('Paint_it', ['text'], 'Paints. Gives image.')
     """
     slots, called = slots_of(tool, kind), names.parameters[tool.id]
-    if tool.input_schema is not None and not (kind == "resource" and tool.is_resource):
-        schema = {
-            "type": "object",
-            "properties": {},
-            **_renamed(tool.input_schema, tool.input_schema, called),
-        }
+    if (given := _schema_of(tool, kind)) is not None:
+        schema = {"type": "object", "properties": {}, **given}
         return {"name": names.functions[tool.id], "description": tool.description, "parameters": schema}
     gives = f"Gives {', '.join(tool.outputs)}." if kind == "resource" and tool.outputs else ""
     return {
@@ -292,38 +288,6 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any
             "required": [called[slot.name] for slot in slots if slot.required],
         },
     }
-
-
-def _renamed(schema: Mapping[str, Any], root: Mapping[str, Any], called: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of an arguments object with other names of its properties; the same if no name changes.
-
-    Args:
-        schema: the whole schema, or a part that describes the same object.
-        root: the whole schema.
-        called: the new name of each property.
-    """
-    if all(name == new for name, new in called.items()):
-        return dict(schema)
-    new = dict(schema) if schema is root and "$ref" not in schema else dict(resolve(schema, root))
-
-    def renamed(names: Any) -> Any:
-        return [called.get(name, name) for name in names] if isinstance(names, list) else names
-
-    for keyword in ("properties", "dependentRequired", "dependentSchemas"):
-        if isinstance(given := new.get(keyword), Mapping):
-            new[keyword] = {
-                called.get(name, name): renamed(one) if keyword == "dependentRequired" else one
-                for name, one in given.items()
-            }
-    if "required" in new:
-        new["required"] = renamed(new["required"])
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        if isinstance(given := new.get(keyword), list):
-            new[keyword] = [
-                _renamed(one, root, called) if isinstance(one, Mapping) and one is not root else one
-                for one in given
-            ]
-    return new
 
 
 def _property(slot: ArgumentSlot) -> dict[str, Any]:

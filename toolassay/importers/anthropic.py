@@ -29,15 +29,10 @@ class AnthropicImporter(ToolListImporter):
         """The tool of a definition; see `ToolListImporter.tool_of`."""
         kind = value.get("type")
         if kind not in (None, "custom"):
-            if kind == "function":
-                raise DefinitionError("is an OpenAI tool: import it with `toolassay import openai`")
             if kind == "mcp_toolset":
                 raise DefinitionError("is an MCP server: import it with `toolassay import mcp`")
             raise DefinitionError(f"'{kind}' is a tool of the provider, whose schema is not in the file")
         name = name_of(value)
-        for key, other in {"parameters": "openai", "inputSchema": "mcp"}.items():
-            if key in value and "input_schema" not in value:
-                raise DefinitionError(f"'{name}' has '{key}': import it with `toolassay import {other}`")
         losses = unread(value, ("type", "name", "description", "input_schema", "input_examples"))
         description = text_of(value, "description", losses)
         schema = arguments_of(value, "input_schema")

@@ -12,6 +12,7 @@ import gc
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,8 +120,7 @@ def _parsed(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        seen: set[str] = set()
-        raise _RepeatedKeyError(next(key for key, _ in pairs if key in seen or seen.add(key)))
+        raise _RepeatedKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return value
 
 

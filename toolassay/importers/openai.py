@@ -17,9 +17,6 @@ from toolassay.importers.tool_lists import (
     unread,
 )
 
-# Keys of other forms that have the schema of the arguments, and the kind that reads them.
-_OTHER_FORMS = {"input_schema": "anthropic", "inputSchema": "mcp", "args_schema": "langchain"}
-
 
 class OpenAIImporter(ToolListImporter):
     """Reads `{"type": "function", "function": {…}}`, the Responses API's flat form, and bare functions."""
@@ -53,9 +50,6 @@ def function_tool(value: dict[str, Any], namespace: Mapping[str, Any] | None = N
     else:
         inner, losses = value, []
     name = name_of(inner)
-    for key, other in _OTHER_FORMS.items():
-        if key in inner and "parameters" not in inner:
-            raise DefinitionError(f"'{name}' has '{key}': import it with `toolassay import {other}`")
     losses += unread(inner, ("type", "name", "description", "parameters", "output_schema"))
     tool = IncomingTool(
         name,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import dataclasses
+import enum
 import functools
 import importlib
 import importlib.util
@@ -17,7 +20,7 @@ import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, NoneType
+from types import FunctionType, ModuleType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -25,6 +28,7 @@ from typing import (
     Literal,
     NamedTuple,
     Optional,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -261,13 +265,21 @@ def _names(module: ModuleType, place: _Place, notes: list[Note]) -> list[str]:
     listed = getattr(module, "__all__", None)
     if isinstance(listed, list | tuple):
         names = [str(name) for name in listed if _function_of(getattr(module, str(name), None))]
-        notes += [Note(f"__all__.{name}", "is no function") for name in map(str, listed) if name not in names]
+        others = {name: getattr(module, name, None) for name in map(str, listed) if name not in names}
+        reasons = {f"__all__.{name}": _not_a_function(value) for name, value in others.items()}
     else:
+        public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
         names = [
             name
-            for name, value in vars(module).items()
-            if not name.startswith("_") and getattr(_function_of(value), "__module__", "") == module.__name__
+            for name, value in public.items()
+            if getattr(_function_of(value), "__module__", "") == module.__name__
         ]
+        imported = _imported_names(module)
+        reasons = {
+            name: _not_a_function(value, module.__name__)
+            for name, value in public.items()
+            if name not in names and name not in imported
+        }
     if place.function:
         if _function_of(getattr(module, place.function, None)) is None:
             fix = f"use one of {', '.join(names[:20])}" if names else "check the name"
@@ -275,7 +287,55 @@ def _names(module: ModuleType, place: _Place, notes: list[Note]) -> list[str]:
         return [place.function]
     if not names:
         raise UsageError("has no public function", file=place.label, fix="define one, or list it in __all__")
+    notes += [Note(name, reason) for name, reason in reasons.items() if reason]
     return names
+
+
+def _imported_names(module: ModuleType) -> set[str]:
+    """What import statements of the module name; bound methods and partials do not name their module."""
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except Exception:  # there is no source, e.g. of an extension module
+        return set()
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+
+
+def _not_a_function(value: Any, module: str | None = None) -> str:
+    """Why an object of a module gives no tool; empty if nobody would take it for one.
+
+    Args:
+        value: The object.
+        module: The module whose own classes with methods count; None for an object that `__all__` lists, of
+            which every one counts that is no type of data.
+    """
+    try:
+        if inspect.isclass(value):
+            if _is_data(value):
+                return ""
+            own = vars(value).items()
+            has_methods = any(isinstance(one, _METHODS) and not name.startswith("_") for name, one in own)
+            if module is None or (has_methods and value.__module__ == module):
+                return "is a class: define functions that call its methods"
+        elif isinstance(value, functools.partial):
+            return "is a functools.partial: define a function that calls it"
+        elif inspect.ismethod(value):
+            return "is a bound method: define a function that calls it"
+    except Exception:  # a proxy; see `_function_of`
+        pass
+    return "is no function" if module is None else ""
+
+
+_METHODS = (FunctionType, classmethod, staticmethod)
+
+
+def _is_data(value: type[Any]) -> bool:
+    """Whether a class is a type of data, errors or interfaces."""
+    from pydantic import BaseModel
+    from typing_extensions import is_protocol, is_typeddict
+
+    is_declared = dataclasses.is_dataclass(value) or is_typeddict(value) or is_protocol(value)
+    return is_declared or issubclass(value, BaseException | enum.Enum | BaseModel)
 
 
 def _function_of(value: Any) -> Callable[..., Any] | None:
@@ -325,8 +385,11 @@ def _tool(name: str, value: Any, module: str) -> IncomingTool:
         if argument.name not in schemas:
             continue
         schema = schemas[argument.name]
-        if about and "description" not in schema:
-            schema = {**schema, "description": about}
+        texts = [text for text in (schema.get("description"), about, *_texts(argument.hint)) if text]
+        if texts:
+            schema = {**schema, "description": texts[0]}
+        if set(texts[1:]) - set(texts[:1]):
+            losses.append(Note(f"{argument.name}.description", "is given more than once; the first is kept"))
         properties[argument.name] = {**schema, **argument.default(losses)}
     losses += [Note(f"docstring.{name}", "describes no named argument") for name in docstring.parameters]
     inputs: dict[str, Any] = {"type": "object", "properties": properties}
@@ -393,6 +456,20 @@ class _Argument:
         except Exception as error:
             losses.append(Note(f"{self.name}.default", f"is no JSON value: {_one_line(error)}"))
             return {}
+
+
+def _texts(hint: Any) -> Iterator[str]:
+    """The texts and `Doc`s in a hint, as in `Annotated[str, "Where."]` and `Annotated[…] | None`."""
+    if get_origin(hint) in (Union, UnionType):
+        for one in get_args(hint):
+            yield from _texts(one)
+    if get_origin(hint) is Annotated:
+        inner, *metadata = get_args(hint)
+        yield from _texts(inner)
+        for one in metadata:
+            text = getattr(one, "documentation", one)  # `Doc` exists in several packages
+            if isinstance(text, str) and text.strip():
+                yield " ".join(text.split())
 
 
 def _schemas(

@@ -56,7 +56,7 @@ class ToolListImporter(Importer):
         """Read all definitions of a file; see `Importer.read`."""
         lines = read_values(Path(source))
         first = [line for _, line in zip(range(2), lines, strict=False)]
-        definitions = _Definitions()
+        definitions, others = _Definitions(), list[str]()
         for line in chain(first, lines):
             place = f"line {line.number}" if len(first) > 1 else ""
             for entry in self._entries(line.value, place, None, 0):
@@ -65,9 +65,17 @@ class ToolListImporter(Importer):
                         raise DefinitionError(f"is nested more than {DEEPEST} levels deep")
                     if not isinstance(entry.value, dict):
                         raise DefinitionError("is no object")
+                    if other := other_kind(entry.value, self.name):
+                        others.append(other)
+                        raise DefinitionError(_of_other_form(entry.value, other))
                     definitions.add(self.tool_of(entry.value, entry.namespace), entry.where)
                 except DefinitionError as error:
                     definitions.skip(entry, str(error))
+        if not definitions.has_tools:
+            found = (other_kind(line.value, self.name) for line in first)
+            if other := next(chain(others, filter(None, found)), None):
+                title = f"has the form of '{other}', not of '{self.name}'"
+                raise UsageError(title, file=source, fix=f"use `toolassay import {other}`")
         if not definitions:
             raise UsageError("holds no tool definitions", file=source, fix=f"write e.g. [{self.example}]")
         return Incoming(tuple(definitions.tools()), source, definitions.skipped())
@@ -108,6 +116,8 @@ class ToolListImporter(Importer):
             yield _Entry(where or "the document", value, namespace)
 
     def _holders_of(self, value: Mapping[str, Any]) -> Iterator[str]:
+        if value.get("type") == "function":  # a definition: OpenAI's `function` is no list of BFCL
+            return
         for key in self.holders:
             if isinstance(decoded(value.get(key)), list | dict):
                 yield key
@@ -125,6 +135,10 @@ class _Definitions:
 
     def __bool__(self) -> bool:
         return bool(self._tools or self._skipped)
+
+    @property
+    def has_tools(self) -> bool:
+        return bool(self._tools)
 
     def tools(self) -> Iterator[IncomingTool]:
         numbers = Counter[str]()
@@ -161,6 +175,85 @@ class _Definitions:
         # Equal ones of many requests are one line of the report.
         content = content if entry.where.startswith("line ") else entry.where
         self._skipped.setdefault((reason, content), []).append(entry.where)
+
+
+# Keys of a definition that only one kind has.
+_OWN_KEYS = {
+    "inputSchema": "mcp",
+    "input_schema": "anthropic",
+    "args_schema": "langchain",
+    "tool_call_schema": "langchain",
+}
+# The kinds that read a bare function with `parameters`.
+_FUNCTION_KINDS = ("openai", "langchain", "bfcl")
+# Keys with the definitions of a document or of a request.
+_CONTAINERS = ("tools", "functions", "servers", "result", *_ENVELOPES)
+
+
+def other_kind(value: Any, own: str) -> str | None:
+    """The kind of import that reads a value, if its keys are of another form than the importer's own.
+
+    Args:
+        value: A document, a list of definitions, or one definition.
+        own: The kind of the importer that was chosen.
+
+    Returns:
+        The name of the kind; None if the value may be of the own form, or is of no known one.
+
+    >>> other_kind({"tools": [{"name": "find", "inputSchema": {"type": "object"}}]}, "openai")
+    'mcp'
+    >>> other_kind({"openapi": "3.1.0", "paths": {}}, "mcp"), other_kind([{"name": "find"}], "mcp")
+    ('openapi', None)
+    """
+    kinds = _kinds(value, 0)
+    return None if own in kinds else next(iter(kinds), None)
+
+
+def _kinds(value: Any, level: int) -> tuple[str, ...]:
+    """The kinds that read a value, the likeliest first; of a list, those of the first item that has any."""
+    value = decoded(value)
+    if level > _MOST_LEVELS:
+        return ()
+    if isinstance(value, list):
+        return next(filter(None, (_kinds(one, level + 1) for one in value)), ())
+    if not isinstance(value, dict):
+        return ()
+    if any(isinstance(value.get(key), str | float) for key in ("openapi", "swagger")):
+        return ("openapi",)
+    servers = value.get("servers")
+    entries = servers.values() if isinstance(servers, dict) else ()
+    has_commands = any(isinstance(one, dict) and one.keys() & {"command", "url"} for one in entries)
+    if isinstance(value.get("mcpServers"), dict) or has_commands:
+        return ("mcp",)
+    if isinstance(decoded(value.get("function")), list):
+        return ("bfcl",)
+    if kinds := _kinds_of_definition(value):
+        return kinds
+    found = ((key, _kinds(value.get(key), level + 1)) for key in _CONTAINERS)
+    key, kinds = next((one for one in found if one[1]), ("", ()))
+    return _without_bfcl(kinds) if key == "tools" else kinds  # its files have no such key
+
+
+def _kinds_of_definition(value: Mapping[str, Any]) -> tuple[str, ...]:
+    inner = value.get("function")
+    is_function = value.get("type") == "function"
+    kinds = tuple(kind for key, kind in _OWN_KEYS.items() if value.get(key) is not None)
+    if isinstance(inner, dict):
+        kinds = _kinds_of_definition(inner) or _FUNCTION_KINDS
+    elif is_function or isinstance(decoded(value.get("parameters")), dict):
+        kinds += _FUNCTION_KINDS
+    return _without_bfcl(kinds) if is_function else kinds
+
+
+def _without_bfcl(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(kind for kind in kinds if kind != "bfcl")
+
+
+def _of_other_form(value: Mapping[str, Any], kind: str) -> str:
+    inner = value.get("function")
+    name = value.get("name") or (inner.get("name") if isinstance(inner, dict) else None)
+    label = f"'{name}' " if isinstance(name, str) else ""
+    return f"{label}has the form of '{kind}': import it with `toolassay import {kind}`"
 
 
 def decoded(value: Any) -> Any:

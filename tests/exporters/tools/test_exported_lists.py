@@ -56,7 +56,7 @@ def test_openai_has_a_valid_name_and_no_place_for_results() -> None:
         Loss("weather.forecast", "output_schema", "the form has no place for it"),
         Loss("weather.forecast", "annotations", "the form has no place for it"),
         Loss("weather.forecast", "tags", "the form has no place for it"),
-        Loss("weather.forecast", "source", "the form has no place for kind, name, server"),
+        Loss("weather.forecast", "source", "the form has no place for all of it"),
     ]
 
 
@@ -66,6 +66,17 @@ def test_anthropic_has_the_schema_under_its_own_key() -> None:
         {"name": "weather_forecast", "description": "The weather of tomorrow.", "input_schema": SCHEMA}
     ]
     assert fields(result) == ["id", "output_schema", "annotations", "tags", "source"]
+
+
+def test_anthropic_keeps_the_names_of_arguments_and_names_those_that_its_api_refuses() -> None:
+    schema = {"type": "object", "properties": {"城市": {}, "user.name": {}, "per page": {}}}
+    result = exported("anthropic", Tool("find", input_schema=schema))
+    assert result.document[0]["input_schema"] == schema
+    assert result.losses == [
+        Loss("find", f"input_schema.properties.{name}", "Anthropic's API refuses this name")
+        for name in ("城市", "per page")
+    ]
+    assert not exported("openai", Tool("find", input_schema=schema)).losses
 
 
 def test_what_a_form_implies_is_no_loss() -> None:
@@ -90,7 +101,7 @@ def test_mcp_keeps_ids_results_and_hints() -> None:
     }
     assert [tuple(loss) for loss in result.losses] == [
         ("weather.forecast", "tags", "the form has no place for it"),
-        ("weather.forecast", "source", "the form has no place for name"),
+        ("weather.forecast", "source", "the form has no place for all of it"),
     ]
 
 

@@ -178,7 +178,7 @@ def test_an_operation_comes_back_with_each_argument_in_its_place() -> None:
 def test_a_whole_body_is_one_argument() -> None:
     source = {"method": "POST", "path": "/items", "arguments": {"body": "body:whole", "dry": "query"}}
     body = {"type": "array", "items": STRING}
-    result = exported(tool("add", {"body": body, "dry": STRING}, source, schema={"title": "Add"}))
+    result = exported(tool("post_items", {"body": body, "dry": STRING}, source, schema={"title": "Add"}))
     operation = result.document["paths"]["/items"]["post"]
     assert operation["requestBody"] == {"content": {"application/json": {"schema": body}}}
     assert [one["name"] for one in operation["parameters"]] == ["dry"]
@@ -206,6 +206,35 @@ def test_other_tools_become_posts_with_the_schema_as_body() -> None:
     }
     assert "requestBody" not in paths["/tools/now"]["post"]
     assert losses(result) == [("input-type", "each type is a text argument of that name")]
+
+
+@pytest.mark.parametrize(
+    "schema", [{"title": "nowArguments", "additionalProperties": False}, {"$comment": "x"}]
+)
+def test_a_schema_without_arguments_and_rules_gives_no_body(schema: dict[str, Any]) -> None:
+    result = exported(tool("now", {}, schema=schema))
+    assert result.document["paths"]["/tools/now"]["post"] == {"operationId": "now"}
+    assert [loss.field for loss in result.losses] == [f"input_schema.{key}" for key in sorted(schema)]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("get_orders_orderId", {}, None),
+        ("get_orders_orderId", {"operation_id": "getOrder"}, "get_orders_orderId"),
+        ("getOrder", {}, "getOrder"),
+        ("get_order", {"operation_id": "get/order"}, "get/order"),
+    ],
+)
+def test_an_operation_comes_back_under_the_id_of_the_tool(
+    name: str, source: dict[str, Any], expected: str | None
+) -> None:
+    place = {"method": "GET", "path": "/orders/{orderId}", "arguments": {"orderId": "path"}}
+    result = exported(tool(name, {"orderId": STRING}, place | source, required=["orderId"]))
+    operation = result.document["paths"]["/orders/{orderId}"]["get"]
+    assert operation.get("operationId") == expected
+    is_named = expected not in (None, source.get("operation_id"))
+    assert [loss.field for loss in result.losses] == ["source.operation_id"] * is_named
 
 
 def test_rules_between_arguments_are_of_the_body_and_named() -> None:
@@ -237,7 +266,7 @@ def test_rules_between_arguments_are_of_the_body_and_named() -> None:
 def test_an_operation_that_cannot_be_written_is_a_post_and_a_loss(
     source: dict[str, Any], reason: str
 ) -> None:
-    first = tool("first", {}, {"method": "GET", "path": "/items"})
+    first = tool("get_items", {}, {"method": "GET", "path": "/items"})
     properties = {} if reason.startswith("another") else {"q": STRING}
     result = exported(first, tool("second", properties, source))
     assert list(result.document["paths"]) == ["/items", "/tools/second"]
@@ -262,12 +291,12 @@ def test_operations_of_several_documents_keep_their_address_and_get_ids_of_their
     ]
     result = exported(*tools)
     operations = [item["get"] for item in result.document["paths"].values()]
-    assert [one["operationId"] for one in operations] == ["get", "b.get"]
+    assert [one["operationId"] for one in operations] == ["a.get", "b.get"]
     assert [one["servers"] for one in operations] == [
         [{"url": "https://a.example"}],
         [{"url": "https://b.example"}],
     ]
-    assert [loss.field for loss in result.losses] == ["source", "source.operation_id", "source"]
+    assert [loss.field for loss in result.losses] == ["source.operation_id", "source"] * 2
 
 
 def test_equal_definitions_are_one_component_and_different_ones_two() -> None:

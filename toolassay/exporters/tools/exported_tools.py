@@ -112,11 +112,9 @@ def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> l
         if is_present and field not in held
     ]
     implied = {"kind": kind, "name": name}
-    lost = [
-        key for key in tool.source if f"source.{key}" not in held and tool.source[key] != implied.get(key)
-    ]
-    if lost:
-        losses.append(Loss(tool.id, "source", f"the form has no place for {', '.join(lost)}"))
+    if any(f"source.{key}" not in held and value != implied.get(key) for key, value in tool.source.items()):
+        # Not the keys: tools whose losses have one reason are counted together.
+        losses.append(Loss(tool.id, "source", "the form has no place for all of it"))
     losses += [
         Loss(tool.id, key, "the form has no place for it") for key in tool.raw if key not in _TOOL_KEYS
     ]

@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 from toolassay.argument_schemas import pointed_at
 from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses, signature_of
+from toolassay.importers.intake import valid_id
+from toolassay.importers.openapi.operations import built_name
 from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, ToolLibrary
 
@@ -25,6 +27,8 @@ _NOTHING: Mapping[str, Any] = {}
 _TEMPLATE = re.compile(r"\{[+#./;?&]?([^{}/*+]+)[*+]?\}")
 # What an object schema may have for its properties to be arguments of their own.
 _PLAIN = frozenset({"type", "properties", "required", "additionalProperties", "description", "$defs"})
+# Keywords that allow and forbid nothing.
+_ANNOTATIONS = frozenset({"title", "$comment", "$schema", "$id", "default", "examples", "deprecated"})
 
 
 def write(library: ToolLibrary) -> ExportedTools:
@@ -74,8 +78,8 @@ class _Own(NamedTuple):
 class _Document:
     def __init__(self, library: ToolLibrary) -> None:
         self._library = library
+        self._ids = frozenset(tool.id for tool in library)
         self._paths: dict[str, dict[str, Any]] = {}
-        self._operation_ids: set[str] = set()
         self._components: dict[str, Any] = {}
         self._definitions: dict[str, Any] = {}  # what each component was made of
         self._losses: list[Loss] = []
@@ -113,7 +117,7 @@ class _Document:
         else:
             own, source = found, tool.source
             held |= {f"source.{key}" for key in _HELD} | ({"source.server"} if self._title else set())
-        operation = self._labels(tool, signature.description, source)
+        operation = self._labels(tool, signature.description, source, own)
         operation |= self._input(tool, signature.schema, source, own)
         if tool.output_schema is not None:
             operation["responses"] = self._responses(tool, tool.output_schema, source.get("response"))
@@ -126,19 +130,18 @@ class _Document:
             path += "_"
         return path
 
-    def _labels(self, tool: Tool, description: str, source: Mapping[str, Any]) -> dict[str, Any]:
-        """The keys of an operation that describe it."""
+    def _labels(self, tool: Tool, description: str, source: Mapping[str, Any], own: _Own) -> dict[str, Any]:
+        """The keys of an operation that describe it; see `_input`."""
         labels: dict[str, Any] = {}
         wanted = source.get("operation_id")
-        if not isinstance(wanted, str) and source.get("name") != tool.id:
-            wanted = tool.id  # an importer would make another name of method and path
-        if isinstance(wanted, str):
-            name = tool.id if wanted in self._operation_ids else wanted
-            while name in self._operation_ids:
-                name += "_"
-            if name != wanted:
-                self._lose(tool, "source.operation_id", f"another tool has it; it is written as '{name}'")
-            self._operation_ids.add(name)
+        wanted = wanted if isinstance(wanted, str) else ""
+        # The name that an importer gives the operation.
+        expected = wanted or (built_name(own.method, own.path) if source else "")
+        is_kept = valid_id(expected) == tool.id and wanted not in self._ids
+        name = wanted if is_kept else tool.id
+        if name != wanted and source:
+            self._lose(tool, "source.operation_id", f"is '{name}' in the document, to keep the tool's id")
+        if name:
             labels["operationId"] = name
         if description:
             labels["description"] = description
@@ -182,7 +185,7 @@ class _Document:
         if parameters:
             operation["parameters"] = parameters
         not_plain = schema.keys() - _PLAIN
-        if whole is None and (inner or (not_plain and not source)):
+        if whole is None and (inner or (not_plain - _ANNOTATIONS and not source)):
             body: Any = {**schema, "properties": inner, "required": required}
             if not required:
                 del body["required"]

@@ -26,6 +26,7 @@ from toolassay.importers.openapi.operations import (
 from toolassay.importers.openapi.references import Document, Node, References, without_secrets
 from toolassay.importers.openapi.responses import ResponseReader
 from toolassay.importers.openapi.schemas import Direction, Schemas
+from toolassay.importers.tool_lists import other_kind
 from toolassay.screen import SILENT, Screen
 from toolassay.text_formatting import count_of
 
@@ -324,10 +325,11 @@ class _Import:
 def _checked_root(document: Document, shown: str) -> dict[str, Any]:
     root = document.value
     if not isinstance(root, dict) or not ("openapi" in root or "swagger" in root):
+        kind = other_kind(root, "openapi")
         raise UsageError(
             "is not an OpenAPI document: it has neither 'openapi' nor 'swagger'",
             file=shown,
-            fix="name the main file of the document",
+            fix=f"use toolassay import {kind}" if kind else "name the main file of the document",
         )
     version = str(root.get("swagger") or root.get("openapi"))
     # Matches "2", "2.0", "3.0.3" and "3.1"; not "1.2" and "30".
