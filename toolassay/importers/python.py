@@ -302,7 +302,7 @@ def _imported_names(module: ModuleType) -> set[str]:
 
 
 def _not_a_function(value: Any, module: str | None = None) -> str:
-    """Why an object of a module gives no tool; empty if nobody would take it for one.
+    """Why an object of a module gives no tool; empty if it is no candidate for one.
 
     Args:
         value: The object.
