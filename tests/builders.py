@@ -240,6 +240,29 @@ def imported_tool(
     return tool
 
 
+def deep_tool(name: str, levels: int, *, in_lists: bool = False, note: bool = False) -> dict[str, Any]:
+    """An imported tool with objects within each other, each with required properties.
+
+    Args:
+        name: Its id.
+        levels: Number of objects within the arguments.
+        in_lists: Whether each is in a list that may not be empty.
+        note: Whether each object has an optional property too.
+    """
+    inner: dict[str, Any] = {"type": "string", "description": "The last label."}
+    for level in reversed(range(levels)):
+        properties = {f"name_{level}": {"type": "string"}, f"level_{level}": inner}
+        needed = list(properties)
+        inner = {
+            "type": "object",
+            "properties": {**properties, **({"note": {"type": "string"}} if note else {})},
+            "required": needed,
+        }
+        if in_lists and level:
+            inner = {"type": "array", "items": inner, "minItems": 1}
+    return {**imported_tool(name, "Digs a hole.", {}), "input_schema": inner}
+
+
 def workshop_tools() -> dict[str, Any]:
     """The `tool_desc.json` of an imported server of a shared workshop: nested objects, enums, lists."""
     day = {"type": "string", "format": "date", "description": "The day of the visit."}

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from builders import difficult_tools, imported_tool, workshop_tools
+from builders import deep_tool, difficult_tools, imported_tool, workshop_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,3 +125,22 @@ def test_details_hold_only_scalars_of_hints_and_source() -> None:
     details = details_of(ToolLibrary.from_json([tool]).tools[0])
     assert details["annotations"] == {"readOnlyHint": True}
     assert details["source"] == {"kind": "mcp", "name": "t", "server": "workshop"}
+
+
+def test_required_properties_are_shown_below_the_depth_of_optional_ones() -> None:
+    schema = deep_tool("dig", 12, note=True)["input_schema"]
+    shown = signature(schema)
+    assert all(f"level_{level}: " in shown and f"name_{level}: " in shown for level in range(12))
+    assert shown.count("note?") == 5 and shown.count("…") == 7
+    assert signature(read_notation(shown)).count("level_") == 12
+
+
+def test_required_properties_are_shown_as_deep_as_the_length_allows() -> None:
+    schema = deep_tool("dig", 12)["input_schema"]
+    assert "level_7" in signature(schema, 300) and "level_11" not in signature(schema, 300)
+    assert len(signature(schema, 300)) <= 300
+
+
+def test_an_endless_schema_has_a_bounded_signature() -> None:
+    part = {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}, "required": ["a", "b"]}
+    assert len(signature(part)) <= 1_000

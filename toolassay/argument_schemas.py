@@ -280,13 +280,14 @@ def _json_type(value: Any) -> str:
     return kinds.get(type(value), "null")
 
 
-def notation(schema: Any, root: Schema, *, depth: int = 3) -> str:
+def notation(schema: Any, root: Schema, *, depth: int = 3, further: int = 0) -> str:
     """A schema in one compact line, as prompts show it: TypeScript's notation of types, with bounds.
 
     Args:
         schema: The schema, or a part of it.
         root: The whole schema, to which references are relative.
         depth: Levels of objects and lists to show; below them, `object` and `array`.
+        further: Levels below `depth` of which only required properties are shown, with `…` for the others.
 
     >>> root = {"type": "object", "required": ["to"], "properties": {
     ...     "to": {"type": "array", "items": {"type": "string", "format": "email"}, "minItems": 1},
@@ -294,7 +295,7 @@ def notation(schema: Any, root: Schema, *, depth: int = 3) -> str:
     >>> print(notation(root, root))
     {to: email[1..], n?: integer 1..8, size?: 'S' | 'M'}
     """
-    return _Notation(root).text(schema, depth)
+    return _Notation(root, further).text(schema, depth)
 
 
 # A name that needs no quotation marks: "repo-path" and "user.name", not "per page".
@@ -304,8 +305,9 @@ _PLAIN_NAME = re.compile(r"[\w$.@-]+")
 class _Notation:
     """Writes one notation, of at most `_MOST_PARTS` types."""
 
-    def __init__(self, root: Schema) -> None:
+    def __init__(self, root: Schema, further: int) -> None:
         self.root = root
+        self.last = -further  # the depth of which nothing is shown
         self.left = _MOST_PARTS
 
     def text(self, schema: Any, depth: int) -> str:
@@ -321,12 +323,15 @@ class _Notation:
         if isinstance(values := schema.get("enum"), list) and values:
             more = " | …" if len(values) > _MOST_SHOWN else ""
             return " | ".join(map(_value, values[:_MOST_SHOWN])) + more
-        if depth > 0 and self.left > 0:
+        if depth > self.last and self.left > 0:
             kind = schema.get("type")
             if kind == "object" or "properties" in schema or "allOf" in schema:
                 properties = properties_at(schema, self.root)
-                if properties or schema.get("properties") == {}:
+                if depth > 0 and (properties or schema.get("properties") == {}):
                     return self.object(properties, depth)
+                if needed := [one for one in properties if one.required]:
+                    is_open = len(needed) < len(properties) or schema.get("additionalProperties") is True
+                    return self.object(needed, depth, more=is_open)
             if kind == "array" or (kind is None and "items" in schema):
                 items = resolve(schema.get("items"), self.root)
                 inner = self.type(items, depth - 1) if items else "any"
@@ -340,7 +345,7 @@ class _Notation:
         bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""
         return f"{name} {bounds}" if bounds else name
 
-    def object(self, properties: Sequence[Property], depth: int) -> str:
+    def object(self, properties: Sequence[Property], depth: int, *, more: bool = False) -> str:
         shown = []
         for one in properties:
             if self.left <= 0:
@@ -348,6 +353,8 @@ class _Notation:
                 break
             name = one.name if _PLAIN_NAME.fullmatch(one.name) else _quoted(one.name)
             shown.append(f"{name}{'' if one.required else '?'}: {self.text(one.schema, depth - 1)}")
+        if more and shown[-1] != "…":
+            shown.append("…")
         return "{" + ", ".join(shown) + "}"
 
 

@@ -21,10 +21,13 @@ _MOST_NAMES = 200  # parameters that a signature names
 _MOST_DESCRIPTION = 2_000  # characters of a description in a prompt, of which the last
 _END = 500
 _DEPTHS = (5, 4, 3, 2, 1)
+_FURTHER = (27, 16, 12, *range(8, 0, -1))  # levels below the depth, of which only required names are shown
 
 
 def signature(schema: Schema, most: int = _MOST) -> str:
     """The notation of a schema in at most about `most` characters, as deep as that allows.
+
+    Optional properties are shown down to five levels, required ones also below.
 
     If even one level is too long, only the names remain, those that are required first.
 
@@ -37,7 +40,8 @@ def signature(schema: Schema, most: int = _MOST) -> str:
     text = ""
     for depth in _DEPTHS:
         if len(text := notation(schema, schema, depth=depth)) <= most:
-            return text
+            deeper = (notation(schema, schema, depth=depth, further=further) for further in _FURTHER)
+            return next((one for one in deeper if len(one) <= most), text)
     if not properties:
         return f"{text[: most - 1]}…"
     # Sorting is stable: otherwise the order is that of the schema.
@@ -205,9 +209,12 @@ class _Reader:
     def object(self, left: int) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         required: list[str] = []
+        more: dict[str, Any] = {}
         while self.next != "}":
             name = self.take()
-            if name != "…":
+            if name == "…":
+                more = {"additionalProperties": True}
+            else:
                 name = str(_literal(name)) if name.startswith("'") else name
                 if self.next == "?":
                     self.take()
@@ -220,7 +227,8 @@ class _Reader:
             if self.next != "}":
                 self.take(",")
         self.take()
-        return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+        needed = {"required": required} if required else {}
+        return {"type": "object", "properties": properties} | needed | more
 
 
 _WORD = re.compile(r"[\w.-]+|…")  # "any" and unknown types, not "["

@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import difficult_tools, imported_tool, workshop_tools
+from builders import deep_tool, difficult_tools, imported_tool, workshop_tools
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.dataset import Sample
+from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions
 from toolassay.offline.argument_templates import filled_arguments, places_of, template_of
 from toolassay.offline.baselines import create
 from toolassay.offline.critic import review
-from toolassay.offline.model_tasks import CritiqueTask, PlanTask
+from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
+from toolassay.offline.offline_model import OfflineModel
 from toolassay.offline.planner import Planner
-from toolassay.offline.writer import write_instruction
+from toolassay.offline.writer import unfillable, write_instruction
 from toolassay.serving.offline_answers import calls_of, graph_of
 from toolassay.tools import ToolLibrary
 
@@ -172,3 +174,45 @@ def test_the_file_of_a_library_is_not_needed(tmp_path: Path) -> None:
     for name in empty.ids:
         written = write_instruction(Sample(0, 1, "single", (name,), ()), empty, "temporal")
         assert written["user_request"]
+
+
+@pytest.mark.parametrize("in_lists", [False, True])
+def test_required_properties_of_twelve_levels_are_filled(in_lists: bool) -> None:
+    library = ToolLibrary.from_json([deep_tool("dig", 12, in_lists=in_lists)])
+    written = write_instruction(Sample(0, 1, "single", ("dig",), ()), library, "temporal")
+    given = arguments_of(written["invoking_graph"]["nodes"][0])
+    assert ArgumentValidator(library["dig"].input_schema or {}).problems(given) == []
+    assert len(leaves(given)) == 13
+    assert all(str(leaf) in written["user_request"] for leaf in leaves(given))
+    assert unfillable(library) == {}
+
+
+def endless(width: int, kind: str) -> dict[str, Any]:
+    """A schema whose values contain themselves `width` times and so have no end."""
+    itself = {"$ref": "#/$defs/part"}
+    names = [f"part_{number}" for number in range(width)]
+    part = (
+        {"type": "object", "properties": dict.fromkeys(names, itself), "required": names}
+        if kind == "object"
+        else {"type": "array", "items": itself, "minItems": width}
+    )
+    return {"properties": {"first": itself}, "required": ["first"], "$defs": {"part": part}}
+
+
+@pytest.mark.parametrize("kind", ["object", "array"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_tool_without_valid_arguments_is_named_and_gets_no_gold(width: int, kind: str) -> None:
+    tool = {**imported_tool("loop", "Loops.", {}), "input_schema": endless(width, kind)}
+    library = ToolLibrary.from_json([tool, *workshop_tools()["nodes"]])
+    assert list(unfillable(library)) == ["loop"]
+    sample = Sample(0, 1, "single", ("loop",), ())
+    with pytest.raises(ToolassayError, match="cannot fill 'loop'"):
+        write_instruction(sample, library, "temporal")
+    request = ChatRequest([], task=BackInstructTask(sample, library, "temporal"))
+    assert asyncio.run(OfflineModel().complete(request)).refused
+
+
+def test_a_pattern_that_no_draw_meets_is_named() -> None:
+    code = {"code": {"type": "string", "pattern": "^zz[0-9]{7}qq$"}}
+    library = ToolLibrary.from_json([imported_tool("mark", "Marks.", code, ["code"])])
+    assert "does not match" in unfillable(library)["mark"]

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from builders import text_tools, tool_desc
+from builders import deep_tool, imported_folder, text_tools, tool_desc, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -289,3 +289,25 @@ def test_the_first_manifest_of_a_new_folder_has_the_hashes_of_its_files(tmp_path
     generate(tmp_path / "b", graph_desc=graph, llm="offline", seed=1, number_of_samples=2)
     manifest = json.loads((tmp_path / "b" / "runs" / "offline" / "manifest.json").read_text())
     assert {"graph_desc.json", "tool_desc.json"} <= manifest["starts"][0]["sha256"].keys()
+
+
+def test_tools_that_the_offline_writer_cannot_fill_are_named_and_not_sampled(tmp_path: Path) -> None:
+    said: list[str] = []
+    tools = workshop_tools()
+    folder = imported_folder(
+        tmp_path / "d",
+        {**tools, "nodes": [deep_tool("bottomless", 60), deep_tool("dig", 12), *tools["nodes"]]},
+    )
+    generate(folder, llm="offline", number_of_samples=40, seed=3, screen=Screen(say=said.append))
+    (warning,) = (text for text in said if text.startswith("warning: "))
+    assert "bottomless (" in warning and "needs --llm MODEL" in warning and "dig" not in warning
+    lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 40
+    assert not [line for line in lines if "bottomless" in line]
+    assert [line for line in lines if '"dig"' in line]
+
+
+def test_a_library_that_the_offline_writer_cannot_fill_is_refused(tmp_path: Path) -> None:
+    folder = imported_folder(tmp_path / "d", {**workshop_tools(), "nodes": [deep_tool("bottomless", 60)]})
+    with pytest.raises(UsageError, match="cannot fill any tool: bottomless"):
+        generate(folder, llm="offline", number_of_samples=1, screen=Screen(say=lambda text: None))

@@ -15,7 +15,9 @@ from typing import Any
 from toolassay.argument_schemas import ArgumentValidator, Property, kinds_of, properties_at, resolve
 from toolassay.tools import Parameter, Tool
 
-_DEEPEST = 6  # objects and lists within each other
+_DEEPEST = 6  # names in a path; below, only what is required is filled
+_MOST_LEVELS = 32  # objects and lists within each other
+_MOST_VALUES = 1_000  # of one tool; objects and lists after these are empty
 _MOST_ITEMS = 3
 _SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
@@ -78,7 +80,7 @@ def template_of(tool: Tool, optional: int) -> Mapping[str, Any]:
     """The arguments object of a tool with a `ValuePlace` for each value.
 
     It has the required arguments and the first optional ones that are scalars or lists of scalars. Optional
-    objects are left out.
+    objects are left out. What is nested too deeply is empty, and then the arguments may be invalid.
 
     Args:
         tool: The tool.
@@ -133,11 +135,26 @@ def _filled(template: Any, value: Callable[[ValuePlace], Any]) -> Any:
     return template
 
 
+@lru_cache(maxsize=4096)
+def _validator_of(tool: Tool) -> ArgumentValidator:
+    return ArgumentValidator(tool.input_schema or {})
+
+
+def problem_of(tool: Tool, arguments: list[dict[str, Any]]) -> str:
+    """What is wrong with the arguments of an imported tool, as `filled_arguments` gives them; else empty."""
+    if tool.input_schema is None:
+        return ""
+    found = _validator_of(tool).problems({one["name"]: one["value"] for one in arguments})
+    return f"{found[0].path} {found[0].reason}".strip() if found else ""
+
+
 class _Templates:
     """Walks one `input_schema`."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
+        self.levels = 0
+        self.left = _MOST_VALUES
 
     def object(self, schema: Any, path: tuple[str, ...], optional: int) -> dict[str, Any]:
         properties = properties_at(self.chosen(schema), self.root)
@@ -150,7 +167,13 @@ class _Templates:
         return self.of(one.schema, (*path, one.name))
 
     def of(self, schema: Any, path: tuple[str, ...]) -> Any:
-        schema = self.chosen(schema)
+        self.levels += 1
+        self.left -= 1
+        value = self.of_chosen(self.chosen(schema), path)
+        self.levels -= 1
+        return value
+
+    def of_chosen(self, schema: Mapping[str, Any], path: tuple[str, ...]) -> Any:
         if "const" in schema:
             return schema["const"]
         values = schema.get("enum")
@@ -162,17 +185,22 @@ class _Templates:
         kinds = kinds_of(schema, self.root) or {"string"}
         if kinds == {"null"}:
             return None
-        if kinds & _SIMPLE or len(path) > _DEEPEST:
-            return self.place(schema, path, ()) if kinds & _SIMPLE else [] if "array" in kinds else {}
-        if "array" in kinds:
+        if kinds & _SIMPLE:
+            return self.place(schema, path, ())
+        is_list, is_deep = "array" in kinds, len(path) > _DEEPEST
+        if self.levels > _MOST_LEVELS or self.left <= 0:
+            return [] if is_list else {}
+        if is_list:
             given = schema.get("prefixItems")
             least = schema.get("minItems")
+            if is_deep and not least:
+                return []
             number = min(least, _MOST_ITEMS) if isinstance(least, int) and least > 0 else 1
             items = given[:_MOST_ITEMS] if isinstance(given, list) else [schema.get("items")] * number
             names = [path] if len(items) == 1 else [(*path, str(place)) for place in range(1, len(items) + 1)]
             return [self.of(item, name) for item, name in zip(items, names, strict=True)]
         found = self.object(schema, path, 0)
-        return found or self.object(schema, path, 1)
+        return found if found or is_deep else self.object(schema, path, 1)
 
     def place(self, schema: Mapping[str, Any], path: tuple[str, ...], choices: tuple[Any, ...]) -> ValuePlace:
         kinds = kinds_of(schema, self.root) or {"string"}

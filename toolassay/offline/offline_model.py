@@ -51,14 +51,17 @@ class OfflineModel:
             from toolassay.offline.chooser import choose
 
             return choose(request.task)
+        if isinstance(request.task, BackInstructTask):
+            try:
+                return ChatResponse(self._back_instruct(request.task))
+            except ToolassayError as error:  # no valid arguments: refused rather than an invalid gold plan
+                return ChatResponse(str(error), "content_filter", refused=True)
         return ChatResponse(self._answer(request.task))
 
     async def close(self) -> None:
         """Do nothing: there is no connection."""
 
     def _answer(self, task: Any) -> str:
-        if isinstance(task, BackInstructTask):
-            return self._back_instruct(task)
         if isinstance(task, PlanTask):
             return json.dumps(self._plan(task), ensure_ascii=False)
         if isinstance(task, CritiqueTask):

@@ -6,10 +6,11 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import ListedLinks, NumberedLink
 from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import refuse_baseline
@@ -48,9 +51,11 @@ from toolassay.sampling import Sampler, wanted
 from toolassay.schemas import sample_schema
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.statistics import Statistics
+from toolassay.tools import ToolLibrary
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
+_MOST_NAMED = 8  # tools in a warning
 _NOTHING = Path(os.devnull)  # the samples of another run
 
 
@@ -208,8 +213,9 @@ class GenerationWork(Work):
             seed = _recorded_seed(run_folder, self._folder.data_raw)
             if not run.choices.dry_run:
                 screen.say(f"seed {seed}")
+        offline = llm == "offline" and graph.dependency_type == "temporal"
         self._sampler = Sampler(
-            graph,
+            _fillable(graph, screen.say) if offline else graph,
             seed,
             **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
         )
@@ -333,6 +339,35 @@ class GenerationWork(Work):
             check=self._writing.check,
             **({"shape": schema} if self._run.model.structured else {}),
         )
+
+
+def _fillable(graph: ToolGraph, say: Callable[[str], None]) -> ToolGraph:
+    """The graph without the tools whose arguments the offline writer cannot fill, which a warning names.
+
+    Raises:
+        UsageError: No tool is left.
+    """
+    from toolassay.offline.writer import unfillable
+
+    problems = unfillable(graph.library)
+    if not problems:
+        return graph
+    named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))
+    more = f"; {len(problems) - _MOST_NAMED:,} more" if len(problems) > _MOST_NAMED else ""
+    if len(problems) == len(graph):
+        raise UsageError(f"the offline writer cannot fill any tool: {named}{more}", fix="name a model: --llm")
+    say(f"{WARNING}left out, the offline writer cannot fill (needs --llm MODEL): {named}{more}")
+    kept = [number for number, tool in enumerate(graph.library) if tool.id not in problems]
+    library = ToolLibrary([graph.library.tools[number] for number in kept])
+    if graph.is_implied:
+        return ToolGraph.build(library, graph.dependency_type)
+    new = {number: place for place, number in enumerate(kept)}
+    links = (
+        NumberedLink(new[source], new[target], kind)
+        for source, target, kind in graph.numbered
+        if source in new and target in new
+    )
+    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links))
 
 
 def _of_default(estimate: Estimate, price: Tariff | None) -> str:

@@ -1,5 +1,5 @@
 """The writer: requests, steps and gold for sampled subgraphs of any tool library, without a server."""
 
-from toolassay.offline.writer.instruction import write_instruction
+from toolassay.offline.writer.instruction import unfillable, write_instruction
 
-__all__ = ["write_instruction"]
+__all__ = ["unfillable", "write_instruction"]

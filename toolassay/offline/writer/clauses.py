@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import places_of
+from toolassay.offline.argument_templates import filled_arguments, places_of
 from toolassay.offline.writer.english import joined, read_list, with_article
 from toolassay.offline.writer.phrases import MOST_OPTIONAL, PLACE, Phrases, slot_names
 from toolassay.offline.writer.story import SLOT, Story
@@ -247,14 +247,12 @@ class ClauseWriter:
         return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
 
     def _values(self, call: SampleCall, phrases: Phrases) -> dict[str, str]:
-        """The value of each slot; of an imported tool one that its place accepts, if a few draws find one."""
+        """The value of each slot; of an imported tool a valid one, if a few draws find it."""
         if call.tool.input_schema is None or self.resource:
             return {slot.name: self._value(slot, phrases) for slot in call.slots}
-        values = {}
-        for slot, place in zip(call.slots, places_of(call.tool, MOST_OPTIONAL), strict=True):
-            draws = (value_of(kind, self.story) for kind in (phrases.kinds[slot.name], *_SHORT_KINDS))
-            values[slot.name] = next((text for text in draws if place.accepts(text)), "1")
-        return values
+        return drawn_values(
+            call.tool, {slot.name: phrases.kinds[slot.name] for slot in call.slots}, self.story
+        )
 
     def _action(self, call: SampleCall, phrases: Phrases) -> str:
         fed = {slot.name: slot.source is not None for slot in call.slots}
@@ -347,6 +345,27 @@ class ClauseWriter:
         for slot in self.calls[source].slots:
             text = text.replace(f"{{{slot.name}}}", self._mentions[source][slot.name])
         return text
+
+
+def drawn_values(tool: Tool, kinds: Mapping[str, str], story: Story) -> dict[str, str]:
+    """The value of each slot of an imported tool: one that its place accepts, if a few draws find one.
+
+    Args:
+        tool: The tool.
+        kinds: The kind of value of each slot, in the order of its places.
+        story: What the request is about.
+    """
+    values = {}
+    for (name, kind), place in zip(kinds.items(), places_of(tool, MOST_OPTIONAL), strict=True):
+        draws = (value_of(one, story) for one in (kind, *_SHORT_KINDS))
+        values[name] = next((text for text in draws if place.accepts(text)), "1")
+    return values
+
+
+def given_arguments(tool: Tool, values: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The arguments of an imported tool, `{"name", "value"}` each, with the values of its slots."""
+    texts = iter(values.values())
+    return filled_arguments(tool, MOST_OPTIONAL, lambda place: place.typed(next(texts)))
 
 
 def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:

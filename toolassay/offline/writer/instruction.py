@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolassay.dataset import Sample
+from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import filled_arguments
-from toolassay.offline.writer.clauses import Clause, ClauseWriter, SampleCall, wire_calls
+from toolassay.offline.argument_templates import problem_of
+from toolassay.offline.writer.clauses import (
+    Clause,
+    ClauseWriter,
+    SampleCall,
+    drawn_values,
+    given_arguments,
+    wire_calls,
+)
 from toolassay.offline.writer.english import joined
 from toolassay.offline.writer.phrases import (
-    MOST_OPTIONAL,
     PLACE,
     Phrases,
     invented_phrases,
+    kinds_of_values,
+    slot_names,
     stated_parameters,
     written_phrases,
 )
@@ -154,6 +163,9 @@ def write_instruction(
         input: a literal of the request, or the id of the tool whose output is taken. A temporal node is
         `{"id", "arguments": [{"name", "value"}, …]}`.
 
+    Raises:
+        ToolassayError: No valid arguments were found for an imported tool (see `unfillable`).
+
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))
     >>> reply = write_instruction(Sample(0, 7, "single", (tool.id,), ()), ToolLibrary([tool]), "resource")
     >>> reply["invoking_graph"]["nodes"][0]["input"][0] in reply["user_request"]
@@ -167,10 +179,12 @@ def write_instruction(
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     writer, clauses, request = _write(Random(f"write {key} 0"), calls, phrases, dependency_type)
     for attempt in range(1, _ATTEMPTS):
-        if _is_sound(request, calls, clauses, vocabulary.names):
+        if _is_sound(request, calls, clauses, vocabulary.names, dependency_type):
             break
         writer, clauses, request = _write(Random(f"write {key} {attempt}"), calls, phrases, dependency_type)
     values = [clause.values for clause in clauses]
+    for tool, problem in _problems(calls, clauses, dependency_type):
+        raise ToolassayError(f"the offline writer cannot fill '{tool}': {problem}", fix=NEEDS_MODEL)
     return {
         "task_steps": step_texts(calls, phrases, values, writer.nouns, dependency_type),
         "user_request": request,
@@ -201,22 +215,59 @@ def _write(
     return writer, clauses, " ".join(parts)
 
 
-def _is_sound(request: str, calls: list[SampleCall], clauses: list[Clause], names: ToolNames) -> bool:
-    """Whether every literal is in the request, no tool is named, no word doubled and no place unfilled."""
+def _is_sound(
+    request: str,
+    calls: list[SampleCall],
+    clauses: list[Clause],
+    names: ToolNames,
+    dependency_type: DependencyType,
+) -> bool:
+    """Whether arguments are valid, literals stated, no tool is named, no word doubled, no place unfilled."""
     for call, clause in zip(calls, clauses, strict=True):
         for slot in call.slots:
             if slot.source is None and clause.values[slot.name] not in request:
                 return False
-    return not (names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request))
+    if names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request):
+        return False
+    return not any(_problems(calls, clauses, dependency_type))
+
+
+def _problems(
+    calls: list[SampleCall], clauses: list[Clause], dependency_type: DependencyType
+) -> Iterator[tuple[str, str]]:
+    """The imported tools whose arguments are invalid, and why."""
+    for call, clause in zip(calls, clauses, strict=True):
+        has_schema = dependency_type == "temporal" and call.tool.input_schema is not None
+        if has_schema and (problem := problem_of(call.tool, given_arguments(call.tool, clause.values))):
+            yield call.tool.id, problem
+
+
+NEEDS_MODEL = "needs --llm MODEL"
+
+
+def unfillable(library: ToolLibrary) -> dict[str, str]:
+    """The imported tools for which a few draws find no valid arguments, and why."""
+    found = {}
+    for tool in library:
+        if tool.input_schema is None:
+            continue
+        kinds = dict(zip(slot_names(tool, "temporal"), kinds_of_values(tool), strict=True))
+        problem = ""
+        for attempt in range(_ATTEMPTS):
+            values = drawn_values(tool, kinds, Story(Random(f"fill {tool.id} {attempt}")))
+            problem = problem_of(tool, given_arguments(tool, values))
+            if not problem:
+                break
+        if problem:
+            found[tool.id] = problem
+    return found
 
 
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
     if dependency_type == "resource":
         return {"id": call.tool.id, "input": list(values.values())}
     if call.tool.input_schema is not None:
-        texts = iter(values.values())
-        arguments = filled_arguments(call.tool, MOST_OPTIONAL, lambda place: place.typed(next(texts)))
-        return {"id": call.tool.id, "arguments": arguments}
+        return {"id": call.tool.id, "arguments": given_arguments(call.tool, values)}
     return {
         "id": call.tool.id,
         "arguments": [
