@@ -143,7 +143,8 @@ def _is_file(path: Path) -> bool:
 def _is_program(path: Path) -> bool:
     """Whether a file is a program, so that its path is a command line without arguments.
 
-    Some file systems mark every file as executable, so the beginning counts too: no program starts like JSON or a comment.
+    Some file systems mark every file as executable, so the beginning counts too: no program starts like JSON
+    or a comment.
     """
     try:
         with path.open("rb") as stream:
