@@ -16,6 +16,7 @@ from mcp_servers import answering, command_of, is_running, serving
 
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.intake import take_in
 from toolassay.importers.mcp import IMPORTER, McpOptions
 
 KEY = "sk-planted-0123456789"
@@ -204,13 +205,53 @@ def test_what_of_a_listing_is_lost_is_named_once(saved: Path) -> None:
         [],
         {"a": {"b": {"c": 1}}},
         {"error": {"code": 1}},
-        [{"type": "function"}],
         {"tools": [{}]},
     ],
 )
 def test_a_file_without_tools_is_refused(saved: Path, value: Any) -> None:
     with pytest.raises(UsageError, match=r"has no MCP tools.*Fix: give \{"):
         listing(saved, value)
+
+
+FUNCTION = {"name": "look", "parameters": {"type": "object"}}
+CLAUDE = {"name": "look", "input_schema": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ({"openapi": "3.1.0", "paths": {}, "servers": [{"url": "https://host"}]}, "openapi"),
+        ({"swagger": 2.0, "paths": {}}, "openapi"),
+        ([{"type": "function", "function": FUNCTION}], "openai"),
+        ([{"type": "function", **FUNCTION}, {"type": "web_search"}], "openai"),
+        ({"model": "m", "tools": [{"function": FUNCTION}]}, "openai"),
+        ({"functions": [FUNCTION]}, "openai"),
+        ([CLAUDE], "anthropic"),
+        ([{"messages": [], "tools": [CLAUDE]}, {"messages": []}], "anthropic"),
+    ],
+)
+def test_tools_in_another_form_name_the_command_that_reads_them(saved: Path, value: Any, kind: str) -> None:
+    with pytest.raises(UsageError, match=rf"'{kind}'.*Fix: use `toolassay import {kind} {saved}`"):
+        listing(saved, value)
+
+
+def test_a_tool_in_another_form_among_tools_of_mcp_is_no_other_form(saved: Path) -> None:
+    incoming = listing(saved, [LOOK, {"type": "function", "function": FUNCTION}])
+    assert names(incoming) == [(None, "look")]
+    assert incoming.skipped == [Skipped("tool 2", "has no name")]
+
+
+def test_a_listing_with_the_names_of_python_is_no_other_form(saved: Path) -> None:
+    assert names(listing(saved, [{**CLAUDE, "title": None, "output_schema": None}])) == [(None, "look")]
+
+
+def test_a_listing_may_have_comments_and_last_commas(saved: Path) -> None:
+    text = json.dumps({"tools": [{**LOOK, "description": 'A "//" and /* b */, ] at https://host'}]})
+    saved.write_text("// Of the shop\n" + text[:-1] + "/* no\nmore, */ , // end\n}")
+    (tool,) = read(saved).tools
+    assert tool.description == 'A "//" and /* b */, ] at https://host'
+    saved.chmod(0o755)
+    assert read(saved).tools == [tool]
 
 
 def test_a_file_that_is_no_json_is_refused(saved: Path) -> None:
@@ -366,18 +407,78 @@ def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @live
 @pytest.mark.parametrize("key", ["mcpServers", "servers"])
-def test_a_configuration_of_which_no_server_can_be_listed_is_refused(tmp_path: Path, key: str) -> None:
+def test_a_configuration_of_which_no_server_can_be_listed_names_each(tmp_path: Path, key: str) -> None:
     path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({key: {"a": {"command": "no-such-command"}, "b": {"url": "ftp://x"}}}))
+    bad = {
+        "a": {"command": "no-such-command"},
+        "b": {"url": "ftp://x"},
+        "c": {"command": "x", "disabled": True},
+    }
+    path.write_text(json.dumps({key: bad}))
     with pytest.raises(UsageError) as error:
         read(path)
     assert str(error.value) == (
-        f"{path}: no server could be listed: b is not a valid address (and 1 more server). "
-        "Fix: write http(s)://HOST:PORT/mcp"
+        f"{path}: no server could be listed: a: the command was not found; b: is not a valid address; "
+        "c: is disabled in the file. Fix: of a: install it, or write its whole path"
     )
+    path.write_text(json.dumps({key: {f"s{number}": {"url": "ftp://x"} for number in range(7)}}))
+    with pytest.raises(UsageError, match="; s4: is not a valid address; and 2 more") as error:
+        read(path)
+    assert "s5" not in str(error.value)
+    path.write_text(json.dumps({key: {"a": {"url": "ftp://x"}}}))
+    with pytest.raises(UsageError, match=r"address\. Fix: write http\(s\)://HOST:PORT/mcp"):
+        read(path)
     path.write_text(json.dumps({"mcpServers": {}}))
     with pytest.raises(UsageError, match="has no server to start"):
         read(path)
+
+
+SHOP_ENTRY = {"command": sys.executable, "args": command_of("shop").split()[1:]}
+
+
+@live
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_what_of_a_configuration_of_an_editor_is_not_read_is_named(tmp_path: Path, wrapped: bool) -> None:
+    path = tmp_path / "settings.json"
+    asking = {"command": "serve", "env": {"KEY": "${input:key}"}}
+    value: dict[str, Any] = {
+        "inputs": [{"id": "key", "type": "promptString"}],
+        "servers": {"shop": {**SHOP_ENTRY, "envFile": "${workspaceFolder}/.env"}, "asking": asking},
+    }
+    text = json.dumps({"editor.fontSize": 12, "mcp": value} if wrapped else value)
+    path.write_text("// Servers\n" + text[:-1] + ", /* no more */ }")
+    incoming = read(path)
+    assert names(incoming) == [("shop", "find"), ("shop", "buy")]
+    assert incoming.skipped == [Skipped("asking", "asks a person for ${input:key}, which an import does not")]
+    notes = {note.field: note.reason for note in incoming.notes}
+    assert notes["shop.envFile"] == "is not read; write its variables under 'env'"
+    assert notes["inputs"] == "nobody is asked; write ${NAME} instead of ${input:…}, and set NAME"
+
+
+@live
+def test_a_server_that_fails_without_its_env_file_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"servers": {"a": {"command": "no-such-command", "envFile": ".env"}}}))
+    with pytest.raises(UsageError, match=r"a: the command was not found \(its envFile is not read\)"):
+        read(path)
+
+
+def test_commands_beside_a_listing_are_never_run(saved: Path) -> None:
+    trace = saved.parent / "was-run"
+    command = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
+    read_listing = listing(saved, {"mcp": {"servers": {"x": command}}, "shop": {"tools": [LOOK]}})
+    assert ("shop", "look") in names(read_listing)
+    assert not trace.exists()
+
+
+@live
+def test_values_of_the_environment_are_in_no_description_whatever_they_are() -> None:
+    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
+    words = " ".join(f"{name}={value}" for name, value in env.items())
+    intake = take_in("mcp", read(f"{words} {command_of('hostile', 'environment')}"))
+    text = json.dumps([*intake.nodes, intake.report.to_json()])
+    assert "T_DB_PASS" in text
+    assert not any(value in text for value in env.values())
 
 
 @live
@@ -407,7 +508,11 @@ def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[s
         ("http://host/mcp", {"header": ["a b: hunter2"]}, "has a malformed header"),
         ("http://host/mcp", {"header": ["a: hunter2\n"] * 2 + ["b: é"]}, "has a malformed header"),
         ("serve", {"timeout": float("nan")}, "--timeout is out of range"),
-        ("", {}, "is a folder|has no command"),
+        ("", {}, "SOURCE is empty"),
+        ("  ", {}, "SOURCE is empty"),
+        ("A=1", {}, "has no command"),
+        ("ftp://me:hunter2@x", {}, "an address with ftp:// is no MCP server"),
+        ("WS://x/mcp?key=hunter2", {}, "an address with ws:// is no MCP server"),
         ("no-such-command --x", {}, "no-such-command --x: the command was not found"),
     ],
 )
@@ -419,7 +524,7 @@ def test_what_cannot_be_read_at_all_is_one_line(source: str, options: dict[str, 
 
 
 @live
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, tmp_path: Path) -> None:
     pids, pipe = tmp_path / "pids", tmp_path / "pipe"

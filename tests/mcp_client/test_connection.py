@@ -178,6 +178,12 @@ async def test_a_server_that_dies_is_one_line_with_its_last_words_and_no_secret(
     assert "answered initialize with the error 'no access for ***'" in refused
 
 
+async def test_values_of_the_environment_are_not_in_last_words_whatever_they_are() -> None:
+    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
+    text = await failure(config_of("hostile", "die", *env.values(), **env))
+    assert "('bad key *** *** *** at None')" in text
+
+
 async def test_a_server_that_dies_before_its_child_does_not_wait_for_the_child() -> None:
     text = await failure(config_of("hostile", "die_with_a_child"), Limits(seconds=600))
     assert "ended with exit status 4 ('ValueError: no shelf') before it answered tools/list" in text

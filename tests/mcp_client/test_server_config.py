@@ -53,6 +53,12 @@ def test_a_command_is_shown_without_what_may_be_private(command: str, shown: str
         ("serve sk-proj-abcdef", {"sk-proj-abcdef"}),
         ("serve 550e8400-e29b-41d4-a716-446655440000", {"550e8400-e29b-41d4-a716-446655440000"}),
         ("serve --header 'Authorization: Bearer hunter2'", {"hunter2", "Bearer hunter2"}),
+        (
+            "serve --pass swordfish --user-pin 48213 --login ann-m --cred hunter2",
+            {"swordfish", "48213", "ann-m", "hunter2"},
+        ),
+        ("serve --ping swordfish --spinner dots", set()),
+        ("docker run -e T_DB_PASS=swordfish -e userPin=48213 shop", {"swordfish", "48213"}),
         ("serve --mode=read-only --auth none /home/me/a-long-folder-name", set()),
         ("npx @acme/server-filesystem@2025.11.25", set()),
     ],
@@ -95,6 +101,26 @@ def test_values_of_the_environment_and_of_headers_are_secret() -> None:
         *("swordfish", "48213", "caterpillar", "40404"),
     }
     assert not any(secret in repr(config) for secret in config.secrets)
+
+
+def test_a_value_is_secret_whatever_its_name_and_form() -> None:
+    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213", "SHOP": "blue"}
+    headers = {"X-Shop": "green", "Authorization": "Token salmon"}
+    found = ServerConfig(command="serve", env=env, headers=headers).secrets
+    assert set(found) == {*env.values(), "green", "Token salmon", "salmon"}
+    lines = ServerConfig(env={"T_KEY": " first line\nsecond  line "})
+    assert lines.cleaned("no first line, second line or second  line") == "no ***, *** or ***"
+
+
+def test_what_can_be_no_secret_stays_in_texts() -> None:
+    words = "|TRUE|false|yes|no|on|off|none|null|0|1|debug|info|Warn|warning|error|critical|trace"
+    words += "|production|development|test|staging"
+    env = {f"T_{number}": word for number, word in enumerate(words.split("|"))}
+    config = ServerConfig(command="serve", env={**env, "PORT": "3000", "shop_port": "80800", "A": "abc"})
+    assert config.secrets == ()
+    assert ServerConfig(env={"IMPORTANT": "3000", "PORT": "123456"}).secrets == ("123456", "3000")
+    headers = {"Accept": "text/plain", "User-Agent": "hunter2", "X-Mode": "test", "X-Port": "3000"}
+    assert ServerConfig(url="http://host", headers=headers).secrets == ("3000",)
 
 
 def test_a_text_of_a_server_becomes_one_harmless_line() -> None:
@@ -156,7 +182,8 @@ def test_an_entry_is_filled_from_the_environment(monkeypatch: pytest.MonkeyPatch
     ("entry", "reason"),
     [
         ({"command": "serve", "args": ["${NOT_SET_ANYWHERE}"]}, "needs the variable NOT_SET_ANYWHERE"),
-        ({"command": "serve", "env": {"A": "${input:token}"}}, "unknown variable ${input:token}"),
+        ({"command": "serve", "env": {"A": "${input:token}"}}, "asks a person for ${input:token}"),
+        ({"command": "serve", "env": {"A": "${workspaceFolder:x}"}}, "unknown variable ${workspaceFolder:x}"),
         ({"command": "serve", "args": "now"}, "'args' must be a list"),
         ({"command": "serve", "args": [None]}, "'args' must be text"),
         ({"command": "serve", "env": ["A=1"]}, "'env' must be an object"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
 from contextvars import ContextVar
@@ -94,3 +95,42 @@ async def test_the_second_interrupt_cancels() -> None:
     with pytest.raises(KeyboardInterrupt):
         run_coroutine(work())
     assert told == [True]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the platform has no SIGHUP")
+def test_a_closed_terminal_interrupts_once_though_it_signals_twice() -> None:
+    told = []
+
+    async def work() -> None:
+        first, second = asyncio.Event(), asyncio.Event()
+
+        def tell() -> None:
+            told.append(True)
+            first.set()
+
+        with first_interrupt(tell):
+            os.kill(os.getpid(), signal.SIGHUP)
+            await first.wait()
+            os.kill(os.getpid(), signal.SIGHUP)
+            asyncio.get_running_loop().call_soon(second.set)
+            await second.wait()
+
+    before = signal.getsignal(signal.SIGHUP)
+    run_coroutine(work())
+    assert told == [True]
+    assert signal.getsignal(signal.SIGHUP) is before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the platform has no SIGHUP")
+def test_a_process_under_nohup_keeps_running() -> None:
+    async def work() -> str:
+        with first_interrupt(lambda: pytest.fail("interrupted")):
+            os.kill(os.getpid(), signal.SIGHUP)
+            await asyncio.sleep(0)
+        return "finished"
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run_coroutine(work()) == "finished"
+    finally:
+        signal.signal(signal.SIGHUP, before)

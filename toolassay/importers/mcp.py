@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
+import shlex
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from toolassay.errors import UsageError
 from toolassay.extras import Option
+from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, read_values
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
 from toolassay.mcp_client.server_config import (
@@ -26,15 +30,21 @@ from toolassay.mcp_client.server_config import (
 )
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
 from toolassay.screen import SILENT, Screen
-from toolassay.text_formatting import count_of
 
 _LONGEST = 3600  # seconds
+_LARGEST_WITH_COMMENTS = 2**20  # bytes; people write them
+_NAMED_SERVERS = 5  # in the error if none answers
 _AT_ONCE = 4  # servers of a configuration file that run at the same time
 _NESTED_LISTINGS = 6  # levels of servers, results and tools in a saved listing; published ones have four
 _LONGEST_NAME = 1000
 _SCHEMA_VALUES = 100_000  # of one tool; the largest published schema has some thousand
 # Characters of a server's name that are replaced: the blank in "my server", not the dash in "my-server".
 _NOT_NAME = re.compile(r"[^\w.-]+")
+# The scheme of an address: "ftp" of "ftp://host"; not of "python ftp://host" or of "C:/serve".
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
+_OPENAPI_KEYS = ("openapi", "swagger")
+# Of a tool of MCP, also with the names of Python; tools of other forms have none of them.
+_OWN_KEYS = frozenset(("inputSchema", "outputSchema", "output_schema", "annotations", "title"))
 
 Result = TypeVar("Result")
 
@@ -87,7 +97,11 @@ class McpImporter(Importer):
         if not 0 < options.timeout <= _LONGEST:
             raise UsageError("--timeout is out of range", fix=f"give up to {_LONGEST} seconds")
         limits = Limits(seconds=options.timeout)
-        is_address = source.startswith(("http://", "https://"))
+        if not source.strip():
+            raise UsageError("SOURCE is empty", fix="write a file, an address or a command line")
+        found = _SCHEME.match(source)
+        scheme = found["scheme"].lower() if found else ""
+        is_address = scheme in ("http", "https")
         path = Path(source)
         if headers and not is_address:
             raise UsageError(
@@ -95,8 +109,12 @@ class McpImporter(Importer):
             )
         if not is_address and _is_file(path):
             value = _value(path)
-            entries = _entries(value)
-            return _saved(value, source) if entries is None else _configured(entries, source, limits, screen)
+            servers = servers_of(value)
+            return _saved(value, source) if servers is None else _configured(servers, source, limits, screen)
+        if scheme and not is_address:
+            raise UsageError(
+                f"an address with {scheme}:// is no MCP server", fix="write http(s)://HOST:PORT/mcp"
+            )
         config = parse_address(source, headers) if is_address else parse_command(source)
         (listing,) = run_coroutine(_interruptible(_list_all([config], limits, screen)))
         if isinstance(listing, ServerError):
@@ -125,26 +143,75 @@ def _is_file(path: Path) -> bool:
 def _is_program(path: Path) -> bool:
     """Whether a file is a program, so that its path is a command line without arguments.
 
-    Some file systems mark every file as executable, so the beginning counts too: no program starts like JSON.
+    Some file systems mark every file as executable, so the beginning counts too: no program starts like JSON
+    or a comment.
     """
     try:
         with path.open("rb") as stream:
-            return os.access(path, os.X_OK) and stream.read(1) not in (b"", b"{", b"[", b" ", b"\n")
+            return os.access(path, os.X_OK) and stream.read(1) not in (b"", b"{", b"[", b"/", b" ", b"\n")
     except OSError:
         return False
 
 
 def _value(path: Path) -> Any:
-    """The JSON of a file, or a list of the values of its lines."""
+    """The JSON of a file, also with comments, or a list of the values of its lines."""
     hint = f"to start a server, write the whole command, e.g. 'python {path.name}'"
     try:
-        lines = list(read_values(path))
+        value = _with_comments(path)
+        if value is None:
+            lines = list(read_values(path))
+            value = lines[0].value if len(lines) == 1 else [line.value for line in lines]
     except UsageError as error:
         raise UsageError(f"{error}; {hint}") from None
-    value = lines[0].value if len(lines) == 1 else [line.value for line in lines]
     if not isinstance(value, dict | list):
         raise UsageError("is no MCP listing or configuration", file=path, fix=hint)
     return value
+
+
+def _with_comments(path: Path) -> Any:
+    """The value of a small file that is JSON but for comments and last commas; None of any other.
+
+    It is asked before YAML, which has brackets and last commas too and takes "//" for text.
+    """
+    if not 0 < path.stat().st_size <= _LARGEST_WITH_COMMENTS:
+        return None
+    text = read_text(path)
+    if text.lstrip()[:1] not in ("{", "[", "/"):
+        return None
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return parse_json(text)
+    return None  # is read with the bounds of all JSON
+
+
+def _other_kind(value: Any) -> str | None:
+    """The kind of import for an OpenAPI document, or for tools that are all of another form."""
+    if isinstance(value, dict) and any(isinstance(value.get(key), str | float) for key in _OPENAPI_KEYS):
+        return "openapi"
+    kinds = set(_kinds(value, _NESTED_LISTINGS)) - {None}
+    return kinds.pop() if len(kinds) == 1 and "mcp" not in kinds else None
+
+
+def _kinds(value: Any, levels: int) -> Iterator[str | None]:
+    """The kind of each tool of a list or request; None of what belongs to any or is no tool."""
+    if isinstance(value, list) and levels:
+        for one in value:
+            yield from _kinds(one, levels - 1)
+    elif isinstance(value, dict):
+        held = [value[key] for key in ("tools", "functions") if isinstance(value.get(key), list)]
+        if held:
+            yield from _kinds(held, levels - 1) if levels else ()
+        elif value.keys() & _OWN_KEYS:
+            yield "mcp"
+        elif "input_schema" in value:
+            yield "anthropic"
+        elif value.get("type") == "function" or any(
+            isinstance(value.get(key), dict) for key in ("function", "parameters")
+        ):
+            yield "openai"
+        else:
+            yield None
 
 
 def _headers(given: Sequence[str]) -> dict[str, str]:
@@ -185,7 +252,7 @@ async def _list(config: ServerConfig, limits: Limits) -> _Listing:
 
 
 async def _interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that Ctrl-C and SIGTERM cancel, so that its servers are ended too.
+    """Run a coroutine that Ctrl-C, SIGTERM and SIGHUP cancel, so that its servers are ended too.
 
     Raises:
         KeyboardInterrupt: It was cancelled by one of them.
@@ -208,63 +275,65 @@ async def _interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:
             raise
 
 
-def _entries(value: Any) -> Mapping[str, Any] | None:
-    """The servers of a configuration file; None if the value is none.
-
-    A listing is never taken for a configuration, as its commands would be run. An entry with `tools` makes
-    `servers` a listing; under `mcpServers` it selects tools.
-    """
-    if not isinstance(value, dict):
-        return None
-    if isinstance(value.get("mcpServers"), dict) and "tools" not in value:
-        return dict(value["mcpServers"])
-    servers = value.get("servers")
-    entries = list(servers.values()) if isinstance(servers, dict) else []
-    has_servers = any(isinstance(one, dict) and ("command" in one or "url" in one) for one in entries)
-    has_tools = any(isinstance(one, list) or (isinstance(one, dict) and "tools" in one) for one in entries)
-    return servers if has_servers and not has_tools else None
-
-
-def _configured(entries: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
+def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
     Raises:
         UsageError: None of them can be listed.
     """
-    configs: list[ServerConfig] = []
-    skipped: list[Skipped] = []
-    fixes: dict[str, str] = {}
-    for name, entry in entries.items():
+    configs: dict[str, ServerConfig] = {}
+    failed: dict[str, ServerError | None] = {}  # None: is disabled
+    for name, entry in servers.entries.items():
         try:
             if isinstance(entry, dict) and entry.get("disabled") is True:
-                skipped.append(Skipped(_server_name(name), "is disabled in the file"))
+                failed[name] = None
             else:
-                configs.append(parse_entry(name, entry))
+                configs[name] = parse_entry(name, entry)
         except ServerError as error:
-            skipped.append(Skipped(_server_name(name), error.reason))
-            fixes[error.reason] = error.fix
-    results = run_coroutine(_interruptible(_list_all(configs, limits, screen)))
-    listings = []
-    for config, result in zip(configs, results, strict=True):
-        if isinstance(result, _Listing):
-            listings.append(result)
-        else:
-            skipped.append(Skipped(_server_name(config.name), result.reason))
-            fixes[result.reason] = result.fix
+            failed[name] = error
+    results = run_coroutine(_interruptible(_list_all(list(configs.values()), limits, screen)))
+    answers = dict(zip(configs, results, strict=True))
+    listings = [one for one in answers.values() if isinstance(one, _Listing)]
+    failed |= {name: one for name, one in answers.items() if isinstance(one, ServerError)}
+    with_files = [
+        name for name, one in servers.entries.items() if isinstance(one, dict) and one.get("envFile")
+    ]
+    skipped = []
+    for name in filter(failed.__contains__, servers.entries):
+        failure = failed[name]
+        reason = failure.reason if failure else "is disabled in the file"
+        # Without the variables of that file a server often fails.
+        reason += " (its envFile is not read)" if failure and name in with_files else ""
+        skipped.append(Skipped(_server_name(name) or "a server", reason))
     if not listings:
-        first = next((one for one in skipped if one.reason in fixes), None)
-        if first is None:
-            raise UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
-        more = f" (and {count_of(len(skipped) - 1, 'more server')})" if len(skipped) > 1 else ""
-        raise UsageError(
-            f"no server could be listed: {first.where} {first.reason}{more}",
-            file=source,
-            fix=fixes[first.reason],
-        )
-    secrets = {secret for config in configs for secret in config.secrets}
+        raise _none_listed(source, skipped, [failed[name] for name in servers.entries])
+    secrets = {secret for config in configs.values() for secret in config.secrets}
     tools, malformed = _tools(listings)
     skipped += [*_empty(listings), *malformed]
-    return Incoming(tools, source, skipped, sorted(secrets, key=len, reverse=True), _notes(listings))
+    notes = [
+        Note(f"{_server_name(name)}.envFile", "is not read; write its variables under 'env'")
+        for name in with_files
+        if name not in failed
+    ]
+    if servers.has_inputs:
+        reason = "nobody is asked; write ${NAME} instead of ${input:…}, and set NAME"
+        notes.append(Note("inputs", reason))
+    notes += _notes(listings)
+    return Incoming(tools, source, skipped, sorted(secrets, key=len, reverse=True), notes)
+
+
+def _none_listed(source: str, skipped: Sequence[Skipped], errors: Sequence[ServerError | None]) -> UsageError:
+    """The error if no server of a configuration answers; `errors` belong to `skipped`."""
+    first = next(((one, error) for one, error in zip(skipped, errors, strict=True) if error), None)
+    if first is None:
+        return UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
+    reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
+    if len(skipped) > _NAMED_SERVERS:
+        reasons.append(f"and {len(skipped) - _NAMED_SERVERS} more")
+    of_server = f"of {first[0].where}: " if len(skipped) > 1 else ""
+    return UsageError(
+        f"no server could be listed: {'; '.join(reasons)}", file=source, fix=of_server + first[1].fix
+    )
 
 
 def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
@@ -309,6 +378,12 @@ def _saved(value: Any, source: str) -> Incoming:
     Raises:
         UsageError: There is no listing in it.
     """
+    if kind := _other_kind(value):
+        raise UsageError(
+            f"has the form of '{kind}', not of '{IMPORTER.name}'",
+            file=source,
+            fix=f"use `toolassay import {kind} {shlex.quote(source)}`",
+        )
     found = list(_listings(value, "", _NESTED_LISTINGS))
     listings = [one for one in found if isinstance(one, _Listing)]
     if not listings:

@@ -27,20 +27,21 @@ _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _NAMED = re.compile(r"-{0,2}(?P<name>[A-Za-z][\w.-]*)(?:=|:\s)(?P<value>.+)", re.DOTALL)
 # A variable, as `docker run -e` takes it: "SHOP_USER=ann"; not "--mode=read-only", which is no secret.
 _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*=.+", re.DOTALL)
-# The name of a credential: "GITHUB_TOKEN", "x-api-key", "--password"; not "--repository".
+# The name of a credential: "GITHUB_TOKEN", "x-api-key", "--pass", "T_PIN" and "userPin"; not "--ping".
 _SENSITIVE = re.compile(
-    r"key|token|secret|pass|pwd|\bpw|_pw|auth|cred|cookie|bearer|signature|login|(?:\b|_)(?:pat|pin)\b",
+    r"key|token|secret|pass|pwd|auth|login|cred|cookie|bearer|signature|_pat\b"
+    r"|(?<![a-z])pin(?![a-z])|(?-i:[a-z]Pin(?![a-z]))",
     re.IGNORECASE,
 )
-# Settings, which are no credentials unless the name says so: "production" and "true"; not "swordfish".
-_SETTING = re.compile(
-    r"true|false|yes|no|on|off|none|null|default|auto|all|debug|info|warn|warning|error|critical|trace"
-    r"|verbose|quiet|silent|prod|production|dev|development|test|testing|stage|staging|local|localhost"
-    r"|stdio|https?|sse|json|text|read|write|read-?only|utf-?8|",
+# Values of variables and headers that can be no secret, whatever the name: "true", "info"; not "blue".
+_NO_SECRET = re.compile(
+    r"|true|false|yes|no|on|off|none|null|0|1|debug|info|warn|warning|error|critical|trace"
+    r"|production|development|test|staging",
     re.IGNORECASE,
 )
-# Names whose numbers are settings: "PORT" and "MAX_RESULTS"; not "SHOP_PIN".
-_NUMBERED = re.compile(r"port|timeout|limit|size|level|count|max|min|seconds|retries|interval", re.IGNORECASE)
+_SHORTEST = 4  # characters of a secret; the removal of "ab" would garble every text
+# What can be no credential unless its name says so: "production", "3000", "" and "true"; not "hunter2".
+_ORDINARY = re.compile(r"[A-Za-z]{0,12}|\d{1,5}")
 # Values of credentials that say there is none, or which kind: "none", "Bearer".
 _NO_CREDENTIAL = re.compile(r".{0,3}|none|null|true|false|basic|bearer|oauth2?|required", re.IGNORECASE)
 # Keys of known services, and anything long that mixes letters and digits: "ghp_0a1b2c3d4e",
@@ -141,19 +142,24 @@ class ServerConfig:
     def secrets(self) -> tuple[str, ...]:
         """Texts that no file and no message may repeat, the longest first.
 
+        Every value of a variable and of a header is one, except what cannot be a secret: truth values, log
+        levels, ports and the like. Values of fewer than 4 characters cannot be removed from texts, as they
+        would be found within other words; they are left out.
+
         >>> ServerConfig(command="serve", args=["--token=k-12", "--port=80"], env={"PW": "hunter2"}).secrets
         ('hunter2', 'k-12')
         """
-        found = {secret for secret in self._secrets() if secret.strip()}
+        found = {secret for secret in self._secrets() if len(secret.strip()) >= _SHORTEST}
         return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
 
     def _secrets(self) -> Iterator[str]:
         for name, value in self.env.items():
-            yield from _named_secrets(name, value)
+            is_port = name.upper().endswith("PORT") and re.fullmatch(r"\d{1,5}", value)
+            if not is_port:
+                yield from _given_secrets(name, value)
         for name, value in self.headers.items():
             if name.lower() not in _NOT_SECRET_HEADERS:
-                yield value
-                yield from _named_secrets(name, value)
+                yield from _given_secrets(name, value)
         before = ""
         for word in self.args:
             if before.startswith("-") and not word.startswith("-") and _SENSITIVE.search(before):
@@ -281,6 +287,12 @@ def parse_entry(name: str, entry: Any) -> ServerConfig:
 def _filled(value: str, server: str) -> str:
     def fill(found: re.Match[str]) -> str:
         name, default = found["name"], found["default"]
+        if name is None and found[0].startswith("${input:"):
+            raise ServerError(
+                f"asks a person for {found[0][:60]}, which an import does not",
+                server=server,
+                fix="write ${NAME} instead and set NAME in the environment",
+            )
         if name is None:
             raise ServerError(
                 f"has the unknown variable {found[0][:60]}",
@@ -296,12 +308,25 @@ def _filled(value: str, server: str) -> str:
     return _VARIABLE.sub(fill, value)
 
 
-def _named_secrets(name: str, value: str) -> Iterator[str]:
-    """The secrets of a variable, header or flag: the value, and what follows `Bearer`."""
-    if _NO_CREDENTIAL.fullmatch(value):
+def _given_secrets(name: str, value: str) -> Iterator[str]:
+    """The secrets of a variable or header: the value and its lines, also as servers print them.
+
+    Of "Bearer abc", and of any other scheme in a header such as Authorization, also "abc".
+    """
+    if _NO_SECRET.fullmatch(value.strip()):
         return
-    is_number = value.isdigit() and len(value) < 6 and _NUMBERED.search(name)
-    if not _SENSITIVE.search(name) and (is_number or _SETTING.fullmatch(value)):
+    for text in (value, *value.splitlines()):
+        if not _NO_SECRET.fullmatch(text.strip()):
+            yield from (text.strip(), " ".join(text.split()))
+    scheme, _, token = value.strip().partition(" ")
+    if (_NO_CREDENTIAL.fullmatch(scheme) or "auth" in name.lower()) and not _NO_SECRET.fullmatch(token):
+        yield token.strip()
+    yield from _word_secrets(value)
+
+
+def _named_secrets(name: str, value: str) -> Iterator[str]:
+    """The secrets of a flag, or of a name in an address or JSON: the value, and what follows `Bearer`."""
+    if _NO_CREDENTIAL.fullmatch(value) or (_ORDINARY.fullmatch(value) and not _SENSITIVE.search(name)):
         return
     yield value
     scheme, _, token = value.partition(" ")

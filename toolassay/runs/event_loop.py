@@ -1,4 +1,4 @@
-"""Runs a coroutine from synchronous code, also inside a notebook, and handles Ctrl-C and SIGTERM.
+"""Runs a coroutine from synchronous code, also inside a notebook, and handles Ctrl-C, SIGTERM and SIGHUP.
 
 The first interrupt lets the requests in flight finish; the second ends the run.
 """
@@ -140,15 +140,17 @@ def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
 _WORKER: ContextVar[_Worker[Any] | None] = ContextVar("worker", default=None)
 
 
-# SIGHUP comes when a terminal is closed; Windows has none.
+# SIGHUP, of a terminal that is closed, is unknown to Windows.
 SIGNALS = tuple(
-    number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 )
 
 
 @contextlib.contextmanager
 def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
-    """Call `call` on the first Ctrl-C, SIGTERM or SIGHUP; the second one ends the process as usual.
+    """Call `call` on the first Ctrl-C, SIGTERM or SIGHUP instead of ending; the second ends as usual.
+
+    A terminal that is closed sends SIGHUP several times, by the shell and by the kernel, which counts once.
 
     This works where the running loop may handle signals (in the main thread) or where its caller forwards
     interrupts (in a notebook); elsewhere nothing changes. A signal that the process ignores (in the
@@ -161,19 +163,24 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in SIGNALS}
 
-    def restore() -> None:
+    told = False
+
+    def restore(kept: signal.Signals | None = None) -> None:
         for number, handler in before.items():
-            if loop.remove_signal_handler(number):
+            if number != kept and loop.remove_signal_handler(number):
                 signal.signal(number, handler)
 
-    def first() -> None:
-        restore()
-        call()
+    def first(number: signal.Signals) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            restore(kept=number if number.name == "SIGHUP" else None)
+            call()
 
     try:
         for number, handler in before.items():
             if handler != signal.SIG_IGN:
-                loop.add_signal_handler(number, first)
+                loop.add_signal_handler(number, first, number)
     except (NotImplementedError, RuntimeError, ValueError):
         yield
         return
