@@ -19,6 +19,7 @@ _DEEPEST = 6  # names in a path; below, only what is required is filled
 _MOST_LEVELS = 32  # objects and lists within each other
 _MOST_VALUES = 1_000  # of one tool; objects and lists after these are empty
 _MOST_ITEMS = 3
+_LONGEST_PATH = 40  # characters of a path in a message
 _SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -145,7 +146,11 @@ def problem_of(tool: Tool, arguments: list[dict[str, Any]]) -> str:
     if tool.input_schema is None:
         return ""
     found = _validator_of(tool).problems({one["name"]: one["value"] for one in arguments})
-    return f"{found[0].path} {found[0].reason}".strip() if found else ""
+    if not found:
+        return ""
+    path = found[0].path
+    place = path if len(path) <= _LONGEST_PATH else f"…{path[-_LONGEST_PATH:]}"
+    return f"{place} {found[0].reason}".strip()
 
 
 class _Templates:
