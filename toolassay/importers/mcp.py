@@ -18,6 +18,7 @@ from toolassay.extras import Option
 from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, read_values
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.tool_lists import other_kind
 from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
@@ -185,35 +186,6 @@ def _with_comments(path: Path) -> Any:
     return None  # is read with the bounds of all JSON
 
 
-def _other_kind(value: Any) -> str | None:
-    """The kind of import for an OpenAPI document, or for tools that are all of another form."""
-    if isinstance(value, dict) and any(isinstance(value.get(key), str | float) for key in _OPENAPI_KEYS):
-        return "openapi"
-    kinds = set(_kinds(value, _NESTED_LISTINGS)) - {None}
-    return kinds.pop() if len(kinds) == 1 and "mcp" not in kinds else None
-
-
-def _kinds(value: Any, levels: int) -> Iterator[str | None]:
-    """The kind of each tool of a list or request; None of what belongs to any or is no tool."""
-    if isinstance(value, list) and levels:
-        for one in value:
-            yield from _kinds(one, levels - 1)
-    elif isinstance(value, dict):
-        held = [value[key] for key in ("tools", "functions") if isinstance(value.get(key), list)]
-        if held:
-            yield from _kinds(held, levels - 1) if levels else ()
-        elif value.keys() & _OWN_KEYS:
-            yield "mcp"
-        elif "input_schema" in value:
-            yield "anthropic"
-        elif value.get("type") == "function" or any(
-            isinstance(value.get(key), dict) for key in ("function", "parameters")
-        ):
-            yield "openai"
-        else:
-            yield None
-
-
 def _headers(given: Sequence[str]) -> dict[str, str]:
     headers = {}
     for number, text in enumerate(given, start=1):
@@ -378,7 +350,7 @@ def _saved(value: Any, source: str) -> Incoming:
     Raises:
         UsageError: There is no listing in it.
     """
-    if kind := _other_kind(value):
+    if kind := other_kind(value, McpImporter.name):
         raise UsageError(
             f"has the form of '{kind}', not of '{IMPORTER.name}'",
             file=source,

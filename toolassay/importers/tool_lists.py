@@ -238,6 +238,8 @@ def _kinds_of_definition(value: Mapping[str, Any]) -> tuple[str, ...]:
     inner = value.get("function")
     is_function = value.get("type") == "function"
     kinds = tuple(kind for key, kind in _OWN_KEYS.items() if value.get(key) is not None)
+    if "input_schema" in value and value.keys() & {"title", "output_schema", "annotations"}:
+        kinds += ("mcp",)  # as the SDK for Python names the fields of MCP
     if isinstance(inner, dict):
         kinds = _kinds_of_definition(inner) or _FUNCTION_KINDS
     elif is_function or isinstance(decoded(value.get("parameters")), dict):
