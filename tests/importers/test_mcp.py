@@ -452,7 +452,7 @@ def test_what_of_a_configuration_of_an_editor_is_not_read_is_named(tmp_path: Pat
     assert incoming.skipped == [Skipped("asking", "asks a person for ${input:key}, which an import does not")]
     notes = {note.field: note.reason for note in incoming.notes}
     assert notes["shop.envFile"] == "is not read; write its variables under 'env'"
-    assert notes["inputs"] == "nobody is asked; write ${NAME} instead of ${input:…}, and set NAME"
+    assert notes["inputs"] == "an import does not prompt; write ${NAME} instead of ${input:…}, and set NAME"
 
 
 @live

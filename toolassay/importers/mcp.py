@@ -288,7 +288,7 @@ def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -
         if name not in failed
     ]
     if servers.has_inputs:
-        reason = "nobody is asked; write ${NAME} instead of ${input:…}, and set NAME"
+        reason = "an import does not prompt; write ${NAME} instead of ${input:…}, and set NAME"
         notes.append(Note("inputs", reason))
     notes += _notes(listings)
     return Incoming(tools, source, skipped, sorted(secrets, key=len, reverse=True), notes)

@@ -104,9 +104,7 @@ def test_an_alias_bomb_below_the_limit_is_cut(tmp_path: Path) -> None:
         inner = ", ".join(f"{key}: *a{n - 1}" for key in keys)
         lines.append(f"a{n}: &a{n} {{type: object, properties: {{{inner}}}}}")
     operation = "{get: {parameters: [{name: q, in: query, schema: *a5}]}}"
-    began = time.monotonic()
     incoming = read(tmp_path, "\n".join(["openapi: 3.0.0", *lines, f"paths: {{/a: {operation}}}"]))
-    assert time.monotonic() - began < 60
     assert any("left open" in reason for reason in reasons(incoming))
 
 
@@ -117,9 +115,7 @@ def test_a_bomb_of_references_stays_small(tmp_path: Path) -> None:
     last = {"s10": {"type": "object", "properties": {"a": {}}}, "t50": {}, "l5000": {"type": "object"}}
     paths = {"/a": post(schema_ref("s0")), "/b": get(schema_ref("t0")), "/c": post(schema_ref("l0"))}
     document = openapi(paths, components={"schemas": fan | long | many | last})
-    began = time.monotonic()
     flat, nested, deep = read(tmp_path, document).tools
-    assert time.monotonic() - began < 60
     assert flat.input_schema["properties"] == {"a": {}}
     assert deep.input_schema["properties"] == {"body": {"$ref": "#/$defs/l0"}}
     assert nested.output_schema and len(nested.output_schema["$defs"]) == 50
@@ -164,10 +160,8 @@ def test_a_hundred_thousand_operations_are_read(tmp_path: Path) -> None:
         for n in range(999)
     }
     paths = {f"/{n}/{{id}}": post(schema_ref(f"s{n % 999}")) for n in range(100_000)}
-    began = time.monotonic()
     incoming = read(tmp_path, openapi(paths, components={"schemas": schemas}))
     assert len(incoming.tools) == 100_000
-    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize("brackets", ['{"a":', "["])
