@@ -101,8 +101,9 @@ class DataFolder:
     ) -> DependencyType:
         """The dependency type: the flag, else `benchmark.json`, else resource.
 
-        A library without types cannot be resource: without a flag, it is temporal, with a message to `say`. A
-        flag that contradicts `benchmark.json` takes precedence, with a warning.
+        A library without types cannot be resource: without a flag, it is schema if a tool has an
+        `input_schema`, else temporal, with a message to `say`. A flag that contradicts `benchmark.json` takes
+        precedence, with a warning.
         """
         recorded = self.benchmark.get("dependency_type")
         if flag is not None:
@@ -119,11 +120,12 @@ class DataFolder:
                 raise UsageError(
                     f"unknown dependency type '{recorded}'",
                     file=self.benchmark_file,
-                    fix="write resource or temporal",
+                    fix="write resource, temporal or schema",
                 ) from None
         if library is not None and not library.has_types:
-            say("no tool has resource types: taken as temporal (say --dependency_type to choose)")
-            return "temporal"
+            kind = "schema" if any(tool.input_schema is not None for tool in library) else "temporal"
+            say(f"no tool has resource types: the dependency type is {kind} (--dependency_type chooses)")
+            return kind
         return "resource"
 
     def library(self, *, say: Say = lambda _: None) -> ToolLibrary:

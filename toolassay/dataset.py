@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import Line, read_json_lines
-from toolassay.graph import Link
+from toolassay.graph import FieldPair, Link
 
 Shape = Literal["single", "chain", "dag"]
 SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
@@ -58,6 +58,7 @@ class Sample:
         nodes: Distinct tool ids in topological order; for a chain, the chain itself.
         links: The links with the type of their resource ("complete" in a temporal graph); at most one per
             input slot.
+        fields: In a schema graph, the values that flow through each of `links`; no argument is filled twice.
     """
 
     index: int
@@ -65,6 +66,7 @@ class Sample:
     shape: Shape
     nodes: tuple[str, ...]
     links: tuple[Link, ...]
+    fields: tuple[tuple[FieldPair, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

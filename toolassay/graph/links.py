@@ -144,11 +144,28 @@ COMPLETE = "complete"
 
 
 class NumberedLink(NamedTuple):
-    """A link between tool numbers; `type` is the type of the resource, or "complete"."""
+    """A link between tool numbers.
+
+    `type` is the type of the resource, "complete", or in a schema graph the argument that is filled.
+    """
 
     source: int
     target: int
     type: str
+
+
+class FieldPair(NamedTuple):
+    """A value that flows: `source`, a path in the result (`results[].id`), fills `target`, an argument.
+
+    An empty `source` is the whole result; an argument inside an object has a path, too (`filter.movie_id`).
+    """
+
+    source: str
+    target: str
+
+    def to_json(self) -> dict[str, str]:
+        """The pair as an object of `graph_desc.json`."""
+        return {"from": self.source, "to": self.target}
 
 
 class Links(Protocol):

@@ -1,13 +1,14 @@
 """The tool graph, and reading and writing `graph_desc.json`.
 
-There are two dependency types. *resource*: a tool can follow another if it takes a type that the other gives.
-*temporal*: any order is possible. Links that follow from the types are computed on demand.
+There are three dependency types. *resource*: a tool can follow another if it takes a type that the other
+gives. *temporal*: any order is possible. *schema*: a field of a tool's result can fill an argument of another
+(`Dependency`). Links that follow from the types are computed on demand.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,7 +17,15 @@ from typing import IO, Any, Literal, NamedTuple, cast, get_args
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, write_nodes
 from toolassay.graph.agreement import agreed_tools
-from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
+from toolassay.graph.dependencies import Dependency, DependencyLinks
+from toolassay.graph.links import (
+    COMPLETE,
+    CompleteLinks,
+    Links,
+    ListedLinks,
+    NumberedLink,
+    TypedLinks,
+)
 from toolassay.tools import ToolLibrary, normal_type
 
 
@@ -38,6 +47,20 @@ class LinkReader:
         if not self.resource:
             return [NumberedLink(source, target, given or COMPLETE)]
         return [NumberedLink(source, target, kind) for kind in self.types(number, source, target, given)]
+
+    def dependency(self, number: int, link: Any) -> Dependency:
+        """The link of an entry in a schema graph."""
+        if not isinstance(link, dict):
+            raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
+        ends = [self.end(number, link, key) for key in ("source", "target")]
+        if ends[0] == ends[1]:
+            raise self.fail(f"link {number} leads from a tool to itself", "remove it", number)
+        try:
+            return Dependency.from_json(link)
+        except ValueError as error:
+            raise self.fail(
+                f"link {number}: {error}", "correct it, or make the graph again", number
+            ) from None
 
     def end(self, number: int, link: dict[str, Any], key: str) -> int:
         name = link.get(key)
@@ -74,13 +97,18 @@ class LinkReader:
         return UsageError(message, file=self.path, line=line, fix=fix)
 
 
-DependencyType = Literal["resource", "temporal"]
+DependencyType = Literal["resource", "temporal", "schema"]
+"""What a link means. Plans of temporal and schema graphs name their arguments and list their links."""
 
 DEFAULT_MAX_LINKS = 2_000_000
 
 
 class Link(NamedTuple):
-    """A link between tool ids; `type` is the type of the resource, or "complete" in a temporal graph."""
+    """A link between tool ids.
+
+    `type` is the type of the resource, "complete" in a temporal graph, or in a schema graph the argument that
+    is filled; `ToolGraph.dependency` has the rest.
+    """
 
     source: str
     target: str
@@ -132,6 +160,19 @@ class ToolGraph:
         for source, target, kind in self.numbered:
             yield Link(ids[source], ids[target], kind)
 
+    def dependency(self, source: str, target: str) -> Dependency | None:
+        """The link of a schema graph from one tool to another; None without one or in another graph."""
+        if not isinstance(self.numbered, DependencyLinks):
+            return None
+        if source not in self.library or target not in self.library:
+            return None
+        return self.numbered.get(self.library.index(source), self.library.index(target))
+
+    def dependencies(self) -> Iterator[Dependency]:
+        """The links of a schema graph, by source, then target, in library order; none in another graph."""
+        if isinstance(self.numbered, DependencyLinks):
+            yield from self.numbered.dependencies()
+
     def link_types(self, source: str, target: str) -> tuple[str, ...]:
         """The types of the links from one tool to another; empty without a link or for an unknown tool."""
         if source not in self.library or target not in self.library:
@@ -149,16 +190,26 @@ class ToolGraph:
         return [self.library.ids[number] for number in numbers]
 
     @classmethod
+    def of_dependencies(cls, library: ToolLibrary, dependencies: Iterable[Dependency]) -> ToolGraph:
+        """The schema graph with these links, whose tools must be in the library."""
+        return cls(library, "schema", DependencyLinks(library.ids, dependencies))
+
+    @classmethod
     def build(cls, library: ToolLibrary, dependency_type: str) -> ToolGraph:
         """Build the graph that follows from a library (Shen et al., 2024, section 3.1).
 
         Resource: a link for every type that one tool gives and another takes, in the order of the first
-        tool's `output-type`. Temporal: a link of type "complete" for every ordered pair.
+        tool's `output-type`. Temporal: a link of type "complete" for every ordered pair. Schema: the links
+        that `derive_dependencies` finds.
 
         Raises:
             UsageError: The dependency type is unknown, or a tool has no types in a resource graph.
         """
         kind = check_dependency_type(dependency_type)
+        if kind == "schema":
+            from toolassay.graph.derive import derive_dependencies
+
+            return cls.of_dependencies(library, derive_dependencies(library))
         if kind == "temporal":
             return cls(library, kind, CompleteLinks(len(library)))
         _check_types(library)
@@ -205,6 +256,11 @@ class ToolGraph:
         kind = check_dependency_type(named, file=path) if named else _kind_of(library, links)
         if links is None:
             return cls.build(library, kind)
+        if kind == "schema":
+            reader = LinkReader(path, library, resource=False, normalise_types=normalise_types)
+            return cls.of_dependencies(
+                library, (reader.dependency(number, item) for number, item in enumerate(links, start=1))
+            )
         if kind == "resource":
             _check_types(library)
         reader = LinkReader(path, library, resource=kind == "resource", normalise_types=normalise_types)
@@ -230,6 +286,13 @@ class ToolGraph:
             return
         stream.write('  "links": [')
         separator = "\n"
+        if self.dependency_type == "schema":
+            for link in self.dependencies():
+                stream.write(f"{separator}    {json.dumps(link.to_json(), ensure_ascii=False)}")
+                separator = ",\n"
+            end = "]" if separator == "\n" else "\n  ]"
+            stream.write(f'{end},\n  "dependency_type": "schema"\n}}')
+            return
         encode = lru_cache(None)(partial(json.dumps, ensure_ascii=False))
         ids = [encode(tool) for tool in self.library.ids]
         for source, target, kind in self.numbered:
@@ -256,7 +319,9 @@ def check_dependency_type(name: object, *, file: Path | None = None) -> Dependen
         UsageError: It is not.
     """
     if name not in get_args(DependencyType):
-        raise UsageError(f"unknown dependency type '{name}'", file=file, fix="use resource or temporal")
+        raise UsageError(
+            f"unknown dependency type '{name}'", file=file, fix=f"use {', '.join(get_args(DependencyType))}"
+        )
     return cast(DependencyType, name)
 
 
@@ -275,5 +340,7 @@ def _check_types(library: ToolLibrary) -> None:
 
 def _kind_of(library: ToolLibrary, links: Any) -> DependencyType:
     first = links[0] if isinstance(links, Sequence) and links else None
+    if isinstance(first, Mapping) and "score" in first:
+        return "schema"
     complete = isinstance(first, Mapping) and first.get("type") == COMPLETE
     return "temporal" if complete or not library.has_types else "resource"

@@ -361,6 +361,9 @@ def _fillable(graph: ToolGraph, say: Callable[[str], None]) -> ToolGraph:
     library = ToolLibrary([graph.library.tools[number] for number in kept])
     if graph.is_implied:
         return ToolGraph.build(library, graph.dependency_type)
+    if graph.dependency_type == "schema":
+        known = (link for link in graph.dependencies() if link.source in library and link.target in library)
+        return ToolGraph.of_dependencies(library, known)
     new = {number: place for place, number in enumerate(kept)}
     links = (
         NumberedLink(new[source], new[target], kind)

@@ -1,0 +1,214 @@
+"""Dependencies: the links of a schema graph, each with a score, the fields that flow, reasons and its origin.
+
+A dependency says that a result of one tool can fill arguments of another. There is at most one for each
+ordered pair of tools.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from toolassay.graph.links import FieldPair, NumberedLink
+
+Kind = Literal["dependency", "observed"]
+Origin = Literal["schema", "description", "trace", "user", "critic"]
+
+ORDER = "order"
+"""The type of a link that carries no value: one tool was observed after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A link of a schema graph.
+
+    Attributes:
+        source: Id of the tool that comes first.
+        target: Id of the tool that takes its result.
+        type: Name of what flows: the argument that it fills, or "order" if no value does.
+        score: How certain the dependency is, from 0 to 1.
+        fields: The values that flow, one for each argument that they fill, the most certain first.
+        reasons: Why the link is there, one clause each.
+        kind: "dependency" if a value flows, "observed" if only the order was seen.
+        origin: Where it comes from: schemas of both tools, names and descriptions, recorded calls, a person,
+            or a model that reviewed it.
+        count: How often it was seen in recorded calls.
+        further: Other keys of its object, such as `verdict` and `pinned`.
+    """
+
+    source: str
+    target: str
+    type: str = ORDER
+    score: float = 1.0
+    fields: tuple[FieldPair, ...] = ()
+    reasons: tuple[str, ...] = ()
+    kind: Kind = "dependency"
+    origin: Origin = "schema"
+    count: int = 0
+    further: tuple[tuple[str, Any], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The link as an object of `graph_desc.json`."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "type": self.type,
+            "score": round(self.score, 3),
+            "fields": [pair.to_json() for pair in self.fields],
+            "reasons": list(self.reasons),
+            "kind": self.kind,
+            "origin": self.origin,
+            "count": self.count,
+            **dict(self.further),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Dependency:
+        """Read an object of `graph_desc.json`; only `source` and `target` are needed.
+
+        Raises:
+            ValueError: A key has a value that it cannot have; the message names it.
+        """
+        source, target = (_text(value, key) for key in ("source", "target"))
+        score = value.get("score", 1.0)
+        if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
+            raise ValueError("'score' is not a number from 0 to 1")
+        fields = tuple(_pair(pair) for pair in _list(value, "fields"))
+        if len({pair.target for pair in fields}) < len(fields):
+            raise ValueError("'fields' fill an argument twice")
+        reasons = tuple(_list(value, "reasons"))
+        if not all(isinstance(reason, str) for reason in reasons):
+            raise ValueError("'reasons' are not texts")
+        kind = value.get("kind", "dependency")
+        origin = value.get("origin", "user")
+        if kind not in get_args(Kind):
+            raise ValueError(f"'kind' is not {' or '.join(get_args(Kind))}")
+        if origin not in get_args(Origin):
+            raise ValueError(f"'origin' is not {', '.join(get_args(Origin))}")
+        count = value.get("count", 0)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            raise ValueError("'count' is not a whole number of 0 or more")
+        named = value.get("type") or (fields[0].target if fields else ORDER)
+        if not isinstance(named, str):
+            raise ValueError("'type' is not a text")
+        further = tuple((key, item) for key, item in value.items() if key not in _KEYS)
+        return cls(source, target, named, float(score), fields, reasons, kind, origin, count, further)
+
+    @property
+    def verdict(self) -> Mapping[str, Any] | None:
+        """The verdict of a critic, if one judged the link."""
+        found = dict(self.further).get("verdict")
+        return found if isinstance(found, Mapping) else None
+
+    def with_further(self, **values: Any) -> Dependency:
+        """A copy with further keys; None removes a key."""
+        kept = {**dict(self.further), **values}
+        return replace(self, further=tuple((key, item) for key, item in kept.items() if item is not None))
+
+
+_KEYS = frozenset({"source", "target", "type", "score", "fields", "reasons", "kind", "origin", "count"})
+
+
+def _text(value: Mapping[str, Any], key: str) -> str:
+    text = value.get(key)
+    if not isinstance(text, str):
+        raise ValueError(f"'{key}' does not name a tool")
+    return text
+
+
+def _list(value: Mapping[str, Any], key: str) -> Sequence[Any]:
+    found = value.get(key)
+    if found is None:
+        return ()
+    if not isinstance(found, list):
+        raise ValueError(f"'{key}' is not a list")
+    return found
+
+
+def _pair(value: Any) -> FieldPair:
+    given = value if isinstance(value, Mapping) else {}
+    source, target = given.get("from"), given.get("to")
+    if not isinstance(source, str) or not isinstance(target, str):
+        raise ValueError('\'fields\' has something other than {"from": path, "to": argument}')
+    return FieldPair(source, target)
+
+
+class DependencyLinks:
+    """The links of a schema graph, as adjacency lists (see `Links`).
+
+    Args:
+        ids: The ids of the tools, by number.
+        dependencies: The links, whose tools must be known. Of several for a pair the last one counts;
+            self-links are left out.
+    """
+
+    def __init__(self, ids: Sequence[str], dependencies: Iterable[Dependency]) -> None:
+        numbers = {name: number for number, name in enumerate(ids)}
+        self._links = {
+            (numbers[one.source], numbers[one.target]): one
+            for one in dependencies
+            if one.source != one.target
+        }
+        self._after = [array("i") for _ in ids]
+        self._before = [array("i") for _ in ids]
+        for source, target in sorted(self._links):
+            self._after[source].append(target)
+            self._before[target].append(source)
+
+    def count(self) -> int:
+        return len(self._links)
+
+    def successors(self, tool: int) -> Sequence[int]:
+        return self._after[tool]
+
+    def predecessors(self, tool: int) -> Sequence[int]:
+        return self._before[tool]
+
+    def types(self, source: int, target: int) -> tuple[str, ...]:
+        link = self._links.get((source, target))
+        return () if link is None else (link.type,)
+
+    def get(self, source: int, target: int) -> Dependency | None:
+        """The link from one tool to another, if there is one."""
+        return self._links.get((source, target))
+
+    def __iter__(self) -> Iterator[NumberedLink]:
+        for source, target in sorted(self._links):
+            link = self._links[source, target]
+            yield NumberedLink(source, target, link.type)
+
+    def dependencies(self) -> Iterator[Dependency]:
+        """The links, by source, then target, in library order."""
+        for pair in sorted(self._links):
+            yield self._links[pair]
+
+
+def strongest(
+    dependencies: Iterable[Dependency], *, min_confidence: float = 0.0, max_edges_per_tool: int | None = None
+) -> list[Dependency]:
+    """The links with a sufficient score, and of each tool's outgoing links the best.
+
+    Links of people (`origin` "user", or pinned) are always kept.
+
+    Args:
+        dependencies: The links.
+        min_confidence: Least score.
+        max_edges_per_tool: Maximum number of links from each tool [default: no limit]. Equal scores keep the
+            order of `dependencies`.
+    """
+    kept: list[Dependency] = []
+    taken: dict[str, int] = {}
+    most = math.inf if max_edges_per_tool is None else max_edges_per_tool
+    for link in sorted(dependencies, key=lambda one: (not is_pinned(one), -one.score)):
+        if is_pinned(link) or (link.score >= min_confidence and taken.get(link.source, 0) < most):
+            kept.append(link)
+            taken[link.source] = taken.get(link.source, 0) + 1
+    return kept
+
+
+def is_pinned(link: Dependency) -> bool:
+    """Whether a person decided on a link, so that no rule removes it."""
+    return link.origin == "user" or bool(dict(link.further).get("pinned"))
