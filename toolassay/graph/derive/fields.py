@@ -205,6 +205,10 @@ def _tool_words(tool: Tool) -> Words:
     return words_of(str(tool.source.get("name") or tool.id))
 
 
+_MYSELF = frozenset({"me", "self", "myself", "whoami", "current_user", "current-user"})
+"""Parts of a path that stand for the user who asks."""
+
+
 def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     """What a tool is about: for an operation what its path ends in, else the nouns of its name."""
     if route is not None:
@@ -213,7 +217,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
             if part[:1] == "{":
                 if found:  # "credits" in "/movie/{id}/credits": they are not movies
                     break
-            elif thing := words_of(part):
+            elif thing := ("user",) if part.casefold() in _MYSELF else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
                 found.append(Owner(thing, BY_PATH - 0.05 if found else BY_PATH, f"the path names `{part}`"))
             if len(found) == 2:
@@ -281,8 +285,11 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
     bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == () and bool(taken.attribute)
     makes = verb_of(tool, route) == "make"
-    # The `id` or `name` of what a tool creates is new; elsewhere a tool without a path may refer by a name.
-    if bare and not taken.route and (makes or (route is not None and taken.attribute in _DESCRIBING)):
+    # The `id` or `name` of what a tool creates is new, `ids` are those of other things. A tool without a path
+    # may refer to a thing by its name.
+    is_plural = taken.listed or taken.path[-1:].casefold() == "s"
+    is_new = makes and not is_plural
+    if bare and not taken.route and (is_new or (route is not None and taken.attribute in _DESCRIBING)):
         return True
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
         return True
