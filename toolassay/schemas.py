@@ -48,7 +48,7 @@ _ANY: list[Schema] = [
 
 
 def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema:
-    """The schema of a plan. Tools, and in temporal plans parameters and links, are limited to known ones.
+    """The schema of a plan. Tools, and in all but resource plans parameters and links, are limited to known ones.
 
     Arguments and values may be any text, `<node-j>` included.
 
@@ -58,7 +58,7 @@ def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema
     """
     node = _nodes(library.tools, dependency_type, name="task", arguments="arguments")
     parts = {"task_steps": _list(_TEXT, MOST_NODES), "task_nodes": _list(node, MOST_NODES)}
-    if dependency_type == "temporal":
+    if dependency_type != "resource":
         parts["task_links"] = _list(_link(library.ids), _MOST_LINKS)
     return _object(parts)
 
