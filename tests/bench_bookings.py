@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,25 @@ PLANS = {
 """The gold plan of each request."""
 
 
+def renumbered(value: Any, places: Sequence[int]) -> Any:
+    """The plan with node n at place `places[n]`."""
+
+    def moved(item: Any) -> Any:
+        if isinstance(item, list):
+            return [moved(one) for one in item]
+        if isinstance(item, dict):
+            return {key: moved(one) for key, one in item.items()}
+        if isinstance(item, str) and item.startswith("<node-"):
+            number, _, path = item.removeprefix("<node-").partition(">")
+            return f"<node-{places[int(number)]}>{path}"
+        return item
+
+    nodes: list[Any] = [None] * len(places)
+    for node, place in zip(value["task_nodes"], places, strict=True):
+        nodes[place] = moved(node)
+    return {**value, "task_nodes": nodes}
+
+
 def bookings_folder(path: Path) -> Path:
     """A TaskBench folder with `TOOLS`, `GRAPH`, and the labels of `PLANS`; the ids are 1, 2 and 3."""
     write_json(path / "tool_desc.json", TOOLS)
@@ -123,11 +143,11 @@ def bookings_folder(path: Path) -> Path:
     return path
 
 
-def write_answers(folder: Path, llm: str, plans: dict[str, Any]) -> None:
+def write_answers(folder: Path, llm: str, plans: Mapping[str, Any], *, trial: int = 0) -> None:
     """Predictions of a model, one for each request of `plans`."""
     numbers = {request: str(number) for number, request in enumerate(PLANS, start=1)}
     write_json_lines(
-        folder / "predictions" / f"{llm}.json",
+        folder / "predictions" / (f"trials/{trial}" if trial else "") / f"{llm}.json",
         [
             {"id": numbers[request], "user_request": request, "result": answer}
             for request, answer in plans.items()

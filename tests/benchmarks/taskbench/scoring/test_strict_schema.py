@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from bench_bookings import GRAPH, LIBRARY, PLANS, call, plan
+from bench_bookings import GRAPH, LIBRARY, PLANS, call, plan, renumbered
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,25 +33,6 @@ def scores(gold: Any, predicted: Any) -> StrictItem:
 def booked(bench_id: Any, **more: Any) -> dict[str, Any]:
     """The plan `BOOKED` with another value for the bench."""
     return {**BOOKED, "task_nodes": [BOOKED["task_nodes"][0], call("book_bench", bench_id=bench_id, hours=3)]}
-
-
-def renumbered(value: Any, places: list[int]) -> Any:
-    """The plan with node n at place `places[n]`."""
-
-    def moved(item: Any) -> Any:
-        if isinstance(item, list):
-            return [moved(one) for one in item]
-        if isinstance(item, dict):
-            return {key: moved(one) for key, one in item.items()}
-        if isinstance(item, str) and item.startswith("<node-"):
-            number, _, path = item.removeprefix("<node-").partition(">")
-            return f"<node-{places[int(number)]}>{path}"
-        return item
-
-    nodes: list[Any] = [None] * len(places)
-    for node, place in zip(value["task_nodes"], places, strict=True):
-        nodes[place] = moved(node)
-    return {**value, "task_nodes": nodes}
 
 
 paths = st.sampled_from(["", ".id", ".items[0].id", ".items[*].id", ".a['b c'][2]"])
