@@ -48,7 +48,7 @@ _ANY: list[Schema] = [
 
 
 def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema:
-    """The schema of a plan. Tools are limited to known ones, parameters and links too where plans have them.
+    """The schema of a plan. Tools, and in temporal plans parameters and links, are limited to known ones.
 
     Arguments and values may be any text, `<node-j>` included.
 
