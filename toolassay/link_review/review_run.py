@@ -122,7 +122,7 @@ def review_links(
         )
     verdicts = _fitting(stored_verdicts(folder), dependencies, library)
     judged = apply_verdicts(dependencies, verdicts)
-    sensible = Counter(link.verdict["sensible"] for link in judged if link.verdict is not None)
+    sensible = Counter(link.verdict.get("sensible") for link in judged if link.verdict is not None)
     if sensible:
         screen.say(f"critic: {count_of(sensible[True], 'link')} sensible, {sensible[False]:,} not sensible")
     return LinkReview(judged, complete)
