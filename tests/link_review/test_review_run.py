@@ -88,8 +88,12 @@ def test_more_links_are_judged_beside_those_judged_before(tmp_path: Path, server
     review(tmp_path, server, critic_links=3)
     assert asked(server.prompts) == ["show_0", "show_1", "show_2"]
     server.forget()
-    review(tmp_path, server, critic_links=4)
-    assert asked(server.prompts) == ["show_3"]
+    said: list[str] = []
+    review(tmp_path, server, critic_links=24, said=said)
+    assert asked(server.prompts) == [f"show_{number}" for number in range(3, 24)]
+    assert any(line.endswith("24 lines (2 answered; 0 answered before)") for line in said)
+    review(tmp_path, server, said=said)
+    assert any(line.endswith("25 lines (1 answered; 1 answered before)") for line in said)
 
 
 def test_stored_verdicts_are_applied_without_a_critic(tmp_path: Path, server: FakeServer) -> None:
@@ -272,12 +276,10 @@ def test_other_settings_need_force_which_keeps_the_old_review(tmp_path: Path, se
         review(tmp_path, server, 2, options=changed)
     server.answer = critic(lambda shown: {**is_even(shown), "sensible": False})
     server.forget()
-    assert outcome(review(tmp_path, server, 2, options=changed, force=True)) == [
-        ("show_0", 0.1),
-        ("show_1", 0.1),
-    ]
-    assert len(asked(server.prompts)) == 2
-    assert [one.score for one in review_links(tmp_path, library(2), links(2)).dependencies] == [0.1, 0.1]
+    result = review(tmp_path, server, 2, options=changed, force=True, critic_links=1)
+    assert outcome(result) == [("show_0", 0.1), ("show_1", 0.501)]
+    assert asked(server.prompts) == ["show_0"]
+    assert len(stored_verdicts(tmp_path)) == 1
     assert len(list((tmp_path / "graph_review" / "runs").iterdir())) == 2
 
 
