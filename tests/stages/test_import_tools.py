@@ -63,7 +63,7 @@ def test_tools_report_and_benchmark_are_written(sheet: Path, capsys: Capture) ->
         ],
     }
     assert written(sheet, "benchmark.json")["imported"] == {"kind": "csv", "source": str(sheet)}
-    assert written(sheet, "benchmark.json")["dependency_type"] == "temporal"
+    assert written(sheet, "benchmark.json")["dependency_type"] == "schema"
 
 
 def test_a_skipped_part_is_exit_code_3(sheet: Path, capsys: Capture) -> None:

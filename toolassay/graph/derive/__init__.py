@@ -13,3 +13,8 @@ def derive_dependencies(
 ) -> list[Dependency]:
     """The dependencies of a library, by source, then target, in library order."""
     return []
+
+
+def explain(library: ToolLibrary, source: str, target: str) -> list[str]:
+    """Why there is or is no link between two tools, in sentences."""
+    return []
