@@ -382,7 +382,7 @@ def _combined(derived: Dependency, traced: Dependency) -> Dependency:
     return replace(
         derived,
         type=fields[0].target if fields else derived.type,
-        score=1 - (1 - derived.score) * (1 - traced.score),
+        score=derived.score + traced.score * (1 - derived.score),
         fields=tuple(fields),
         reasons=tuple(dict.fromkeys((*traced.reasons, *derived.reasons))),
         kind="dependency" if dependency else "observed",
