@@ -310,7 +310,7 @@ def _taken(
     declared = resolve(schema.get("items"), root) if listed else schema
     thing, attribute = meaning_of(name)
     before = None if route is None else route.before(name)
-    if not thing and attribute in _PLACES and before is None:
+    if not thing and attribute in _PLACES and route is None:
         thing, attribute = ("url",), ""  # of whatever a search found
     elif not thing and attribute:
         thing = _thing_around(path, tool, route, before)
