@@ -178,7 +178,7 @@ def same_server(source: ToolFields, target: ToolFields) -> float:
 
 
 def with_similarity(score: float, similarity: float, *, is_described: bool) -> float:
-    """A score lowered for tools whose descriptions have little in common: by at most 4 %, or 25 % without schemas."""
+    """A score, lowered for tools whose descriptions differ: by at most 4 %, or 25 % without schemas."""
     least = 0.75 if is_described else 0.96
     return score * (least + (1 - least) * min(1.0, similarity / _SIMILAR))
 
@@ -216,7 +216,8 @@ def _names(source: ToolFields, one: Match) -> str:
     if one.owner.why.startswith("the description of"):
         return one.owner.why
     if one.given.is_described:
-        return f"{one.owner.why} says that the result is about {in_words(one.owner.thing, '')}, which {taken} names"
+        what = in_words(one.owner.thing, "")
+        return f"{one.owner.why} says that the result is about {what}, which {taken} names"
     where = f"`{one.given.path}`"
     what = in_words(one.owner.thing, one.given.attribute)
     name = meaning_of(one.given.path.rpartition(".")[2])
