@@ -183,7 +183,7 @@ class _Sequence:
         self.earlier: dict[str, None] = {}  # the tools with a result, in order
 
     def add(self, number: int, turn: Turn) -> None:
-        self.words += f"\n{turn.words}" if turn.words else ""
+        self.words += f"\n{turn.words.casefold()}" if turn.words else ""
         known = [call for call in turn.calls if call.tool in self.library and not call.failed]
         self.found.unknown.update(call.tool for call in turn.calls if call.tool not in self.library)
         self.found.calls += len(known)
@@ -298,10 +298,9 @@ def _key(value: Any) -> str:
 
 
 def _is_in(key: str, words: str) -> bool:
-    """Whether a text has a value as a word or words: "603" is in "film 603", not in "16035"."""
-    if not key or key.casefold() not in words.casefold():
-        return False
-    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", words, re.IGNORECASE) is not None
+    """Whether a text in lower case has a value as a word or words: "603" is in "film 603", not in "16035"."""
+    key = key.casefold()
+    return bool(key) and key in words and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", words) is not None
 
 
 # A name that is data, as in {"reservations": {"ZFA04Y1234": {…}}}: matches "card_4421486" and "2024-05-16",
