@@ -170,7 +170,8 @@ def _walk(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) 
         for front in (grow_front, not grow_front):
             end = backward if front else forward
             candidates = neighbours.before(end[-1]) if front else neighbours.after(end[-1])
-            tool = pick(rng, candidates, inside, budget, weight=weight_at(neighbours, end[-1], after=not front))
+            weight = weight_at(neighbours, end[-1], after=not front)
+            tool = pick(rng, candidates, inside, budget, weight=weight)
             if tool is not None:
                 end.append(tool)
                 inside.add(tool)

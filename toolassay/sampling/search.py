@@ -11,7 +11,7 @@ from typing import NamedTuple
 import networkx as nx
 
 from toolassay.graph import ToolGraph
-from toolassay.graph.dependencies import Dependency, DependencyLinks
+from toolassay.graph.dependencies import DependencyLinks, fields_of
 from toolassay.graph.links import CompleteLinks, FieldPair, NumberedLink, TypedLinks
 
 _DRAWS = 128  # random draws before `pick` filters the whole sequence
@@ -119,11 +119,6 @@ class Neighbours:
 
     def _before(self, tool: int) -> Sequence[int]:
         return sorted(self.graph.numbered.predecessors(tool))
-
-
-def fields_of(link: Dependency) -> tuple[FieldPair, ...]:
-    """The values that flow through a link; none if only the order of its tools was observed."""
-    return link.fields if link.kind == "dependency" else ()
 
 
 def free_fields(pairs: Iterable[FieldPair], filled: Collection[str]) -> tuple[FieldPair, ...]:

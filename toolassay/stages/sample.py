@@ -113,7 +113,6 @@ def _object(drawn: Sample) -> dict[str, object]:
         "number_of_tools": len(drawn.nodes),
         "sampled_nodes": [{"id": tool} for tool in drawn.nodes],
         "sampled_links": [
-            link.to_json() | written
-            for link, written in zip(drawn.links, written_links(drawn), strict=True)
+            link.to_json() | written for link, written in zip(drawn.links, written_links(drawn), strict=True)
         ],
     }

@@ -146,9 +146,7 @@ _NUMERIC = ("kind:number", "kind:integer")
 _NUMBERED = r"(?:two|both|pairs? of|multiple|several)"
 
 
-def invented_phrases(
-    tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument] = ()
-) -> Phrases:
+def invented_phrases(tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument] = ()) -> Phrases:
     """Phrases derived from a tool's description, id, types and parameters.
 
     A fed argument has the slot of its number (`fed_slot`), after the others.
