@@ -25,7 +25,6 @@ from toolassay.sampling.search import (
     FoundSubgraph,
     Neighbours,
     SearchBudget,
-    free_fields,
     largest_dag_bound,
     pick,
     weight_at,
@@ -48,9 +47,10 @@ class GrowingDag:
 
     def type_for(self, source: int, target: int) -> str | None:
         """The type of a link that can still be added from `source` to `target`, or None."""
-        fields = self.neighbours.fields(source, target)
-        if fields and not free_fields(fields, self._filled.get(target, ())):
-            return None
+        filled = self._filled.get(target)
+        if filled and self.neighbours.fields(source, target):
+            if not self.neighbours.free_fields(source, target, filled):
+                return None
         for kind in self.neighbours.types(source, target):
             if self._fed[target, kind] < self.neighbours.slots(target, kind):
                 return kind
@@ -86,9 +86,10 @@ class GrowingDag:
                 self._after[tool] = []
         self.links.append(link)
         self._fed[link.target, link.type] += 1
-        if fields := self.neighbours.fields(link.source, link.target):
+        if self.neighbours.fields(link.source, link.target):
             filled = self._filled.setdefault(link.target, set())
-            filled |= {pair.target for pair in free_fields(fields, filled)}
+            free = self.neighbours.free_fields(link.source, link.target, filled)
+            filled |= {pair.target for pair in free}
         self._fed_tools.add(link.target)
         self._after[link.source].append(link.target)
 
@@ -200,8 +201,9 @@ def _linked(
         if count >= neighbours.slots(target, kind):
             continue
         now = state.fed
-        if fields := neighbours.fields(source, target):
-            free = free_fields(fields, [argument for place, argument, _ in now if place == target])
+        if neighbours.fields(source, target):
+            filled = [argument for place, argument, _ in now if place == target]
+            free = neighbours.free_fields(source, target, filled)
             if not free:
                 continue
             now = now | {(target, pair.target, 1) for pair in free}

@@ -13,7 +13,7 @@ from toolassay.graph import Link, ToolGraph
 from toolassay.graph.links import FieldPair, NumberedLink
 from toolassay.sampling.chains import find_chain
 from toolassay.sampling.dags import find_dag
-from toolassay.sampling.search import FoundSubgraph, Neighbours, free_fields
+from toolassay.sampling.search import FoundSubgraph, Neighbours
 from toolassay.sampling.weights import (
     SHAPE_WEIGHTS,
     SIZE_WEIGHTS,
@@ -251,7 +251,7 @@ class Sampler:
         fields, filled = dict[NumberedLink, tuple[FieldPair, ...]](), dict[int, set[str]]()
         for link in links:
             taken = filled.setdefault(link.target, set())
-            fields[link] = free_fields(self._neighbours.fields(link.source, link.target), taken)
+            fields[link] = self._neighbours.free_fields(link.source, link.target, taken)
             taken |= {pair.target for pair in fields[link]}
         return fields
 

@@ -13,6 +13,8 @@ import networkx as nx
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import DependencyLinks, fields_of
 from toolassay.graph.links import CompleteLinks, FieldPair, NumberedLink, TypedLinks
+from toolassay.output_paths import parse_path
+from toolassay.tools import is_required
 
 _DRAWS = 128  # random draws before `pick` filters the whole sequence
 # Tools up to which neighbours are cached as lists, which are fast but need n² numbers in all.
@@ -66,6 +68,7 @@ class Neighbours:
         numbered = graph.numbered
         self._dependencies = numbered if isinstance(numbered, DependencyLinks) else None
         self.has_scores = by_score and self._dependencies is not None
+        self._required = lru_cache(_SMALL)(self._required_arguments)
 
     def slots(self, tool: int, kind: str) -> int:
         """The number of links of a type that may end in a tool; no limit in a temporal graph."""
@@ -79,6 +82,28 @@ class Neighbours:
         """The values that can flow from one tool to another; none in another graph than a schema graph."""
         link = self._dependencies.get(source, target) if self._dependencies else None
         return () if link is None else fields_of(link)
+
+    def free_fields(self, source: int, target: int, filled: Collection[str]) -> tuple[FieldPair, ...]:
+        """The values that can still flow; none if the link competes for a required argument.
+
+        The values of required arguments belong together, such as the ids of a show and of its season.
+
+        Args:
+            source: The tool that gives the values.
+            target: The tool that takes them.
+            filled: The arguments of the target that other links fill.
+        """
+        fields = self.fields(source, target)
+        if not fields:
+            return ()
+        free = free_fields(fields, filled)
+        required = self._required(target)
+        taken = {first_name(pair.target) for pair in fields if not free_fields([pair], filled)}
+        return () if taken & required else free
+
+    def _required_arguments(self, tool: int) -> frozenset[str]:
+        taker = self.graph.library.tools[tool]
+        return frozenset(one.name for one in taker.parameters if is_required(one, taker))
 
     @cached_property
     def fills_several(self) -> bool:
@@ -132,6 +157,15 @@ def free_fields(pairs: Iterable[FieldPair], filled: Collection[str]) -> tuple[Fi
         if not any(_overlap(pair.target, other) for other in (*filled, *(one.target for one in free))):
             free.append(pair)
     return tuple(free)
+
+
+def first_name(argument: str) -> str:
+    """The name of the argument that a path begins with.
+
+    >>> first_name("filter.movie_id"), first_name("ids[]"), first_name("['user.name']")
+    ('filter', 'ids', 'user.name')
+    """
+    return next((part for part in parse_path(argument) if isinstance(part, str)), argument)
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -9,13 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.argument_templates import ABSENT, ValuePlace, filled_arguments
 from toolassay.offline.fed_arguments import FedArgument, fed_arguments, included, is_fed, with_fed
-from toolassay.offline.writer.english import joined, read_list, with_article
+from toolassay.offline.writer.english import id_words, joined, read_list, with_article
 from toolassay.offline.writer.phrases import (
     MOST_OPTIONAL,
     PLACE,
@@ -27,7 +28,7 @@ from toolassay.offline.writer.phrases import (
 from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
 from toolassay.output_paths import EACH
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import Tool, ToolLibrary, is_required
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,7 @@ class ClauseWriter:
         self._handles: set[str] = set()
         self._details = Details(story)
         self._mentions: list[dict[str, str]] = []
+        self._stated: list[dict[str, str]] = []
         self.nouns = self._result_nouns()
 
     def clauses(self) -> list[Clause]:
@@ -244,6 +246,7 @@ class ClauseWriter:
     def _clause(self, number: int) -> Clause:
         call, phrases = self.calls[number], self.phrases[number]
         values = self._values(call, phrases)
+        self._stated.append(dict(values))
         action = self._action(call, phrases)
         mentions = {
             slot.name: self._mention(slot, number, values.get(slot.name, ""), phrases, action)
@@ -270,11 +273,23 @@ class ClauseWriter:
         if call.tool.input_schema is None:
             return {slot.name: self._value(slot, phrases) for slot in stated}
         kinds = {slot.name: phrases.kinds[slot.name] for slot in stated}
-        return drawn_values(call.tool, kinds, self.story, call.fed)
+        return drawn_values(call.tool, kinds, self.story, call.fed, self._shared(call))
+
+    def _shared(self, call: SampleCall) -> dict[str, str]:
+        """The values of required arguments that a call has in common with those that feed it.
+
+        Steps about one thing name the same thing: the season of a show, and the show.
+        """
+        required = {one.name for one in call.tool.parameters if is_required(one, call.tool)}
+        shared: dict[str, str] = {}
+        for source in sorted({one.source for one in call.fed}):
+            known = self._stated[source]
+            shared |= {name: known[name] for name in required & known.keys()}
+        return shared
 
     def _origin(self, fed: FedArgument, number: int) -> str:
         """Where a fed argument comes from: "from the first result of searching for movies"."""
-        what = "all results" if EACH in fed.path else "the first result" if 0 in fed.path else "the result"
+        what = _part_in_words(fed)
         done = next((text for text in self.phrases[fed.source].done if text.startswith("after ")), None)
         if done is None or (fed.source == number - 1 and self.story.chance(0.4)):
             return f"from {what}" if fed.source == number - 1 else f"from {what} of that step"
@@ -374,7 +389,11 @@ class ClauseWriter:
 
 
 def drawn_values(
-    tool: Tool, kinds: Mapping[str, str], story: Story, fed: Sequence[FedArgument] = ()
+    tool: Tool,
+    kinds: Mapping[str, str],
+    story: Story,
+    fed: Sequence[FedArgument] = (),
+    known: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The value of each slot of an imported tool: one that its place accepts, if a few draws find one.
 
@@ -383,11 +402,14 @@ def drawn_values(
         kinds: The kind of value of each slot, in the order of its places.
         story: What the request is about.
         fed: The arguments that are fed; they get no value.
+        known: Values that are preferred, by slot.
     """
+    known = known or {}
     values = {}
     for (name, kind), place in zip(kinds.items(), stated_places(tool, fed), strict=True):
         draws = (value_of(one, story) for one in (kind, *_SHORT_KINDS))
-        values[name] = next((text for text in draws if place.accepts(text)), "1")
+        texts = chain([known[name]], draws) if name in known else draws
+        values[name] = next((text for text in texts if place.accepts(text)), "1")
     return values
 
 
@@ -403,6 +425,22 @@ def given_arguments(
         return next(texts) if tool.input_schema is None else place.typed(next(texts))
 
     return with_fed(filled_arguments(tool, MOST_OPTIONAL, value, included(fed)), fed)
+
+
+_COLLECTIONS = frozenset({"results", "result", "items", "data", "entries", "hits", "value", "values", "list"})
+
+
+def _part_in_words(fed: FedArgument) -> str:
+    """The part of a result that a fed argument takes: "the first result", "all entries under 'cast'"."""
+    place = next((n for n, part in enumerate(fed.path) if part == EACH or isinstance(part, int)), None)
+    if place is None:
+        return "the result"
+    collection = fed.path[place - 1] if place else ""
+    is_all = fed.path[place] == EACH
+    if not place or collection in _COLLECTIONS:
+        return "all results" if is_all else "the first result"
+    under = " ".join(id_words(str(collection)))
+    return f"all entries under '{under}'" if is_all else f"the first entry under '{under}'"
 
 
 def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:
