@@ -10,8 +10,8 @@ from toolassay.gates.gate import Background
 from toolassay.output_paths import EACH, Part, Reference, parse_path, path_text
 from toolassay.tools import Tool
 
-Shape = Literal["list", "object", "single value"]
-_SHAPES: Mapping[str, Shape] = {"array": "list", "object": "object"}
+Shape = Literal["a list", "an object", "a single value"]
+_SHAPES: Mapping[str, Shape] = {"array": "a list", "object": "an object"}
 
 
 class OutputPart(NamedTuple):
@@ -31,7 +31,7 @@ def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
 
     >>> movies = {"properties": {"results": {"items": {"properties": {"id": {"type": "integer"}}}}}}
     >>> output_part(movies, ("results", 0, "id"))
-    OutputPart(is_declared=True, shapes=frozenset({'single value'}))
+    OutputPart(is_declared=True, shapes=frozenset({'a single value'}))
     >>> output_part(movies, ("results", 0, "title")).is_declared, output_part(None, ("a",)).is_declared
     (False, True)
     """
@@ -47,12 +47,14 @@ def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
             return OutputPart(False, frozenset())
         is_many = is_many or part == EACH
         before.append(0 if is_item else part)
-    return OutputPart(True, frozenset({"list"}) if is_many else shapes_of(schema_at(before, schema), schema))
+    return OutputPart(
+        True, frozenset({"a list"}) if is_many else shapes_of(schema_at(before, schema), schema)
+    )
 
 
 def shapes_of(schema: Schema, root: Schema) -> frozenset[Shape]:
     """What a value may be: a list, an object or a single value; empty if the schema does not say."""
-    return frozenset(_SHAPES.get(kind, "single value") for kind in kinds_of(schema, root) - {"null"})
+    return frozenset(_SHAPES.get(kind, "a single value") for kind in kinds_of(schema, root) - {"null"})
 
 
 def fault_of(reference: Reference, source: Tool, target: Tool, background: Background) -> str | None:
@@ -78,7 +80,14 @@ def _plain(path: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def takes(tool: Tool, place: Iterable[str | int]) -> frozenset[Shape]:
-    """What an argument of a tool, or a part of one, may be; empty if its schema does not say."""
-    schema = tool.input_schema
-    return frozenset() if schema is None else shapes_of(schema_at(list(place), schema), schema)
+def takes(tool: Tool, place: Iterable[str | int], *, is_whole: bool) -> frozenset[Shape]:
+    """What an argument of a tool, or a part of one, may be; empty if its schema does not say.
+
+    Args:
+        tool: The tool.
+        place: The path of the argument.
+        is_whole: Whether a whole result is given, which any text can be.
+    """
+    root = tool.input_schema or {}
+    schema = schema_at(list(place), root)
+    return frozenset() if is_whole and "string" in kinds_of(schema, root) else shapes_of(schema, root)

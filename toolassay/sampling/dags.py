@@ -48,9 +48,9 @@ class GrowingDag:
     def type_for(self, source: int, target: int) -> str | None:
         """The type of a link that can still be added from `source` to `target`, or None."""
         filled = self._filled.get(target)
-        if filled and self.neighbours.fields(source, target):
-            if not self.neighbours.free_fields(source, target, filled):
-                return None
+        feeds = self.neighbours.fields(source, target) if filled else ()
+        if filled and feeds and not self.neighbours.free_fields(source, target, filled):
+            return None
         for kind in self.neighbours.types(source, target):
             if self._fed[target, kind] < self.neighbours.slots(target, kind):
                 return kind

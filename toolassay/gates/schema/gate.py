@@ -241,11 +241,11 @@ class NamedCall:
         if source is None or source == tool.id:
             return None
         part = output_part(self._background.library[source].output_schema, reading.path)
-        wanted = takes(tool, place)
+        wanted = takes(tool, place, is_whole=not reading.path)
         if not part.shapes or not wanted or part.shapes & wanted:
             return None
         gives, needs = " or ".join(sorted(part.shapes)), " or ".join(sorted(wanted))
-        return f"'{path_text(place)[1:]}' of '{tool.id}' takes a {needs}; {shown(text)} is a {gives}"
+        return f"'{path_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
 
     def _value(
         self, value: Any, parameter: Parameter, tool: Tool, reader: ReferenceReader, place: int, where: str
