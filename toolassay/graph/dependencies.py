@@ -212,6 +212,11 @@ def strongest(
     return kept
 
 
+def fields_of(link: Dependency) -> tuple[FieldPair, ...]:
+    """The values that flow through a link; none if only the order of its tools was observed."""
+    return link.fields if link.kind == "dependency" else ()
+
+
 def is_pinned(link: Dependency) -> bool:
     """Whether a person decided on a link, so that no rule removes it."""
     return link.origin == "user" or bool(dict(link.further).get("pinned"))
