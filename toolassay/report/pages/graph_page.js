@@ -360,8 +360,8 @@
       return;
     }
     const tool = tools[chosen];
-    const parts = [element("h2", { tabindex: "-1" }, tool.id), element("p", {}, tool.description || "No description.")];
-    if (editor) parts.push(...editor.sections(chosen, near));
+    const head = [element("h2", { tabindex: "-1" }, tool.id), element("p", {}, tool.description || "No description.")];
+    const parts = [];
     if (tool.takes.length) parts.push(...section("Takes", chips(tool.takes)));
     if (tool.gives.length) parts.push(...section("Gives", chips(tool.gives)));
     if (tool.parameters.length) {
@@ -380,8 +380,14 @@
       parts.push(...section(`Can come before it (${near.before.size})`, neighbourList(near.before)));
       parts.push(...section(`Can come after it (${near.after.size})`, neighbourList(near.after)));
     }
-    const scrolled = $("detail").scrollTop;
-    $("detail").replaceChildren(...parts);
+    const [scrolled, unfolded] = [$("detail").scrollTop, $("detail").querySelector("details")?.open];
+    if (editor) {
+      const fold = element("details", {}, element("summary", {}, "Parameters, result and source"), ...parts);
+      fold.open = described === chosen && unfolded;
+      $("detail").replaceChildren(...head, fold, ...editor.sections(chosen, near));
+    } else {
+      $("detail").replaceChildren(...head, ...parts);
+    }
     $("detail").scrollTop = described === chosen ? scrolled : 0;
     described = chosen;
   };
