@@ -90,6 +90,11 @@ def properties_at(schema: Any, root: Schema) -> tuple[Property, ...]:
     return tuple(Property(name, resolve(one, root), name in required) for name, one in properties.items())
 
 
+def declared_at(schema: Any, root: Schema) -> Mapping[str, Any]:
+    """The schemas of the properties of a part of a schema as they are written, references included."""
+    return _collected(schema, root, {})[0]
+
+
 _Found = tuple[dict[str, Any], set[str]]
 
 

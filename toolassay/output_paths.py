@@ -1,8 +1,9 @@
 """Paths into the result of a tool, and references to another step's output in the arguments of a plan.
 
-A path names a place in a result: `results[].id` is the `id` of each item of `results`. In an argument, a
-reference is `<node-j>`, the whole output of node j, or `<node-j>.path`, a part of it. `<node-0>.results[0].id`
-is the id of the first item, `<node-0>.results[*].id` the list of the ids of all items.
+A path names a place in a result: `results[].id` is the `id` of each item of `results`.
+
+In an argument, a reference is `<node-j>`, the whole output of node j, or `<node-j>.path`, a part of it:
+`<node-0>.results[0].id` is the id of the first item, `<node-0>.results[*].id` a list with those of all items.
 """
 
 from __future__ import annotations

@@ -1,0 +1,214 @@
+"""The evidence that a field of one tool's result fills an argument of another, as a score with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words, route_of, verb_of
+from toolassay.graph.derive.names import IDENTITIES, attribute_fit, meaning_of, same_thing, words_of
+from toolassay.tools import Tool
+
+# The best match of names and types alone; other evidence lowers it.
+_BEST = 0.95
+_DESCRIBED = 0.75  # of that for a result without a schema
+_EMBEDDED = 0.82  # an object inside what the tool is about
+_DEEPER = 0.85  # each further object around the field
+_OPTIONAL = 0.85
+_ECHO = 0.2  # the result repeats an argument of its own tool
+_OTHER_ROUTE = 0.5  # another collection of the same name
+_NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
+_EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
+_VERBS = {"search": 1.0, "find": 0.96, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
+_SINGLE = 0.93  # not a list to choose from
+_SIMILAR = 0.3  # similarity of descriptions from which it counts in full
+_NUMBERS = frozenset({"integer", "number"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFields:
+    """What is known of one tool.
+
+    Attributes:
+        tool: The tool.
+        route: The path of its operation.
+        verb: What it does with its thing (see `verb_of`).
+        taken: Its arguments that may come from elsewhere.
+        given: The fields of its result.
+    """
+
+    tool: Tool
+    route: Route | None
+    verb: str
+    taken: Sequence[Taken]
+    given: Sequence[Given]
+
+    @property
+    def needs(self) -> list[Taken]:
+        """The required arguments."""
+        return [one for one in self.taken if one.required]
+
+
+class Match(NamedTuple):
+    """A field that may fill an argument, how likely, and why."""
+
+    score: float
+    given: Given
+    taken: Taken
+    owner: Owner
+
+
+def type_fit(given: Given, taken: Taken) -> float:
+    """How well types, formats and allowed values agree, from 0 to 1; unknown ones agree."""
+    if given.values and taken.values and not given.values & taken.values:
+        return 0.0
+    if taken.values and not given.values:
+        return 0.4
+    if given.format and taken.format and given.format != taken.format and "string" in given.kinds:
+        return 0.3
+    return _kind_fit(given.kinds, taken.kinds)
+
+
+def _kind_fit(given: frozenset[str], taken: frozenset[str]) -> float:
+    if not given or not taken or given & taken:
+        return 1.0
+    if given <= _NUMBERS and taken <= _NUMBERS:
+        return 0.95
+    if "string" in taken and given & _NUMBERS:
+        return 0.9
+    if "string" in given and taken & _NUMBERS:
+        return 0.4
+    return 0.0
+
+
+def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
+    """How likely the names refer to the same attribute of the same thing, from 0 to 1."""
+    thing = same_thing(owner.thing, taken.thing)
+    if not thing:
+        return 0.0
+    if given.is_described:
+        return thing * owner.certainty * (0.9 if taken.attribute in IDENTITIES or not taken.attribute else 0.7)
+    return thing * owner.certainty * attribute_fit(given.attribute, taken.attribute)
+
+
+def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match | None:
+    """The evidence from the two fields alone; None if they cannot fit."""
+    score = _BEST * name_fit(given, owner, taken)
+    if not score:
+        return None
+    score *= type_fit(given, taken)
+    if given.is_described:
+        score *= _DESCRIBED
+    elif not given.own:
+        score *= _EMBEDDED
+    if not score:
+        return None
+    score *= _DEEPER ** max(0, given.depth - 1)
+    score *= 1.0 if taken.required else _OPTIONAL
+    if is_echo(source, given, owner, taken):
+        score *= _ECHO
+    return Match(score, given, taken, owner)
+
+
+def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> bool:
+    """Whether a result only repeats what its tool was asked with.
+
+    An item of a list has an id of its own: the films similar to a film are others. An email address of a user
+    is news to who asked with the user's id; another name of the user is not.
+    """
+    if given.own and given.listed:
+        return False
+    identifies = taken.attribute in IDENTITIES or not taken.attribute
+    return any(
+        same_thing(owner.thing, one.thing) >= 0.9
+        and (identifies or attribute_fit(given.attribute, one.attribute) >= 0.5)
+        for one in source.taken
+        if (one.required or not given.own) and not one.listed
+    )
+
+
+def route_fit(source: ToolFields, taken: Taken, rivals: int) -> float:
+    """Whether the source is in the same part of the service, where several have things of one name.
+
+    Args:
+        source: The tool that gives the value.
+        taken: The argument.
+        rivals: The number of different paths that lead to things of this name.
+    """
+    if rivals < 2 or source.route is None or not taken.route:
+        return 1.0
+    wanted, there = set(taken.route), set(source.route.fixed)
+    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * len(wanted & there) / len(wanted)
+
+
+def link_score(source: ToolFields, target: ToolFields, matches: Iterable[Match]) -> float:
+    """The score of a link: that of its best match, with what is known of the two tools."""
+    ranked = sorted((one.score for one in matches), reverse=True)
+    best = next(iter(matches))
+    score = ranked[0]
+    for further in ranked[1:3]:
+        score = 1 - (1 - score) * (1 - 0.1 * further)
+    score *= _VERBS[source.verb]
+    if not best.given.listed and not best.given.is_described:
+        score *= _SINGLE
+    score *= _EACH_NEED ** min(3, len(source.needs))
+    return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
+
+
+def with_similarity(score: float, similarity: float, *, is_described: bool) -> float:
+    """A score lowered for tools whose descriptions have little in common: by at most 4 %, or 25 % without schemas."""
+    least = 0.75 if is_described else 0.96
+    return score * (least + (1 - least) * min(1.0, similarity / _SIMILAR))
+
+
+def covered(source: ToolFields, target: ToolFields, matches: Iterable[Match]) -> float:
+    """The share of the target's required arguments that the source gives, or was itself asked with."""
+    needs = target.needs
+    if not needs:
+        return 1.0
+    fed = {one.taken.path for one in matches}
+    known = {(one.thing, one.attribute) for one in source.taken}
+    return sum(one.path in fed or (one.thing, one.attribute) in known for one in needs) / len(needs)
+
+
+def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
+    """Why there is a link, one clause each, the most important first."""
+    found = []
+    for one in matches:
+        found.append(_names(source, one))
+    best = matches[0]
+    if best.given.kinds & best.taken.kinds and not best.given.is_described:
+        kinds = " or ".join(sorted(best.given.kinds & best.taken.kinds))
+        form = f" ({best.taken.format})" if best.taken.format and best.taken.format == best.given.format else ""
+        found.append(f"both are {kinds}{form}")
+    if best.given.values & best.taken.values:
+        found.append("their allowed values overlap")
+    if best.given.listed and best.given.own and source.verb in ("search", "find"):
+        found.append(f"the source {'finds' if source.verb == 'search' else 'lists'} what the target works on")
+    if best.taken.required:
+        found.append(f"`{best.taken.path}` is required")
+    if missing := _missing(source, target, matches):
+        found.append(f"{', '.join(f'`{path}`' for path in missing)} must come from elsewhere")
+    return found
+
+
+def _names(source: ToolFields, one: Match) -> str:
+    taken = f"`{one.taken.path}`"
+    if one.given.is_described:
+        return f"{one.owner.why} says that the result is about {in_words(one.owner.thing, '')}, which {taken} names"
+    where = f"`{one.given.path}`"
+    what = in_words(one.owner.thing, one.given.attribute)
+    name = meaning_of(one.given.path.rpartition(".")[2])
+    if name.thing and name == meaning_of(one.taken.path.rpartition(".")[2]):
+        return f"{where} and {taken} have the same name"
+    return f"{where} is {what} ({one.owner.why}), which {taken} takes"
+
+
+def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
+    fed = {one.taken.path for one in matches}
+    known = {(one.thing, one.attribute) for one in source.taken}
+    return [one.path for one in target.needs if one.path not in fed and (one.thing, one.attribute) not in known]
+
+
+__all__ = ["Match", "ToolFields", "link_score", "match", "reasons", "route_fit", "route_of", "verb_of", "words_of"]

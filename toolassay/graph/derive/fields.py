@@ -1,0 +1,504 @@
+"""The fields of tools: what arguments they take and what fields their results give, and of what things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from toolassay.argument_schemas import declared_at, kinds_of, properties_at, resolve
+from toolassay.graph.derive.names import (
+    IDENTITIES,
+    TRANSPARENT,
+    Meaning,
+    Words,
+    is_control,
+    is_empty_name,
+    meaning_of,
+    thing_of,
+    words_of,
+)
+from toolassay.output_paths import EACH, Part, path_text
+from toolassay.tools import Tool
+
+# Bounds on what is read of one tool.
+_DEEPEST_ARGUMENT, _MOST_ARGUMENTS = 3, 200
+_DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000
+
+Values = frozenset[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An argument of a tool that may come from another tool.
+
+    Attributes:
+        path: Its path, e.g. `filter.movie_id`.
+        thing: The things that it may refer to; the first is what its name says, or its place if it says none.
+        attribute: The attribute of the thing, e.g. "id"; empty if the name is only that of the thing.
+        kinds: Its JSON types; those of its items if it is a list. Empty if unknown.
+        format: Its format; "" without one.
+        values: Its `enum`; empty without one.
+        required: Whether the tool needs it.
+        listed: Whether it is a list.
+        route: For a parameter in the path of an operation, the fixed parts of the path before it.
+        description: What the tool says about it.
+    """
+
+    path: str
+    thing: Words
+    attribute: str
+    kinds: frozenset[str]
+    format: str
+    values: Values
+    required: bool
+    listed: bool
+    route: tuple[str, ...]
+    description: str = field(compare=False)
+
+    @property
+    def meaning(self) -> str:
+        """The argument in words: "the id of a movie"."""
+        return in_words(self.thing, self.attribute)
+
+
+IDENTIFYING = IDENTITIES | {"name", "slug", "key"}
+"""Attributes by which an object without a known name may be recognised."""
+
+
+class Owner(NamedTuple):
+    """A thing that an object in a result may be, how certain that is, and why."""
+
+    thing: Words
+    certainty: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A field in the result of a tool that identifies or describes something.
+
+    Attributes:
+        path: Its path, e.g. `results[].id`; "" is the whole result.
+        owners: The things whose attribute it may be.
+        attribute: The attribute, e.g. "id"; empty if the name is only that of the thing.
+        kinds: Its JSON types; empty if unknown.
+        format: Its format; "" without one.
+        values: Its `enum`; empty without one.
+        listed: Whether it is in a list.
+        own: Whether it belongs to the objects that the tool is about, not to one inside them.
+        depth: Number of objects around it, without lists and containers without a name of their own.
+        shape: The names of the fields beside it.
+        bare: Whether its name is only that of the attribute, so that the object says of what.
+        named: Whether the schema of its object has a name.
+        is_described: Whether it is known from names and descriptions only.
+    """
+
+    path: str
+    owners: tuple[Owner, ...]
+    attribute: str
+    kinds: frozenset[str]
+    format: str
+    values: Values
+    listed: bool
+    own: bool
+    depth: int
+    shape: frozenset[str]
+    bare: bool = False
+    named: bool = False
+    is_described: bool = False
+
+
+def in_words(thing: Words, attribute: str) -> str:
+    """An attribute of a thing in words.
+
+    >>> in_words(("movie",), "id"), in_words(("owner",), "")
+    ('the id of a movie', 'an owner')
+    """
+    if not thing:
+        return f"the {attribute}"
+    name = " ".join(thing)
+    article = "an" if name[0] in "aeio" else "a"
+    return f"the {attribute} of {article} {name}" if attribute else f"{article} {name}"
+
+
+class Route(NamedTuple):
+    """The path of an operation: fixed parts and parameters in turn, e.g. `("movie", "{movie_id}", "credits")`."""
+
+    method: str
+    parts: tuple[str, ...]
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        return tuple(part for part in self.parts if part[:1] != "{")
+
+    def before(self, parameter: str) -> tuple[str, ...] | None:
+        """The fixed parts before a parameter; None if it is not in the path."""
+        for number, part in enumerate(self.parts):
+            if f"{{{parameter}}}" in part:
+                return tuple(one for one in self.parts[:number] if one[:1] != "{")
+        return None
+
+    @property
+    def ends_in_parameter(self) -> bool:
+        return bool(self.parts) and self.parts[-1][:1] == "{"
+
+
+def route_of(tool: Tool) -> Route | None:
+    """The path of an imported operation; None for another tool."""
+    path, method = tool.source.get("path"), tool.source.get("method")
+    if not isinstance(path, str) or not path.startswith("/"):
+        return None
+    parts = [part for part in re.split(r"[/:]", path.partition("?")[0]) if part]
+    return Route(str(method or "").upper(), tuple(parts))
+
+
+# The first word of a tool's name that says what it does, by the effect on what it returns.
+FINDS = frozenset("search find list query lookup discover browse fetch get retrieve read show describe all".split())
+MAKES = frozenset("create add insert new register open start make generate upload book post save copy build".split())
+REMOVES = frozenset("delete remove destroy cancel close revoke unregister drop purge clear archive kill".split())
+CHANGES = frozenset("update edit modify set patch put replace change rename move enable disable write".split())
+_VERBS = FINDS | MAKES | REMOVES | CHANGES | frozenset(
+    "send run execute check validate convert compute calculate submit apply approve assign attach detach play stop "
+    "pause resume export import download sync reset refresh verify test restart invite join leave merge push pull "
+    "commit checkout navigate click type press scroll".split()
+)  # fmt: skip
+
+
+def verb_of(tool: Tool, route: Route | None) -> str:
+    """What a tool does with its thing: "search", "find", "make", "change", "remove", or "" if unknown."""
+    words = _tool_words(tool)
+    if route is not None:
+        if route.method == "DELETE":
+            return "remove"
+        if route.method in ("PUT", "PATCH"):
+            return "change"
+        searches = route.method == "GET" or "search" in words
+        if searches:
+            return "search" if {"search", "query", "lookup"} & {*words, *route.fixed} else "find"
+        last = set(words_of(route.fixed[-1])) if route.fixed else set()
+        return "remove" if last & REMOVES else "make" if not route.ends_in_parameter else "change"
+    for word in words:
+        for verb, known in (("remove", REMOVES), ("make", MAKES), ("change", CHANGES), ("find", FINDS)):
+            if word in known:
+                return "search" if word in ("search", "query", "lookup", "discover", "find") else verb
+    return ""
+
+
+def _tool_words(tool: Tool) -> Words:
+    return words_of(str(tool.source.get("name") or tool.id))
+
+
+def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
+    """What a tool is about: for an operation what its path ends in, else the nouns of its name."""
+    if route is not None:
+        found: list[Owner] = []
+        for part in reversed(route.parts):
+            if part[:1] == "{":
+                if found:  # "credits" in "/movie/{id}/credits": they are not movies
+                    break
+            elif thing := words_of(part):
+                # "/movie/popular" is about movies, "/search/movie" too.
+                found.append(Owner(thing, 0.85 if found else 0.9, f"the path names `{part}`"))
+            if len(found) == 2:
+                break
+        return tuple(found)
+    words = tuple(word for word in _tool_words(tool) if word not in _VERBS and not word.isdigit())
+    if not words:
+        return ()
+    owners = [Owner(words, 0.85, "its name")]
+    if len(words) > 1:
+        # "git_branch" is about a branch, "search_movie_by_title" about a movie.
+        cut = next((n for n, word in enumerate(words) if word in ("by", "for", "of", "in", "from", "to")), None)
+        if cut:
+            owners = [Owner(words[:cut], 0.85, "its name")]
+        owners += [Owner(owners[0].thing[n:], 0.8, "its name") for n in range(1, len(owners[0].thing))]
+    return tuple(owners)
+
+
+def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
+    """The arguments of a tool that may come from other tools: not page sizes, free texts and the like."""
+    schema = tool.input_schema
+    if schema is None:
+        return [
+            _taken(one.name, one.name, {"type": one.type}, {}, one.required is not False, tool, route)
+            for one in tool.parameters
+            if not is_control(one.name)
+        ]
+    found: list[Taken] = []
+    waiting: list[tuple[tuple[Part, ...], Any, bool, int]] = [((), schema, True, 0)]
+    while waiting and len(found) < _MOST_ARGUMENTS:
+        place, part, needed, depth = waiting.pop(0)
+        for one in properties_at(part, schema):
+            path, inner = (*place, one.name), one.schema
+            required = needed and one.required
+            if depth and not required:
+                continue  # what an optional object has inside is data to write, rarely a reference
+            kinds = kinds_of(inner, schema)
+            items = resolve(inner.get("items"), schema) if "array" in kinds else {}
+            if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
+                is_list = "object" not in kinds
+                inside = (*path, EACH) if is_list else path
+                if is_empty_name(one.name):  # an envelope such as `data`
+                    waiting.append((inside, items if is_list else inner, True, depth))
+                else:
+                    waiting.append((inside, items if is_list else inner, required, depth + 1))
+                continue
+            taken = _taken(path_text(path), one.name, inner, schema, required, tool, route)
+            if not is_control(one.name) and not _is_setting(taken, is_named=route is None):
+                found.append(taken)
+    return found
+
+
+# Attributes that a tool changes or sets as often as it refers to a thing by them.
+_DESCRIBING = frozenset(
+    "name title email username login url link href path token code number slug key handle tag index symbol hash "
+    "reference iban".split()
+)
+
+
+def _is_setting(taken: Taken, *, is_named: bool) -> bool:
+    """Whether an argument is a value to set or a choice, rather than a reference to a thing.
+
+    Args:
+        taken: The argument.
+        is_named: Whether the tool has no path, so that a bare `name` may refer to a thing.
+    """
+    bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == ()
+    if bare and taken.attribute in _DESCRIBING and not taken.route and not is_named:
+        return True
+    if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
+        return True
+    if not taken.required and taken.attribute in _DESCRIBING - {"code", "number", "slug", "key"}:
+        return True
+    return not taken.attribute and bool(taken.values)
+
+
+def _taken(
+    path: str, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], required: bool, tool: Tool,
+    route: Route | None,
+) -> Taken:  # fmt: skip
+    kinds = kinds_of(schema, root) - {"null"}
+    listed = "array" in kinds
+    declared = resolve(schema.get("items"), root) if listed else schema
+    thing, attribute = meaning_of(name)
+    before = None if route is None else route.before(name)
+    if not thing and attribute:
+        thing = _thing_around(path, tool, route, before)
+    values = declared.get("enum")
+    description = schema.get("description")
+    if thing and not attribute and isinstance(description, str):
+        attribute = _described_attribute(description)
+    return Taken(
+        path,
+        thing,
+        attribute,
+        (kinds_of(declared, root) - {"null"}) if listed else kinds - {"array"},
+        str(declared.get("format") or ""),
+        _hashable(values),
+        required,
+        listed,
+        before or (),
+        description if isinstance(description, str) else "",
+    )
+
+
+# "the name of the namespace", "ID of the channel"; the first that a description names counts.
+_ATTRIBUTE = re.compile(r"\b(id|uuid|guid|name|slug|key|login|username|email|number|code|sha|url|uri)s?\b", re.IGNORECASE)
+
+
+def _described_attribute(description: str) -> str:
+    """The attribute of a thing that the first sentence of a description names; empty if it names none."""
+    found = _ATTRIBUTE.search(re.split(r"[.\n]", description, maxsplit=1)[0])
+    return found[1].lower() if found else ""
+
+
+def _thing_around(path: str, tool: Tool, route: Route | None, before: tuple[str, ...] | None) -> Words:
+    """What an argument named only `id` or `name` is of: the object around it, else what the path names."""
+    around = [part for part in re.split(r"[.\[\]]+", path) if part][:-1]
+    for part in reversed(around):
+        if words := thing_of(part):
+            return words
+    if before:
+        return words_of(before[-1])
+    owners = things_of_tool(tool, route)
+    return owners[0].thing if owners else ()
+
+
+def _hashable(values: Any) -> Values:
+    if not isinstance(values, list):
+        return frozenset()
+    return frozenset(value for value in values if isinstance(value, str | int | float | bool))
+
+
+def given_fields(tool: Tool, route: Route | None, wanted: frozenset[str]) -> list[Given]:
+    """The fields of a tool's result that may fill arguments.
+
+    Args:
+        tool: The tool.
+        route: Its path.
+        wanted: The last words of the things and attributes that some argument refers to; other fields are
+            left out.
+    """
+    schema = tool.output_schema
+    if schema is None:
+        return []
+    return list(_Result(tool, schema, route, wanted).fields())
+
+
+class _Place(NamedTuple):
+    """An object in a result; see `Given` for the words."""
+
+    path: tuple[Part, ...]
+    schema: Any
+    owners: tuple[Owner, ...]
+    own: bool
+    depth: int
+    level: int
+    named: bool
+    top: bool
+    shape: frozenset[str]
+
+
+class _Result:
+    """Walks the schema of one result, breadth first."""
+
+    def __init__(
+        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, wanted: frozenset[str]
+    ) -> None:
+        self.tool, self.schema, self.route, self.wanted = tool, schema, route, wanted
+        self.about = things_of_tool(tool, route)
+        if route is not None and self.about and self.about[0].thing[-1] in wanted:
+            self.about = self.about[:1]
+        self.is_single = verb_of(tool, route) in ("make", "change") or bool(route and route.ends_in_parameter)
+        self.left = _MOST_RESULTS
+
+    def fields(self) -> Iterator[Given]:
+        start, path, first = self._unlisted(self.schema, ())
+        waiting = [_Place(path, start, self._named(first, self.about), True, 0, 0, _has_name(first), True, frozenset())]
+        seen: set[tuple[str, bool]] = set()
+        while waiting and self.left > 0:
+            place = waiting.pop(0)
+            members = declared_at(place.schema, self.schema)
+            # The fields in `metadata` are those of the object around it, which has a shape of its own.
+            shape = place.shape or frozenset(members)
+            for name, member in members.items():
+                self.left -= 1
+                inner, inner_path, found = self._unlisted(member, (*place.path, name))
+                kinds = kinds_of(inner, self.schema) - {"null"}
+                if "object" in kinds or (not kinds and declared_at(inner, self.schema)):
+                    reference = member.get("$ref") if isinstance(member, Mapping) else None
+                    # An object that contains itself is followed once.
+                    key = str(reference or found), place.own
+                    if place.level < _DEEPEST_RESULT and (key not in seen or not reference):
+                        if reference:
+                            seen.add(key)
+                        waiting.append(self._inside(place, name, inner, inner_path, found))
+                    continue
+                given = self._given(place, name, inner, inner_path, kinds, shape)
+                if given is not None:
+                    yield given
+
+    def _unlisted(self, schema: Any, path: tuple[Part, ...]) -> tuple[Any, tuple[Part, ...], tuple[str, ...]]:
+        """The items of lists of a schema, the path to them, and the names of the schemas on the way."""
+        names: list[str] = []
+        for _ in range(4):
+            if isinstance(schema, Mapping):
+                reference = schema.get("$ref")
+                if isinstance(reference, str):
+                    names.append(reference.rpartition("/")[2])
+                resolved = resolve(schema, self.schema)
+                if isinstance(title := resolved.get("title"), str):
+                    names.append(title)
+                for keyword in ("allOf", "anyOf", "oneOf"):
+                    for one in resolved.get(keyword) or ():
+                        if isinstance(one, Mapping) and isinstance(one.get("$ref"), str):
+                            names.append(one["$ref"].rpartition("/")[2])
+                if "array" in kinds_of(resolved, self.schema) and isinstance(resolved.get("items"), Mapping):
+                    schema, path = resolved["items"], (*path, EACH)
+                    continue
+                return resolved, path, tuple(names)
+            break
+        return schema, path, tuple(names)
+
+    def _named(self, names: Iterable[str], others: tuple[Owner, ...]) -> tuple[Owner, ...]:
+        """Owners by the names of schemas, then others."""
+        found = {}
+        for name in names:
+            if 0 < len(thing := thing_of(name)) <= 4:
+                found.setdefault(thing, Owner(thing, 1.0, f"its schema is `{name}`"))
+                for start in range(1, len(thing)):
+                    found.setdefault(thing[start:], Owner(thing[start:], 0.75, f"its schema is `{name}`"))
+        for owner in others:
+            if owner.thing not in found or found[owner.thing].certainty < owner.certainty:
+                found[owner.thing] = owner
+        return tuple(found.values())
+
+    def _inside(
+        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
+    ) -> _Place:
+        words = words_of(name)
+        level, named = place.level + 1, _has_name(names)
+        if len(words) == 1 and words[0] in TRANSPARENT:
+            around = place.shape or frozenset(declared_at(place.schema, self.schema))
+            return place._replace(path=path, schema=schema, level=level, shape=around)
+        if is_empty_name(name):
+            owners = self._named(names, place.owners)
+            named = named or place.named
+            return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
+        thing = thing_of(name)
+        own = place.own and any(owner.thing[-1:] == thing[-1:] for owner in self.about)
+        if place.top:
+            # The list in the result of an operation on a list, or in an envelope, whatever its name.
+            own = own or (EACH in path and not self.is_single) or not self._identifies(place.schema)
+        why = f"it is in `{name}`"
+        others = [Owner(thing, 0.95, why), *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing)))]
+        if place.depth == 0 and place.own and EACH in path and not names and len(declared_at(schema, self.schema)) > 2:
+            # "cast" of "credits": what the list is of may be what the tool is about.
+            others += [Owner(one.thing, one.certainty * 0.6, one.why) for one in self.about]
+        depth = place.depth + (0 if own else 1)
+        return _Place(path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset())
+
+    def _identifies(self, schema: Any) -> bool:
+        """Whether an object has a field that identifies it."""
+        found = (words_of(name) for name in declared_at(schema, self.schema))
+        return any(len(words) == 1 and words[0] in IDENTIFYING for words in found)
+
+    def _given(
+        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], kinds: frozenset[str],
+        shape: frozenset[str],
+    ) -> Given | None:  # fmt: skip
+        thing, attribute = meaning_of(name)
+        owners: tuple[Owner, ...]
+        own = place.own
+        if thing and attribute and not (thing[-1] in self.wanted or attribute in self.wanted):
+            return None
+        if thing:
+            owners = tuple(
+                Owner(thing[n:], 1.0 if n == 0 else 0.85, f"its name is `{name}`") for n in range(len(thing))
+            )
+            # `movie_id` in a movie is its own id, in a review that of another thing.
+            own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.9)
+        elif attribute:
+            owners = place.owners
+        else:
+            return None
+        owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
+        # What an object without a known name is may follow from its fields.
+        may_be_known = not thing and attribute in IDENTIFYING
+        if not (owners or may_be_known):
+            return None
+        # A number or a truth value without an attribute is a measure: `total_tracks`, `is_public`.
+        if not attribute and (is_control(name) or kinds & {"boolean", "integer", "number"}):
+            return None
+        values = _hashable(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
+        form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
+        return Given(
+            path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own, place.depth,
+            shape, not thing, place.named,
+        )  # fmt: skip
+
+
+def _has_name(names: Iterable[str]) -> bool:
+    return any(map(thing_of, names))
