@@ -48,6 +48,9 @@ const linkEditor = (data, store, page) => {
   // ---- the links of the chosen tool ----
   const flows = (fields) => element("ul", { class: "flows" }, ...fields.map(({ from, to }) =>
     element("li", {}, element("code", {}, from || "whole result"), " → ", element("code", {}, to))));
+  // Names in backticks are set as code: "`id` fits" has one, "5` and more" none.
+  const withCode = (text) => text.split(/`([^`]+)`/).map((part, place) =>
+    (place % 2 ? element("code", {}, part) : part));
   const verdictOf = ({ verdict }) => {
     if (verdict === undefined || verdict === null) return [];
     const parts = typeof verdict === "object"
@@ -88,7 +91,7 @@ const linkEditor = (data, store, page) => {
     made.append(element("div", { class: "bar", "aria-hidden": "true" }, bar));
     if (link.fields.length) made.append(flows(link.fields));
     if (!link.fields.some(({ to }) => to === link.type)) made.append(element("p", {}, `type: ${link.type}`));
-    if (link.reasons.length) made.append(element("p", { class: "quiet" }, link.reasons.join("; ")));
+    if (link.reasons.length) made.append(element("p", { class: "quiet" }, ...withCode(link.reasons.join("; "))));
     const pinned = link.further.pinned && !edit;
     const facts = [link.kind, `from ${link.origin}`, ...(link.count ? [`seen ${count(link.count, "time")}`] : []),
       ...(pinned ? ["pinned"] : []), ...verdictOf(link.further), ...stateOf(key), ...(link.further.note ? [`note: ${link.further.note}`] : [])];
