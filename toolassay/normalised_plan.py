@@ -13,6 +13,7 @@ from typing import Any
 
 from toolassay.argument_schemas import as_meant
 from toolassay.graph import DependencyType
+from toolassay.output_paths import parse_reference, reference_text
 from toolassay.tools import ToolLibrary
 
 # A decimal number without leading zeros, which are significant in codes such as "007".
@@ -135,6 +136,8 @@ STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
 
 Argument = tuple[Hashable, Hashable]
 """A name (or resource type) and a comparable value; text may contain references `<node-j>`."""
+Normal = Callable[[Any], Any]
+"""Gives references in a value one spelling, or leaves them unchanged."""
 
 
 @dataclass(eq=False)
@@ -183,12 +186,14 @@ class PlanReader:
     Args:
         library: The tools; a reference has the output type of its tool, and arguments of tools with an
             `input_schema` are compared as JSON (`comparable_json`).
-        dependency_type: In resource names, "_" is replaced by " "; temporal names are kept.
+        dependency_type: In names of resource plans, "_" is replaced by " ". In schema plans, references with
+            the same path are equal however it is spelled (`normal_references`).
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
         self._is_resource = dependency_type == "resource"
         self.name: Callable[[str], str] = _with_blanks if self._is_resource else str
+        self._normal: Normal = normal_references if dependency_type == "schema" else _unchanged
         self._schemas = {} if self._is_resource else {t.id: t.input_schema for t in library if t.input_schema}
         self._output_types = {
             self.name(tool.id): tool.outputs[0] if tool.outputs else "none" for tool in library
@@ -239,9 +244,9 @@ class PlanReader:
         if not isinstance(given, list):
             return [("unreadable", comparable(given))]
         if schema is not None:
-            return [found for argument in given if (found := _typed_argument(argument, schema))]
+            return [found for argument in given if (found := _typed_argument(argument, schema, self._normal))]
         if not self._is_resource:
-            return [_temporal_argument(argument) for argument in given]
+            return [_temporal_argument(argument, self._normal) for argument in given]
         return [
             ("text", argument)
             if type(argument) is str and _PLAIN.fullmatch(argument)
@@ -294,22 +299,42 @@ def _step_text(step: Any) -> str:
     return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False)
 
 
-def _temporal_argument(argument: Any) -> Argument:
+def _temporal_argument(argument: Any, normal: Normal) -> Argument:
     if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
-        return argument["name"].strip(), comparable(argument["value"])
+        return argument["name"].strip(), comparable(normal(argument["value"]))
     return "unreadable", comparable(argument)
 
 
-def _typed_argument(argument: Any, schema: Mapping[str, Any]) -> Argument | None:
+def normal_references(value: Any) -> Any:
+    """A JSON value in which every reference has one spelling, also inside lists and objects.
+
+    >>> normal_references(["'<node-0>.results.0.id'", {"a": "<node-1>.items[]", "b": "see <node-0>.x"}])
+    ['<node-0>.results[0].id', {'a': '<node-1>.items[*]', 'b': 'see <node-0>.x'}]
+    """
+    if isinstance(value, list):
+        return [normal_references(one) for one in value]
+    if isinstance(value, dict):
+        return {key: normal_references(one) for key, one in value.items()}
+    if not isinstance(value, str) or "<node-" not in value:
+        return value
+    reference = parse_reference(_unquoted(value))
+    return value if reference is None else reference_text(reference)
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _typed_argument(argument: Any, schema: Mapping[str, Any], normal: Normal) -> Argument | None:
     """An argument of an imported tool; None for null where that means no argument."""
     if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
         name, value = argument["name"].strip(), argument["value"]
         if isinstance(value, bool | int | float) or (
             isinstance(value, str) and "{" not in value and "[" not in value
         ):
-            return name, comparable_json(value)  # most values; `as_meant` leaves them as they are
+            return name, comparable_json(normal(value))  # most values; `as_meant` leaves them as they are
         meant = as_meant({name: value}, schema, schema)
-        return (name, comparable_json(meant[name])) if name in meant else None
+        return (name, comparable_json(normal(meant[name]))) if name in meant else None
     return "unreadable", comparable(argument)
 
 

@@ -48,13 +48,19 @@ def size_of(messages: Sequence[dict[str, str]]) -> int:
     return sum(len(message["content"].encode(errors="replace")) for message in messages)
 
 
-def tool_sentence(tool: Tool) -> str:
+def tool_sentence(tool: Tool, *, with_paths: bool = False) -> str:
     """Describe a tool in plain text on one line; of parameters only the names, or the signature.
+
+    `with_paths` is that of `shown_tool`.
 
     >>> tool_sentence(Tool("Crop", "Cuts a picture", inputs=("image", "text"), outputs=("image",)))
     '- Crop: Cuts a picture. Takes image, text; gives image.'
     """
-    shown = shown_tool(tool) if tool.input_schema is not None else {"desc": tool.description}
+    shown = (
+        shown_tool(tool, with_paths=with_paths)
+        if tool.input_schema is not None
+        else {"desc": tool.description}
+    )
     description = " ".join(shown["desc"].split())
     parts = [f"- {tool.id}: {description}{'' if description.endswith(('.', '!', '?')) else '.'}"]
     if tool.is_resource:

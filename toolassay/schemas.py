@@ -58,7 +58,7 @@ def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema
     """
     node = _nodes(library.tools, dependency_type, name="task", arguments="arguments")
     parts = {"task_steps": _list(_TEXT, MOST_NODES), "task_nodes": _list(node, MOST_NODES)}
-    if dependency_type == "temporal":
+    if dependency_type != "resource":
         parts["task_links"] = _list(_link(library.ids), _MOST_LINKS)
     return _object(parts)
 

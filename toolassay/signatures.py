@@ -17,6 +17,7 @@ from toolassay.tools import Tool
 
 _MOST = 1_000  # characters of a signature
 _MOST_OF_RESULT = 400
+_MOST_WITH_PATHS = 1_500  # of a result to whose parts plans refer; the longest of TMDB's API has 1,268
 _MOST_NAMES = 200  # parameters that a signature names
 _MOST_DESCRIPTION = 2_000  # characters of a description in a prompt, of which the last
 _END = 500
@@ -55,24 +56,28 @@ def _is_optional(one: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _shown(tool: Tool) -> tuple[str, str, str | None]:
+def _shown(tool: Tool, most_of_result: int = _MOST_OF_RESULT) -> tuple[str, str, str | None]:
     """The description, the signature and the result of a tool with an `input_schema`."""
     description = tool.description
     if len(description) > _MOST_DESCRIPTION:  # the end stays: security probes plant their text there
         description = f"{description[: _MOST_DESCRIPTION - _END - 1]}…{description[-_END:]}"
-    result = None if tool.output_schema is None else signature(tool.output_schema, _MOST_OF_RESULT)
+    result = None if tool.output_schema is None else signature(tool.output_schema, most_of_result)
     return description, signature(tool.input_schema or {}), result
 
 
-def shown_tool(tool: Tool) -> dict[str, Any]:
+def shown_tool(tool: Tool, *, with_paths: bool = False) -> dict[str, Any]:
     """The object that a prompt shows of a tool: that of `tool_desc.json`, with signatures for schemas.
+
+    Args:
+        tool: The tool.
+        with_paths: Whether plans refer to parts of results. Then the signature of a result may be longer.
 
     >>> shown_tool(Tool("now", "Tells the time.", input_schema={"type": "object"}))
     {'id': 'now', 'desc': 'Tells the time.', 'parameters': '{}'}
     """
     if tool.input_schema is None:
         return tool.to_json()
-    description, takes, gives = _shown(tool)
+    description, takes, gives = _shown(tool, _MOST_WITH_PATHS if with_paths else _MOST_OF_RESULT)
     shown: dict[str, Any] = {"id": tool.id, "desc": description}
     if tool.is_resource:
         shown |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}

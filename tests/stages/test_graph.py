@@ -157,7 +157,7 @@ def test_tools_without_types_are_taken_as_temporal(tmp_path: Path) -> None:
     graph = build_graph(tmp_path, screen=heard.screen)
 
     assert (graph.dependency_type, graph.number_of_links) == ("temporal", 2)
-    assert "taken as temporal" in heard
+    assert "the dependency type is temporal" in heard
     assert json.loads((tmp_path / "benchmark.json").read_text())["dependency_type"] == "temporal"
     with pytest.raises(UsageError, match=r"tool_desc\.json:1: tool 'a' has neither input-type nor"):
         build_graph(tmp_path, dependency_type="resource")

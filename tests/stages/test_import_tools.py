@@ -63,7 +63,7 @@ def test_tools_report_and_benchmark_are_written(sheet: Path, capsys: Capture) ->
         ],
     }
     assert written(sheet, "benchmark.json")["imported"] == {"kind": "csv", "source": str(sheet)}
-    assert written(sheet, "benchmark.json")["dependency_type"] == "temporal"
+    assert written(sheet, "benchmark.json")["dependency_type"] == "schema"
 
 
 def test_a_skipped_part_is_exit_code_3(sheet: Path, capsys: Capture) -> None:
@@ -110,6 +110,20 @@ def test_an_update_lists_the_changes_and_keeps_the_former_tools(sheet: Path, cap
     assert "added: pay\nremoved: book\nchanged: find_room (desc, parameters, input_schema)\n" in done.out
     assert [path.read_bytes() for path in (sheet.parent / "mine").glob("tool_desc.2*.json")] == [former]
     assert "no tool was added, removed or changed" in run(capsys, sheet, "--update").out
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"), [("temporal", "temporal"), ("schema", "schema"), ("resource", "schema")]
+)
+def test_an_update_keeps_what_plans_mean_unless_the_tools_had_types(
+    recorded: str, expected: str, sheet: Path, capsys: Capture
+) -> None:
+    run(capsys, sheet)
+    benchmark = sheet.parent / "mine" / "benchmark.json"
+    benchmark.write_text(json.dumps({"benchmark": "taskbench", "dependency_type": recorded}))
+    sheet.write_text("name,description,arguments\npay,Pays.,amount\n")
+    assert run(capsys, sheet, "--update").code == 0
+    assert written(sheet, "benchmark.json")["dependency_type"] == expected
 
 
 def test_force_replaces_tools_of_any_origin(sheet: Path, capsys: Capture) -> None:

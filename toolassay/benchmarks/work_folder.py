@@ -155,6 +155,8 @@ def graph_fingerprint(graph: ToolGraph) -> str:
     if not graph.is_implied:
         for link in graph.links():
             digest.update(json.dumps(link).encode())
+        for dependency in graph.dependencies():
+            digest.update(json.dumps([dependency.score, dependency.kind, dependency.fields]).encode())
     return digest.hexdigest()
 
 

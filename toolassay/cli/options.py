@@ -151,9 +151,10 @@ def dependency_type() -> Callable[[Function], Function]:
     return option(
         "dependency_type",
         default=None,
-        metavar="resource|temporal",
+        metavar="resource|temporal|schema",
         help="What a link means. resource: an output type of one tool is an input type of the other; "
-        "temporal: any order [default: the one in benchmark.json, else resource].",
+        "temporal: any order; schema: a result of one tool can fill an argument of the other "
+        "[default: the one in benchmark.json, else resource].",
     )
 
 

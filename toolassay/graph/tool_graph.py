@@ -152,7 +152,7 @@ class ToolGraph:
     @property
     def is_implied(self) -> bool:
         """Whether the links follow from the tools, rather than from a list in a file."""
-        return not isinstance(self.numbered, ListedLinks)
+        return not isinstance(self.numbered, ListedLinks | DependencyLinks)
 
     def links(self) -> Iterator[Link]:
         """Every link, by source, then target, in library order."""

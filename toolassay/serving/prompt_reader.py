@@ -15,7 +15,7 @@ from toolassay.backinstruct import prompt as back_instruct
 from toolassay.dataset import Sample, shape_of
 from toolassay.errors import ToolassayError
 from toolassay.gates import critic
-from toolassay.graph import DependencyType, Link, ToolGraph
+from toolassay.graph import DependencyType, FieldPair, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
 from toolassay.offline.shown_graphs import ShownGraphs, tool_of_line
 from toolassay.prompt_templates import Wording, fields_of, last_turn, template_name
@@ -23,6 +23,9 @@ from toolassay.serving.conversations import conversation_task
 from toolassay.signatures import read_shown
 from toolassay.tools import ToolLibrary
 
+# Matches "  results[].id -> movie_id", the field below a link, not "Link: a -> b".
+_PAIR = re.compile(r"  (?P<source>.+?) -> (?P<target>.+)")
+_WHOLE_RESULT = "(whole result)"
 _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
 
 
@@ -62,10 +65,11 @@ class PromptReader:
         ]
         graph = self.graphs.graph("\n".join(nodes), kind, True)
         names = [tool_of_line(node)["id"] for node in nodes]
-        links = _links(fields["links"], names, graph)
+        links, flowing = _links(fields["links"], names, graph)
         seed, _, index = fields["seed"].rpartition("-")
         pairs = [(link.source, link.target) for link in links]
-        sample = Sample(int(index), int(seed), shape_of(len(names), pairs), tuple(names), tuple(links))
+        shape = shape_of(len(names), pairs)
+        sample = Sample(int(index), int(seed), shape, tuple(names), tuple(links), tuple(flowing))
         return BackInstructTask(sample, graph.library, kind, check=bool(fields["check"]))
 
 
@@ -80,20 +84,31 @@ def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
     tools = [tool for tool in shown if not tool.get("unknown")]
     library = ToolLibrary.from_json(tools, normalise_types=False)
     plan = json.loads(fields["plan"])
-    kind: DependencyType = "resource" if library.has_types else "temporal"
+    # Without types only plans of schema graphs have references: temporal ones name the tool.
+    kind: DependencyType = "schema" if "<node-" in fields["plan"] else "temporal"
+    kind = "resource" if library.has_types else kind
     return critic.critique_of(json.loads(fields["request"]), plan, library, kind)
 
 
-def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
-    """The shown links, each with a type: the first shared one whose input slot is still free.
+def _links(
+    text: str, names: Sequence[str], graph: ToolGraph
+) -> tuple[list[Link], list[tuple[FieldPair, ...]]]:
+    """The shown links, each with a type, and in a schema graph the values that flow through each.
+
+    The type is the first shared one whose input slot is still free, in a schema graph that of the link.
 
     Raises:
         ValueError: A link is between other tools.
     """
     between = {f"Link: {one} -> {two}": (one, two) for one in names for two in names}
     links: list[Link] = []
+    flowing: list[tuple[FieldPair, ...]] = []
     fed: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
     for line in text.split("\n") if text != "(none)" else []:
+        if (pair := _PAIR.fullmatch(line)) and flowing:
+            source = "" if pair["source"] == _WHOLE_RESULT else pair["source"]
+            flowing[-1] = (*flowing[-1], FieldPair(source, pair["target"]))
+            continue
         if line not in between:
             raise ValueError(f"not a link: {line}")
         source, target = between[line]
@@ -102,4 +117,6 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> list[Link]:
         if kind in fed[target]:
             fed[target].remove(kind)
         links.append(Link(source, target, kind))
-    return links
+        if graph.dependency_type == "schema":
+            flowing.append(())
+    return links, flowing

@@ -12,7 +12,9 @@ from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
+from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, Screen
+from toolassay.stages.schema_links import LinkOptions, SchemaLinks
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 
@@ -25,22 +27,34 @@ def build_graph(
     max_links: int | None = None,
     materialise: bool = False,
     normalise_types: bool = True,
+    links: LinkOptions | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> ToolGraph:
     """Build a tool graph and write `graph_desc.json`.
 
     Args:
         data_dir: Output folder, created if missing; default: the folder of `tool_desc`.
         tool_desc: Tool file, as a path or inside `data_dir`; default: that of `data_dir`.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`, else the tools'.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`, else the
+            tools'.
         max_links: Maximum number of links to write; with more, they stay implied by the types.
         materialise: Write the links whatever their number.
         normalise_types: Unify different spellings of a resource type.
+        links: Options of the links of a schema graph.
         screen: Receives messages, results and progress.
+        keywords: Fields of `links`; they replace the fields of the given object.
+
+    Returns:
+        The graph, which is not written if `explain` is given.
 
     Raises:
-        UsageError: There are no tools, they do not allow such a graph, or the graph would replace them.
+        UsageError: There are no tools, they do not allow such a graph, an option is for another kind of
+            graph, or the graph would replace the tools.
+        TypeError: A keyword is unknown.
     """
+    links = gather(links or LinkOptions(), keywords)
+    refuse_unknown("build_graph", keywords)
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
     place = Path(data_dir) if data_dir is not None else None
@@ -55,11 +69,33 @@ def build_graph(
     library = ToolLibrary.load(source, normalise_types=normalise_types)
     for sentence in library.normalised:
         screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")
-    graph = ToolGraph.build(library, folder.dependency_type(dependency_type, library=library, say=screen.say))
-    if materialise:
-        limit = None
+    kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
+    limit = None if materialise else DEFAULT_MAX_LINKS if max_links is None else max_links
+    if kind == "schema":
+        if max_links is not None:
+            raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
+        schema_links = SchemaLinks(library, folder.path, links, screen)
+        graph = ToolGraph.of_dependencies(library, schema_links.kept)
+        if links.explain is not None:
+            for line in schema_links.explanation(*links.explain):
+                screen.show(line)
+            return graph
+        schema_links.write()
+        _show_written(graph, folder, None, screen)
+        schema_links.show()
     else:
-        limit = DEFAULT_MAX_LINKS if max_links is None else max_links
+        for name in links.given():
+            raise UsageError(
+                f"--{name} is only for schema graphs, this one is {kind}", fix="add --dependency_type schema"
+            )
+        graph = ToolGraph.build(library, kind)
+        _show_written(graph, folder, limit, screen)
+    _complete(folder, source, graph, screen.say)
+    return graph
+
+
+def _show_written(graph: ToolGraph, folder: DataFolder, limit: int | None, screen: Screen) -> None:
+    """Write the graph and show what it has."""
     outcome = _write(graph, folder.graph_desc, limit)
     size = (
         f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}, {graph.dependency_type}"
@@ -67,8 +103,6 @@ def build_graph(
     screen.show(f"{folder.graph_desc}: {outcome} ({size})")
     if limit is not None and graph.number_of_links > limit:
         screen.say(f"more than {limit:,} links: left implied by the types (--materialise true writes them)")
-    _complete(folder, source, graph, screen.say)
-    return graph
 
 
 def _write(graph: ToolGraph, path: Path, limit: int | None) -> str:

@@ -151,7 +151,13 @@ def _write(
     with atomic_writer(folder.tool_desc) as stream:
         write_nodes(stream, nodes)
         stream.write("\n}\n")
-    folder.describe(dependency_type="temporal", imported={"kind": report.kind, "source": report.source})
+    # An update keeps what the links of an existing benchmark mean, unless its tools had resource types.
+    recorded = folder.benchmark.get("dependency_type")
+    kind = "schema" if any(node.get("input_schema") is not None for node in nodes) else "temporal"
+    folder.describe(
+        dependency_type=recorded if recorded in ("schema", "temporal") else kind,
+        imported={"kind": report.kind, "source": report.source},
+    )
     return f"written{kept}"
 
 

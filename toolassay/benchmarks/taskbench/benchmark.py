@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _DEPENDENCY_TYPE = Option(
     "dependency_type",
     "Type of the links between tools [default: the one in benchmark.json, else resource].",
-    metavar="resource|temporal",
+    metavar="resource|temporal|schema",
 )
 
 

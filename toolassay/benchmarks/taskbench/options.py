@@ -24,7 +24,7 @@ class PlanOptions:
     """Options of `infer` for TaskBench folders.
 
     Attributes:
-        dependency_type: "resource" or "temporal"; None for the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
         use_demos: Number of demonstrations in the prompt.
         demo_ids: Ids of the labels to show as demonstrations; empty for the first of each shape.
         reformat: Let a model rewrite answers that cannot be parsed as strict JSON.
@@ -81,7 +81,7 @@ class PlanScoring:
         n_tools: Numbers of tools to report: overall, 1 to 10, or all.
         mode: Groups to report: "add" (each split, then each number of tools) or "mul" (every combination).
         metrics: f1, ed, link, argument, rouge, bertscore, registered metrics, or all.
-        dependency_type: "resource" or "temporal"; None for the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
         prompting: Prompting method of the predictions; any other than "cot" skips the metrics of steps.
         keep: Line to score if an id has several: "first" or "last"; "error" stops there.
         rouge_median: Add the median of bootstrapped means to each ROUGE, as in the published files.

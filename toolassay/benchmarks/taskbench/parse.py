@@ -13,7 +13,7 @@ from toolassay.graph import DependencyType
 from toolassay.prompt_templates import turns_of
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
-_REQUIRED = ("task_steps", "task_nodes")  # every prompt asks for these; only the temporal one for links
+_REQUIRED = ("task_steps", "task_nodes")  # the prompts of resource graphs ask for no links
 
 _PLAN_VARIANTS = {
     "task_steps": ("tool_steps", "taskSteps", "steps"),
@@ -35,7 +35,7 @@ def read_plan(
 
     Content is kept as the model wrote it, including unknown tools, wrong types and superfluous steps. Only
     key names are changed to the published ones (`steps` to `task_steps`, a node's `id` to `task`, a link's
-    `from` to `source`, …), and only if the published key is absent. Temporal arguments given as one object
+    `from` to `source`, …), and only if the published key is absent. Arguments with names given as one object
     become a list of `{"name": …, "value": …}`. Unknown keys are dropped at the top level and kept below.
 
     Of several plans, the last complete one with steps and nodes is used. An answer that repeats the form
@@ -44,7 +44,7 @@ def read_plan(
 
     Args:
         text: the raw answer.
-        dependency_type: "resource" or "temporal"; determines the form of arguments.
+        dependency_type: determines the form of arguments.
         finish_reason: the provider's reason for the end of the answer.
 
     Returns:
@@ -120,7 +120,7 @@ def _decoded(item: Any) -> Any:
 
 def _node(node: Any, dependency_type: DependencyType) -> Any:
     node = _renamed(node, _NODE_VARIANTS)
-    if dependency_type != "temporal" or not isinstance(node, dict) or "arguments" not in node:
+    if dependency_type == "resource" or not isinstance(node, dict) or "arguments" not in node:
         return node
     arguments = node["arguments"]
     if isinstance(arguments, dict):

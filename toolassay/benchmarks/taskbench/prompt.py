@@ -55,7 +55,9 @@ class PlanPrompt:
             )
         rendered = whole.safe_substitute(
             tools="\n".join(
-                tool_sentence(tool) if wording == "example" else _tool_line(tool, dependency_type)
+                tool_sentence(tool, with_paths=dependency_type == "schema")
+                if wording == "example"
+                else _tool_line(tool, dependency_type)
                 for tool in library
             ),
             typed=typed_note(library),
@@ -88,7 +90,7 @@ class PlanPrompt:
 
 
 def _tool_line(tool: Tool, dependency_type: DependencyType) -> str:
-    value = shown_tool(tool)
+    value = shown_tool(tool, with_paths=dependency_type == "schema")
     if dependency_type == "temporal" and tool.parameters and tool.input_schema is None:
         value["parameters"] = [parameter.name for parameter in tool.parameters]
     return json.dumps(value, ensure_ascii=False)
@@ -97,7 +99,7 @@ def _tool_line(tool: Tool, dependency_type: DependencyType) -> str:
 def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) -> str:
     if not demos:
         return ""
-    keys = ("task_steps", "task_nodes", *(("task_links",) if dependency_type == "temporal" else ()))
+    keys = ("task_steps", "task_nodes", *(() if dependency_type == "resource" else ("task_links",)))
     lines = ["", "# EXAMPLES #"]
     for demo in demos:
         plan = {key: demo[key] for key in keys if key in demo}
@@ -106,7 +108,7 @@ def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) 
 
 
 def built_in(name: str) -> str:
-    """The text of a built-in template: "resource" or "temporal", alone or after "example_" or "reformat_"."""
+    """The text of a built-in template: a dependency type, alone or after "example_" or "reformat_"."""
     return (
         files("toolassay.benchmarks.taskbench")
         .joinpath("templates", f"{name}.txt")

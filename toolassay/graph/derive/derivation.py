@@ -10,18 +10,17 @@ from typing import NamedTuple
 
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.derive.descriptions import Similarity, described_fields, mentions
-from toolassay.graph.derive.evidence import Match, ToolFields, link_score, match, reasons, route_fit, with_similarity
-from toolassay.graph.derive.fields import (
-    Given,
-    Owner,
-    Taken,
-    given_fields,
-    route_of,
-    taken_fields,
-    things_of_tool,
-    verb_of,
+from toolassay.graph.derive.evidence import (
+    Match,
+    ToolFields,
+    link_score,
+    match,
+    reasons,
+    route_fit,
+    with_similarity,
 )
-from toolassay.graph.derive.names import IDENTITIES, Words
+from toolassay.graph.derive.fields import Taken, given_fields, in_words, route_of, taken_fields, verb_of
+from toolassay.graph.derive.names import IDENTITIES
 from toolassay.graph.derive.shapes import Shapes
 from toolassay.graph.links import FieldPair
 from toolassay.tools import ToolLibrary
@@ -33,6 +32,12 @@ _COMMON = 25  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 _OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
 _LEAST_PART = 0.5  # of the best match that a further field must reach
+
+Progress = Callable[[int, int], None]
+
+
+def _silent(done: int, total: int) -> None:
+    pass
 
 
 class _Demand(NamedTuple):
@@ -47,12 +52,10 @@ class Derivation:
 
     Args:
         library: The tools.
-        progress: Called with the number of tools done and their total.
+        progress: Called with the work done and its total.
     """
 
-    def __init__(
-        self, library: ToolLibrary, *, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> None:
+    def __init__(self, library: ToolLibrary, *, progress: Progress = _silent) -> None:
         self.library = library
         self._progress = progress
         routes = [route_of(tool) for tool in library]
@@ -65,41 +68,16 @@ class Derivation:
             progress(number + 1, 2 * len(library))
         shapes = Shapes(self.tools, wanted)
         self.tools = [
-            replace(one, given=[*shapes.named(one.given), *described_fields(one, wanted)]) for one in self.tools
+            replace(one, given=[*shapes.named(one.given), *described_fields(one, wanted)])
+            for one in self.tools
         ]
         self._demand = self._index()
-        self._rivals = {
-            thing: len({one.taken.route for one in demands if one.taken.thing[-1:] == (thing,)} - {()})
-            for thing, demands in self._demand.items()
-        }
-        self._passing = Counter(
-            thing
-            for one in self.tools
-            for thing in {o.thing[-1] for given in one.given if not given.own for o in given.owners}
-        )
-        self._supply = Counter(
-            thing
-            for one in self.tools
-            if one.verb != "remove"
-            for thing in {
-                o.thing[-1]
-                for given in one.given
-                if given.own and (given.listed or not one.needs) and given.attribute in (*IDENTITIES, "")
-                for o in given.owners
-            }
-        )
-        takers = Counter(
-            thing for one in self.tools for thing in {taken.thing[-1] for taken in one.taken if taken.thing}
-        )
-        # What nearly every tool takes, such as the account, is known before the first call.
-        self._context = {
-            thing: 1 - max(0.0, number / len(self.tools) - _OFTEN) if len(self.tools) >= _MANY else 1.0
-            for thing, number in takers.items()
-        }
+        self._count()
         self._mentions = mentions(self.tools)
         self._similarity = Similarity(self.tools)
 
     def _index(self) -> dict[str, list[_Demand]]:
+        """The arguments by the last word of their thing; those that are alike in all but the tool are one."""
         found: dict[Taken, _Demand] = {}
         for number, one in enumerate(self.tools):
             for taken in one.taken:
@@ -110,6 +88,36 @@ class Derivation:
             index[demand.taken.thing[-1]].append(demand)
         return index
 
+    def _count(self) -> None:
+        """Count how many tools give each thing, and how many take it."""
+        supply, passing, takers = Counter[str](), Counter[str](), Counter[str]()
+        for one in self.tools:
+            takers.update({taken.thing[-1] for taken in one.taken if taken.thing})
+            if one.verb == "remove":
+                continue
+            owners = [(given, owner.thing[-1]) for given in one.given for owner in given.owners]
+            passing.update({thing for given, thing in owners if not given.own})
+            supply.update(
+                {
+                    thing
+                    for given, thing in owners
+                    if given.own and given.attribute in (*IDENTITIES, "") and (given.listed or not one.needs)
+                }
+            )
+        self._rivals = {
+            thing: len({one.taken.route for one in demands} - {()}) for thing, demands in self._demand.items()
+        }
+        size = len(self.tools)
+        # By thing: how far a tool is trusted that gives it as what it is about, or in passing.
+        self._trust: dict[str, tuple[float, float]] = {}
+        for thing in self._demand:
+            # The only tool that lists something is more certain to be meant than one of many; and what nearly
+            # every tool takes, such as the account, is known before the first call.
+            rare = max(1, supply[thing]) ** -_RARE
+            context = 1 - max(0.0, takers[thing] / size - _OFTEN) if size >= _MANY else 1.0
+            in_passing = min(1.0, _COMMON / max(1, passing[thing])) ** 0.5
+            self._trust[thing] = rare * context, rare * context * in_passing
+
     def links(self) -> Iterator[Dependency]:
         """All links, by source, then target."""
         size = len(self.tools)
@@ -118,17 +126,52 @@ class Derivation:
             self._progress(size + number + 1, 2 * size)
 
     def _links_of(self, number: int) -> list[Dependency]:
-        source = self.tools[number]
-        found = [(target, self._chosen(matches)) for target, matches in self.matches(number).items()]
+        found = [(target, _chosen(matches)) for target, matches in self._matches(number).items()]
         scores = self._scores(number, found)
         best = heapq.nsmallest(
             _MOST_LINKS, zip(scores, found, strict=True), key=lambda one: (-one[0], one[1][0])
         )
         return [
-            self._link(source, self.tools[target], score, chosen)
+            self._link(number, target, score, chosen)
             for score, (target, chosen) in sorted(best, key=lambda one: one[1][0])
             if score >= LEAST
         ]
+
+    def _matches(
+        self, number: int, *, only: int | None = None, least: float = LEAST
+    ) -> dict[int, dict[str, Match]]:
+        """The best match for each argument of each tool that a tool can feed.
+
+        Args:
+            number: The tool that gives.
+            only: The only tool that takes, if others do not matter.
+            least: Score below which a match is left out.
+        """
+        source = self.tools[number]
+        found: dict[int, dict[str, Match]] = defaultdict(dict)
+        for given in source.given:
+            for owner in given.owners:
+                head = owner.thing[-1]
+                own, in_passing = self._trust.get(head, (1.0, 1.0))
+                trust = own if given.own else in_passing
+                for demand in self._demand.get(head, ()):
+                    one = match(source, given, owner, demand.taken)
+                    if one is None:
+                        continue
+                    score = one.score * trust * route_fit(source, demand.taken, self._rivals[head])
+                    if score < least:
+                        continue
+                    one = one._replace(score=score)
+                    path = demand.taken.path
+                    for target in demand.tools if only is None else {only} & {*demand.tools}:
+                        known = found[target].get(path) if target in found else None
+                        if target != number and (known is None or known.score < score):
+                            found[target][path] = one
+        for target, one in self._mentions.get(number, {}).items():
+            if only is None or target == only:
+                known = found[target].get(one.taken.path)
+                found[target][one.taken.path] = one if known is None else one._replace(given=known.given)
+        return found
 
     def _scores(self, number: int, found: Sequence[tuple[int, list[Match]]]) -> list[float]:
         """The scores of the links from one tool to others."""
@@ -136,76 +179,79 @@ class Derivation:
         alike = self._similarity.of(number, [target for target, _ in found])
         return [
             with_similarity(
-                link_score(source, self.tools[target], chosen), share, is_described=chosen[0].given.is_described
+                link_score(source, self.tools[target], chosen),
+                share,
+                is_described=chosen[0].given.is_described,
             )
             for (target, chosen), share in zip(found, alike, strict=True)
         ]
 
-    def matches(self, number: int, *, least: float = LEAST) -> dict[int, dict[str, Match]]:
-        """The best match for each argument of each tool that tool `number` can feed."""
-        source = self.tools[number]
-        found: dict[int, dict[str, Match]] = defaultdict(dict)
-        for given in source.given:
-            for owner in given.owners:
-                head = owner.thing[-1]
-                common = 1.0 if given.own else min(1.0, _COMMON / max(1, self._passing[head])) ** 0.5
-                common *= self._context.get(head, 1.0)
-                common *= max(1, self._supply[head]) ** -_RARE
-                for demand in self._demand.get(head, ()):
-                    one = match(source, given, owner, demand.taken)
-                    if one is None:
-                        continue
-                    one = one._replace(
-                        score=one.score * common * route_fit(source, demand.taken, self._rivals[head])
-                    )
-                    if one.score < least:
-                        continue
-                    path = demand.taken.path
-                    for target in demand.tools:
-                        known = found[target].get(path) if target in found else None
-                        if target != number and (known is None or known.score < one.score):
-                            found[target][path] = one
-        for target, one in self._mentions.get(number, {}).items():
-            path = one.taken.path
-            known = found[target].get(path)
-            if known is not None:
-                one = one._replace(given=known.given, owner=replaced_owner(known.owner, one.owner))
-            found[target][path] = one
-        return found
-
-    def _chosen(self, matches: dict[str, Match]) -> list[Match]:
-        """The matches of a link, the best first, without weak ones and without a field for two arguments."""
-        ranked = sorted(matches.values(), key=lambda one: -one.score)
-        least = ranked[0].score * _LEAST_PART
-        chosen: list[Match] = []
-        for one in ranked:
-            if one.score >= least and all(one.given.path != other.given.path for other in chosen):
-                chosen.append(one)
-        return chosen
-
-    def _link(
-        self, source: ToolFields, target: ToolFields, score: float, matches: Sequence[Match]
-    ) -> Dependency:
+    def _link(self, source: int, target: int, score: float, matches: Sequence[Match]) -> Dependency:
         best = matches[0]
         return Dependency(
-            source.tool.id,
-            target.tool.id,
+            self.tools[source].tool.id,
+            self.tools[target].tool.id,
             best.taken.path,
             min(1.0, score),
             tuple(FieldPair(one.given.path, one.taken.path) for one in matches),
-            tuple(reasons(source, target, matches)),
+            tuple(reasons(self.tools[source], self.tools[target], matches)),
             origin="description" if best.given.is_described else "schema",
         )
 
+    def between(self, source: str, target: str) -> Dependency | None:
+        """The link from one tool to another, also one whose score is too low to be derived."""
+        first, second = self.library.index(source), self.library.index(target)
+        found = self._matches(first, only=second, least=0.0).get(second)
+        if first == second or not found:
+            return None
+        chosen = _chosen(found)
+        (score,) = self._scores(first, [(second, chosen)])
+        return self._link(first, second, score, chosen)
 
-def replaced_owner(known: Owner, mentioned: Owner) -> Owner:
-    """The owner of a field whose argument names the source in its description."""
-    return Owner(known.thing, mentioned.certainty, mentioned.why)
+    def explain(self, source: str, target: str) -> list[str]:
+        """Why there is or is no link from one tool to another, in sentences."""
+        first, second = (self.tools[self.library.index(name)] for name in (source, target))
+        link = self.between(source, target)
+        if link is not None:
+            flows = [f"{pair.source or 'the whole result'} → {pair.target}" for pair in link.fields]
+            verdict = "" if link.score >= LEAST else f", less than {LEAST}: not a link"
+            return [f"score {link.score:.2f} from {link.origin}{verdict}", *flows, *link.reasons]
+        given = dict.fromkeys(
+            in_words(owner.thing, one.attribute) for one in first.given for owner in one.owners[:1]
+        )
+        taken = dict.fromkeys(f"`{one.path}` ({one.meaning})" for one in second.taken)
+        settings = [
+            one.name for one in second.tool.parameters if one.name not in {t.path for t in second.taken}
+        ]
+        lines = ["no field of the result fits an argument"]
+        lines.append(f"{source} gives {_listed(given) or 'nothing that an argument of any tool names'}")
+        lines.append(f"{target} takes {_listed(taken) or 'nothing that another tool could give'}")
+        if settings:
+            lines.append(f"not compared, because they are settings or free text: {_listed(settings)}")
+        return lines
 
 
-def derive_dependencies(
-    library: ToolLibrary, *, progress: Callable[[int, int], None] = lambda done, total: None
-) -> list[Dependency]:
+def _chosen(matches: dict[str, Match]) -> list[Match]:
+    """The matches of a link, the best first, without weak ones and without a field for two arguments."""
+    ranked = sorted(matches.values(), key=lambda one: -one.score)
+    least = ranked[0].score * _LEAST_PART
+    chosen: list[Match] = []
+    for one in ranked:
+        if one.score >= least and all(one.given.path != other.given.path for other in chosen):
+            chosen.append(one)
+    return chosen
+
+
+_MOST_NAMED = 12
+
+
+def _listed(names: Iterator[str] | Sequence[str] | dict[str, None]) -> str:
+    texts = list(names)
+    more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+    return ", ".join(texts[:_MOST_NAMED]) + more
+
+
+def derive_dependencies(library: ToolLibrary, *, progress: Progress = _silent) -> list[Dependency]:
     """The dependencies of a library, by source, then target, in library order.
 
     Args:
@@ -217,8 +263,11 @@ def derive_dependencies(
 
 
 def explain(library: ToolLibrary, source: str, target: str) -> list[str]:
-    """Why there is or is no link between two tools, in sentences."""
-    return []
+    """Why there is or is no link from one tool to another, in sentences.
 
-
-__all__ = ["Derivation", "Given", "Words", "derive_dependencies", "explain", "things_of_tool"]
+    Args:
+        library: The tools.
+        source: Id of the tool that would give a value.
+        target: Id of the tool that would take it.
+    """
+    return Derivation(library).explain(source, target)

@@ -40,14 +40,28 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
     for found in _RETURNED.finditer(one.tool.description[:2_000]):
         text = _PREPOSITION.split(found["what"])[0]
         for word in words_of(text):
+            word = "url" if word in ("link", "uri", "href") else word
             if word in wanted:
                 owners.setdefault((word,), Owner((word,), 0.6, "its description"))
     known = tuple(owner for owner in owners.values() if owner.thing[-1] in wanted)
     if not known:
         return []
-    listed = one.verb in ("search", "find")
+    listed = _lists(one)
     nothing: frozenset[str] = frozenset()
     return [Given("", known, "", nothing, "", frozenset(), listed, True, 0, nothing, is_described=True)]
+
+
+_LISTING = frozenset({"list", "search", "find", "query", "browse", "all", "lookup", "discover"})
+
+
+def _lists(one: ToolFields) -> bool:
+    """Whether a tool returns things that its caller did not name: "list_files", "getStories"."""
+    name = str(one.tool.source.get("name") or one.tool.id)
+    words = words_of(name)
+    plural = (
+        name[-1:].casefold() == "s" and words[-1:] != (name.casefold(),) and not name.endswith(words[-1:])
+    )
+    return plural or bool(_LISTING & set(words))
 
 
 def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
@@ -73,7 +87,9 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
                 given = Given(
                     "", (), "", frozenset(), "", frozenset(), True, True, 0, frozenset(), is_described=True
                 )
-                found.setdefault(source, {})[target] = Match(_MENTIONED, given, taken, Owner(taken.thing, 0.9, why))
+                found.setdefault(source, {})[target] = Match(
+                    _MENTIONED, given, taken, Owner(taken.thing, 0.9, why)
+                )
     return found
 
 
@@ -88,7 +104,9 @@ class Similarity:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = [
-            " ".join((*words_of(str(one.tool.source.get("name") or one.tool.id)), one.tool.description[:_LONGEST]))
+            " ".join(
+                (*words_of(str(one.tool.source.get("name") or one.tool.id)), one.tool.description[:_LONGEST])
+            )
             for one in tools
         ]
         vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words, route_of, verb_of
-from toolassay.graph.derive.names import IDENTITIES, attribute_fit, meaning_of, same_thing, words_of
+from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words
+from toolassay.graph.derive.names import IDENTITIES, attribute_fit, meaning_of, same_thing
 from toolassay.tools import Tool
 
 # The best match of names and types alone; other evidence lowers it.
@@ -20,8 +20,9 @@ _ECHO = 0.2  # the result repeats an argument of its own tool
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
-_VERBS = {"search": 1.0, "find": 0.96, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
+_VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
 _SINGLE = 0.93  # not a list to choose from
+_OTHER_SERVER = 0.75
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
 _NUMBERS = frozenset({"integer", "number"})
 
@@ -88,7 +89,9 @@ def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
     if not thing:
         return 0.0
     if given.is_described:
-        return thing * owner.certainty * (0.9 if taken.attribute in IDENTITIES or not taken.attribute else 0.7)
+        return (
+            thing * owner.certainty * (0.9 if taken.attribute in IDENTITIES or not taken.attribute else 0.7)
+        )
     return thing * owner.certainty * attribute_fit(given.attribute, taken.attribute)
 
 
@@ -152,8 +155,15 @@ def link_score(source: ToolFields, target: ToolFields, matches: Iterable[Match])
     score *= _VERBS[source.verb]
     if not best.given.listed and not best.given.is_described:
         score *= _SINGLE
+    if best.given.is_described:
+        score *= same_server(source, target)
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
+
+
+def same_server(source: ToolFields, target: ToolFields) -> float:
+    """Names and descriptions of different servers are compared with less trust."""
+    return 1.0 if source.tool.source.get("server") == target.tool.source.get("server") else _OTHER_SERVER
 
 
 def with_similarity(score: float, similarity: float, *, is_described: bool) -> float:
@@ -180,7 +190,9 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
     best = matches[0]
     if best.given.kinds & best.taken.kinds and not best.given.is_described:
         kinds = " or ".join(sorted(best.given.kinds & best.taken.kinds))
-        form = f" ({best.taken.format})" if best.taken.format and best.taken.format == best.given.format else ""
+        form = (
+            f" ({best.taken.format})" if best.taken.format and best.taken.format == best.given.format else ""
+        )
         found.append(f"both are {kinds}{form}")
     if best.given.values & best.taken.values:
         found.append("their allowed values overlap")
@@ -195,6 +207,8 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
 
 def _names(source: ToolFields, one: Match) -> str:
     taken = f"`{one.taken.path}`"
+    if one.owner.why.startswith("the description of"):
+        return one.owner.why
     if one.given.is_described:
         return f"{one.owner.why} says that the result is about {in_words(one.owner.thing, '')}, which {taken} names"
     where = f"`{one.given.path}`"
@@ -208,7 +222,6 @@ def _names(source: ToolFields, one: Match) -> str:
 def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
     fed = {one.taken.path for one in matches}
     known = {(one.thing, one.attribute) for one in source.taken}
-    return [one.path for one in target.needs if one.path not in fed and (one.thing, one.attribute) not in known]
-
-
-__all__ = ["Match", "ToolFields", "link_score", "match", "reasons", "route_fit", "route_of", "verb_of", "words_of"]
+    return [
+        one.path for one in target.needs if one.path not in fed and (one.thing, one.attribute) not in known
+    ]

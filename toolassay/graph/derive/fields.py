@@ -24,6 +24,7 @@ from toolassay.tools import Tool
 
 # Bounds on what is read of one tool.
 _DEEPEST_ARGUMENT, _MOST_ARGUMENTS = 3, 200
+_MOST_BESIDE = 5  # plain fields beside a list in a page of results
 _DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000
 
 Values = frozenset[Any]
@@ -65,6 +66,12 @@ class Taken:
 
 IDENTIFYING = IDENTITIES | {"name", "slug", "key"}
 """Attributes by which an object without a known name may be recognised."""
+
+
+BY_PATH = 0.95
+"""The certainty of an owner known by the path of the operation."""
+BY_CONTAINER = 0.93
+"""The certainty of an owner known by the name of the object or list around a field."""
 
 
 class Owner(NamedTuple):
@@ -155,10 +162,18 @@ def route_of(tool: Tool) -> Route | None:
 
 
 # The first word of a tool's name that says what it does, by the effect on what it returns.
-FINDS = frozenset("search find list query lookup discover browse fetch get retrieve read show describe all".split())
-MAKES = frozenset("create add insert new register open start make generate upload book post save copy build".split())
-REMOVES = frozenset("delete remove destroy cancel close revoke unregister drop purge clear archive kill".split())
-CHANGES = frozenset("update edit modify set patch put replace change rename move enable disable write".split())
+FINDS = frozenset(
+    "search find list query lookup discover browse fetch get retrieve read show describe all".split()
+)
+MAKES = frozenset(
+    "create add insert new register open start make generate upload book post save copy build".split()
+)
+REMOVES = frozenset(
+    "delete remove destroy cancel close revoke unregister drop purge clear archive kill".split()
+)
+CHANGES = frozenset(
+    "update edit modify set patch put replace change rename move enable disable write".split()
+)
 _VERBS = FINDS | MAKES | REMOVES | CHANGES | frozenset(
     "send run execute check validate convert compute calculate submit apply approve assign attach detach play stop "
     "pause resume export import download sync reset refresh verify test restart invite join leave merge push pull "
@@ -190,6 +205,10 @@ def _tool_words(tool: Tool) -> Words:
     return words_of(str(tool.source.get("name") or tool.id))
 
 
+_MYSELF = frozenset({"me", "self", "myself", "whoami", "current_user", "current-user"})
+"""Parts of a path that stand for the user who asks."""
+
+
 def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     """What a tool is about: for an operation what its path ends in, else the nouns of its name."""
     if route is not None:
@@ -198,19 +217,23 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
             if part[:1] == "{":
                 if found:  # "credits" in "/movie/{id}/credits": they are not movies
                     break
-            elif thing := words_of(part):
+            elif thing := ("user",) if part.casefold() in _MYSELF else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
-                found.append(Owner(thing, 0.85 if found else 0.9, f"the path names `{part}`"))
+                found.append(Owner(thing, BY_PATH - 0.05 if found else BY_PATH, f"the path names `{part}`"))
             if len(found) == 2:
                 break
         return tuple(found)
-    words = tuple(word for word in _tool_words(tool) if word not in _VERBS and not word.isdigit())
+    # "playwright_click" of the server "playwright" is not about playwrights.
+    prefix = words_of(str(tool.source.get("server") or ""))
+    words = tuple(word for word in _tool_words(tool) if word not in (*_VERBS, *prefix) and not word.isdigit())
     if not words:
         return ()
     owners = [Owner(words, 0.85, "its name")]
     if len(words) > 1:
         # "git_branch" is about a branch, "search_movie_by_title" about a movie.
-        cut = next((n for n, word in enumerate(words) if word in ("by", "for", "of", "in", "from", "to")), None)
+        cut = next(
+            (n for n, word in enumerate(words) if word in ("by", "for", "of", "in", "from", "to")), None
+        )
         if cut:
             owners = [Owner(words[:cut], 0.85, "its name")]
         owners += [Owner(owners[0].thing[n:], 0.8, "its name") for n in range(1, len(owners[0].thing))]
@@ -246,7 +269,7 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
                     waiting.append((inside, items if is_list else inner, required, depth + 1))
                 continue
             taken = _taken(path_text(path), one.name, inner, schema, required, tool, route)
-            if not is_control(one.name) and not _is_setting(taken, is_named=route is None):
+            if not is_control(one.name) and not _is_setting(taken, tool, route):
                 found.append(taken)
     return found
 
@@ -258,21 +281,24 @@ _DESCRIBING = frozenset(
 )
 
 
-def _is_setting(taken: Taken, *, is_named: bool) -> bool:
-    """Whether an argument is a value to set or a choice, rather than a reference to a thing.
-
-    Args:
-        taken: The argument.
-        is_named: Whether the tool has no path, so that a bare `name` may refer to a thing.
-    """
-    bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == ()
-    if bare and taken.attribute in _DESCRIBING and not taken.route and not is_named:
+def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
+    """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
+    bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == () and bool(taken.attribute)
+    makes = verb_of(tool, route) == "make"
+    # The `id` or `name` of what a tool creates is new, `ids` are those of other things. A tool without a path
+    # may refer to a thing by its name.
+    is_plural = taken.listed or taken.path[-1:].casefold() == "s"
+    is_new = makes and not is_plural
+    if bare and not taken.route and (is_new or (route is not None and taken.attribute in _DESCRIBING)):
         return True
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
         return True
     if not taken.required and taken.attribute in _DESCRIBING - {"code", "number", "slug", "key"}:
         return True
     return not taken.attribute and bool(taken.values)
+
+
+_PLACES = frozenset({"url", "uri", "link", "href"})
 
 
 def _taken(
@@ -284,7 +310,9 @@ def _taken(
     declared = resolve(schema.get("items"), root) if listed else schema
     thing, attribute = meaning_of(name)
     before = None if route is None else route.before(name)
-    if not thing and attribute:
+    if not thing and attribute in _PLACES and route is None:
+        thing, attribute = ("url",), ""  # of whatever a search found
+    elif not thing and attribute:
         thing = _thing_around(path, tool, route, before)
     values = declared.get("enum")
     description = schema.get("description")
@@ -305,7 +333,9 @@ def _taken(
 
 
 # "the name of the namespace", "ID of the channel"; the first that a description names counts.
-_ATTRIBUTE = re.compile(r"\b(id|uuid|guid|name|slug|key|login|username|email|number|code|sha|url|uri)s?\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"\b(id|uuid|guid|name|slug|key|login|username|email|number|code|sha|url|uri)s?\b", re.IGNORECASE
+)
 
 
 def _described_attribute(description: str) -> str:
@@ -376,7 +406,11 @@ class _Result:
 
     def fields(self) -> Iterator[Given]:
         start, path, first = self._unlisted(self.schema, ())
-        waiting = [_Place(path, start, self._named(first, self.about), True, 0, 0, _has_name(first), True, frozenset())]
+        waiting = [
+            _Place(
+                path, start, self._named(first, self.about), True, 0, 0, _has_name(first), True, frozenset()
+            )
+        ]
         seen: set[tuple[str, bool]] = set()
         while waiting and self.left > 0:
             place = waiting.pop(0)
@@ -451,14 +485,29 @@ class _Result:
         own = place.own and any(owner.thing[-1:] == thing[-1:] for owner in self.about)
         if place.top:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
-            own = own or (EACH in path and not self.is_single) or not self._identifies(place.schema)
+            listed = EACH in path and not self.is_single and self._is_envelope(place.schema)
+            own = own or listed or not self._identifies(place.schema)
         why = f"it is in `{name}`"
-        others = [Owner(thing, 0.95, why), *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing)))]
-        if place.depth == 0 and place.own and EACH in path and not names and len(declared_at(schema, self.schema)) > 2:
+        others = [Owner(thing, BY_CONTAINER, why), *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing)))]
+        if (
+            place.depth == 0
+            and place.own
+            and EACH in path
+            and not names
+            and len(declared_at(schema, self.schema)) > 2
+        ):
             # "cast" of "credits": what the list is of may be what the tool is about.
             others += [Owner(one.thing, one.certainty * 0.6, one.why) for one in self.about]
         depth = place.depth + (0 if own else 1)
-        return _Place(path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset())
+        return _Place(
+            path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset()
+        )
+
+    def _is_envelope(self, schema: Any) -> bool:
+        """Whether an object has little beside lists and objects, as pages of results have."""
+        members = declared_at(schema, self.schema).values()
+        plain = (kinds_of(one, self.schema).isdisjoint({"array", "object"}) for one in members)
+        return sum(plain) <= _MOST_BESIDE
 
     def _identifies(self, schema: Any) -> bool:
         """Whether an object has a field that identifies it."""

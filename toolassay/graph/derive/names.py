@@ -50,12 +50,14 @@ def _word(word: str) -> str:
     if word in ("ids", "urls", "uris", "uuids", "guids", "gids"):
         return word[:-1]
     found = lemmatize(word, lang="en")
-    if found == word and len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1] if word not in _SINGULAR else word
-    return found.lower()
+    if found != word or word in _SINGULAR or word.endswith(("ss", "us", "is")) or not word.endswith("s"):
+        return found.lower()
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("sses", "ches", "shes", "xes")) else word[:-1]
 
 
-_SINGULAR = frozenset({"series", "news", "sms", "dns", "https", "tls", "ios", "aws", "gps", "pods"} - {"pods"})
+_SINGULAR = frozenset({"series", "news", "sms", "dns", "https", "tls", "ios", "aws", "gps"})
 
 IDENTITIES = frozenset({"id", "uuid", "guid", "gid", "uid", "identifier", "pk", "oid", "arn"})
 """Words for a value that identifies a thing and has no other meaning."""
@@ -168,7 +170,9 @@ _EMPTY = frozenset(
     "set paged paging paginated page meta common extended minimal basic short simplified api public rest request "
     "wrapper container envelope 200 ok success named standard default properties included".split()
 )
-_KEPT_ALONE = frozenset({"collection", "list", "page", "node", "item", "record", "entry", "element", "set", "type"})
+_KEPT_ALONE = frozenset(
+    {"collection", "list", "page", "node", "item", "record", "entry", "element", "set", "type"}
+)
 TRANSPARENT = frozenset({"metadata", "attribute", "property", "field", "spec", "relationship", "fields"})
 """Names of objects whose fields belong to the object around them."""
 

@@ -14,16 +14,19 @@ from dataclasses import replace
 from functools import lru_cache
 
 from toolassay.graph.derive.evidence import ToolFields
-from toolassay.graph.derive.fields import IDENTIFYING, Given, Owner
-from toolassay.graph.derive.names import Words
+from toolassay.graph.derive.fields import BY_CONTAINER, BY_PATH, IDENTIFYING, Given, Owner
+from toolassay.graph.derive.names import IDENTITIES, Words
 
-_LEAST = 0.35  # similarity that counts
-_FEW = 3  # uncommon fields that both objects must have
+_LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
+_LIKELY, _MARGIN = 0.35, 1.5
+_FEW = 2  # uncommon fields that both objects must have
 _RIVAL = 0.9  # of the best similarity that the thing named by a path must have to be kept
 _SEVERAL, _USUAL = 8, 0.2  # objects, or share of them, above which a field says nothing
 _MOST_FIELDS = 200
 _MOST_SHAPES = 200  # objects with which one is compared
-_COMMON = frozenset({"id", "name", "title", "type", "description", "url", "created_at", "updated_at", "status"})
+_COMMON = frozenset(
+    {"id", "name", "title", "type", "description", "url", "created_at", "updated_at", "status"}
+)
 
 
 class Shapes:
@@ -44,7 +47,12 @@ class Shapes:
                     continue
                 objects.add(given.shape)
                 listed = given.own and given.listed and given.depth == 0
-                names = {owner.thing for owner in given.owners if owner.certainty >= (0.85 if listed else 1.0)}
+                names = {
+                    owner.thing
+                    for owner in given.owners
+                    # The name of a container may be a role, such as `cast`.
+                    if owner.certainty >= (BY_PATH - 0.05 if listed else 1.0) and owner.certainty != BY_CONTAINER
+                }
                 if single and given.own and not given.listed and given.depth == 0:
                     names.add(single)
                 for thing in names:
@@ -66,18 +74,24 @@ class Shapes:
         return [named for one in given if (named := self._with_owners(one)).owners]
 
     def _with_owners(self, given: Given) -> Given:
-        if not given.bare or given.named or given.attribute not in IDENTIFYING:
+        if not given.bare or given.named or given.depth > 1 or given.attribute not in IDENTITIES:
             return given
         certain = max((owner.certainty for owner in given.owners), default=0.0)
         if certain == 1.0:
             return given
         known = {owner.thing for owner in given.owners}
         likely = self._recognise(given.shape)
+        if not given.own:
+            likely = tuple(one for one in likely if one[0] >= _LIKELY)
         best = likely[0][0] if likely else 0.0
         if any(thing in known and share >= best * _RIVAL for share, thing in likely):
             return given
         found = tuple(
-            Owner(thing, 0.5 + 0.5 * share, f"it has the fields of {'an' if thing[0][0] in 'aeio' else 'a'} {' '.join(thing)}")
+            Owner(
+                thing,
+                0.5 + 0.5 * share,
+                f"it has the fields of {'an' if thing[0][0] in 'aeio' else 'a'} {' '.join(thing)}",
+            )
             for share, thing in likely[:1]
         )
         return replace(given, owners=(*given.owners, *found)) if found else given
@@ -101,11 +115,15 @@ class Shapes:
             for thing in self._known[other]:
                 found[thing] = max(found.get(thing, 0.0), share)
         ranked = sorted(((share, thing) for thing, share in found.items() if share >= _LEAST), reverse=True)
+        if ranked and ranked[0][0] < _LIKELY and len(ranked) > 1 and ranked[1][0] * _MARGIN > ranked[0][0]:
+            return ()
         return tuple(ranked)
 
     def _weight(self, names: frozenset[str]) -> float:
         """The information of names of fields: rare ones have more."""
-        return sum(math.log(1 + self._number / self._frequency[name]) for name in names if name in self._frequency)
+        return sum(
+            math.log(1 + self._number / self._frequency[name]) for name in names if name in self._frequency
+        )
 
 
 def _returned(one: ToolFields) -> Words:

@@ -91,6 +91,11 @@ class ScoringJob:
         )
 
     @property
+    def has_compat(self) -> bool:
+        """Whether the published evaluator knows the dependency type."""
+        return self.dependency_type != "schema"
+
+    @property
     def keeps_all(self) -> bool:
         """Whether every label is scored."""
         return self.alignment_ids is None and self.chosen is None
@@ -281,14 +286,15 @@ class ChunkScorer:
         line, line_as_text = self._lines.by_id.get(key), self._lines.by_text.get(str(key))
         prediction = None if line is None else self._lines.prediction(line)
         compat_row = -1
-        if prediction is not None:
+        if prediction is not None and self._job.has_compat:
             compat_row = self._add_compat(label, number, prediction, members)
         if line_as_text != line:
-            self._part.notes.met(
-                "id(s) that meet only as text, left out of compat",
-                f"{key!r} (label line {number})",
-                warn=True,
-            )
+            if self._job.has_compat:
+                self._part.notes.met(
+                    "id(s) that meet only as text, left out of compat",
+                    f"{key!r} (label line {number})",
+                    warn=True,
+                )
             prediction = None if line_as_text is None else self._lines.prediction(line_as_text)
         is_expected = str(key) not in self._job.excluded and self._labels.by_text.get(str(key)) == number
         if is_expected:

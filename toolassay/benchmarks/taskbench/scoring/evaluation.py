@@ -90,7 +90,7 @@ class PlanEvaluator:
         labels: `data.json`.
         predictions: the prediction file.
         library: the tools, with their published ids.
-        dependency_type: "resource" or "temporal".
+        dependency_type: what a link means. Plans of schema graphs have strict scores only.
         choices: what is asked for.
         graph: the tool graph, which says what links exist; None takes links between known tools to exist.
         alignment_ids: the labels to keep; None keeps all.
@@ -222,6 +222,8 @@ class PlanEvaluator:
         del labels, lines  # a large part of the memory, and not needed any more
         texts = TextScores(parts.rouge(), self._by_meaning(parts.texts, progress))
         misfits = [] if choices.compat == "published" else compat_misfits(job)
+        if not job.has_compat:
+            self.notes.remark("compat is undefined: the published evaluator knows no schema graphs")
         if misfits:
             self.notes.remark(
                 "compat says nothing of this library: the published evaluator reads '_' in a tool's name as "
@@ -241,7 +243,9 @@ class PlanEvaluator:
                 place, job.metrics, texts, resamples=choices.resamples, seed=choices.seed
             )
             intervals = parts.compat.intervals(place, texts, resamples=choices.resamples, seed=choices.seed)
-            if misfits:
+            if not job.has_compat:
+                numbers = dict.fromkeys(numbers)
+            elif misfits:
                 numbers = {name: value if _is_kept(name) else None for name, value in numbers.items()}
             strict["compat_intervals"] = {
                 name: found for name, found in intervals.items() if numbers.get(name) is not None

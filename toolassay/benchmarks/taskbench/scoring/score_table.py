@@ -11,7 +11,7 @@ from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.metrics import legend
 from toolassay.runs.outcomes import scored_phrase
-from toolassay.tables import Cell, Table, percent, whole_percent
+from toolassay.tables import UNKNOWN, Cell, Table, percent, whole_percent
 
 if TYPE_CHECKING:
     import rich.table
@@ -122,7 +122,8 @@ def _table(
                 *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
             ],
             [
-                *("", "compat", str(samples), _whole(scored / samples if samples else None)),
+                *("", "compat", UNKNOWN if samples is None else str(samples)),
+                _whole(scored / samples if samples else None),
                 *(_points(_compat_value(row, column.compat)) for column in columns),
             ],
         ]

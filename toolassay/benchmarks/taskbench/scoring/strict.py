@@ -9,6 +9,9 @@ names, then order. If a tool is called more often than in the gold, every select
 gold has is compared, and each score takes its lowest result, so that an extra call never helps.
 Arguments are compared between matched calls, and references by the matched node they point to. Links are
 multisets of (source, target) names; links derived from references connect matched calls.
+
+In plans of schema graphs a reference may lead to a part of a result, `<node-0>.results[0].id`. A reference to
+the right call with another path is a wrong value, and beside it a right link.
 """
 
 from __future__ import annotations

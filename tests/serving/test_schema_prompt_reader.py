@@ -1,0 +1,45 @@
+"""Back-Instruct prompts of schema graphs: what is rendered is read back, the fields that flow included."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from bench_bookings import GRAPH, LIBRARY, PLANS
+
+from toolassay.backinstruct.prompt import BackInstructPrompt
+from toolassay.dataset import Sample
+from toolassay.gates.critic.prompt import critic_prompt
+from toolassay.gold import Gold
+from toolassay.graph import FieldPair, Link
+from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
+from toolassay.prompt_templates import Wording
+from toolassay.sampling import Sampler
+from toolassay.serving.prompt_reader import PromptReader
+
+
+@pytest.mark.parametrize("wording", get_args(Wording))
+def test_a_sample_is_read_back_with_the_fields_that_flow(wording: Wording) -> None:
+    sampler, prompt = Sampler(GRAPH, 3), BackInstructPrompt(LIBRARY, "schema", wording=wording)
+    samples = [sampler.sample(index) for index in range(30)]
+    assert any(len(sample.fields) > 1 for sample in samples)
+    for sample in samples:
+        task = PromptReader([GRAPH]).task(prompt.render(sample))
+        assert isinstance(task, BackInstructTask)
+        assert (task.sample, task.dependency_type) == (sample, "schema")
+
+
+def test_a_whole_result_and_a_link_without_fields_are_read_back() -> None:
+    nodes = ("find_benches", "book_bench", "close_day")
+    links = (Link("find_benches", "book_bench", "bench_id"), Link("book_bench", "close_day", ""))
+    sample = Sample(0, 0, "chain", nodes, links, ((FieldPair("", "bench_id"),), ()))
+    task = PromptReader([GRAPH]).task(BackInstructPrompt(LIBRARY, "schema").render(sample))
+    assert isinstance(task, BackInstructTask) and task.sample == sample
+
+
+def test_a_critic_learns_the_kind_from_the_references() -> None:
+    for number, plan in enumerate(PLANS.values()):
+        gold = Gold.of({"id": number, "user_request": "Go.", **plan})
+        task = PromptReader().task(critic_prompt(gold, LIBRARY))
+        assert isinstance(task, CritiqueTask)
+        assert task.dependency_type == ("schema" if number else "temporal")

@@ -1,0 +1,349 @@
+"""The graph stage of schema graphs through the command line: links, recorded calls, corrections, reasons."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import data_folder, workshop_tools
+from running import Capture, Finished, inside
+
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.graph import Dependency, FieldPair
+from toolassay.graph.traces import lower_bound
+from toolassay.stages.graph import build_graph
+
+BENCH = Dependency(
+    "find_benches", "book_bench", "bench", 0.6, (FieldPair("benches[]", "bench"),), ("named alike",)
+)
+WEAK = Dependency(
+    "find_benches", "search-notes", "query", 0.2, (FieldPair("benches[]", "query"),), ("a text",)
+)
+NOTES = Dependency("book_bench", "search-notes", "query", 0.5, (FieldPair("booking", "query"),), ("a text",))
+CALLS = [
+    {"tool": "book_bench", "arguments": {"bench": "B2"}, "result": {"booking": "Q-8812"}},
+    {"tool": "search-notes", "arguments": {"query": "Q-8812"}},
+    {"tool": "report_damage", "arguments": {"machine": "saw"}},
+]
+
+
+def build_folder(path: Path) -> Path:
+    (path / "tool_desc.json").write_text(json.dumps(workshop_tools()))
+    (path / "benchmark.json").write_text('{"benchmark": "taskbench", "dependency_type": "schema"}')
+    return path
+
+
+@pytest.fixture(autouse=True)
+def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
+    """The links that follow from the schemas."""
+    links = [BENCH, WEAK, NOTES]
+    monkeypatch.setattr("toolassay.stages.schema_links.derive_dependencies", lambda *_, **__: list(links))
+    monkeypatch.setattr("toolassay.stages.schema_links.explain", lambda *_: ["`benches[]` fits"])
+    return links
+
+
+def graph(capsys: Capture, folder: Path, *more: str | Path) -> Finished:
+    return inside(capsys, "graph", "--data_dir", folder, *more)
+
+
+def links(folder: Path) -> dict[tuple[str, str], Dependency]:
+    found = DataFolder(folder).graph(None).dependencies()
+    return {(one.source, one.target): one for one in found}
+
+
+def edits(folder: Path) -> list[dict[str, Any]]:
+    value: list[dict[str, Any]] = json.loads((folder / "graph_edits.json").read_text())["edits"]
+    return value
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    path = tmp_path / "calls.jsonl"
+    path.write_text(f"{json.dumps(CALLS)}\n" * 3)
+    return path
+
+
+def test_links_above_the_threshold_are_written_and_counted(folder: Path, capsys: Capture) -> None:
+    done = graph(capsys, folder)
+    assert done.code == 0
+    assert links(folder) == {("find_benches", "book_bench"): BENCH, ("book_bench", "search-notes"): NOTES}
+    assert "graph_desc.json: written (8 tools, 2 links, schema)" in done.out
+    assert "links by origin: 2 schema" in done.out
+    assert "left out by --min_confidence 0.3: 1 link" in done.out
+    assert "up to date" in graph(capsys, folder).out
+    assert names(folder) == {"tool_desc.json", "benchmark.json", "graph_desc.json"}
+
+
+def test_thresholds_are_options(folder: Path, capsys: Capture) -> None:
+    graph(capsys, folder, "--min_confidence", "0")
+    assert len(links(folder)) == 3
+    done = graph(capsys, folder, "--min_confidence", "0", "--max_edges_per_tool", "1")
+    assert set(links(folder)) == {("find_benches", "book_bench"), ("book_bench", "search-notes")}
+    assert "left out by --min_confidence 0 and --max_edges_per_tool 1: 1 link" in done.out
+    assert graph(capsys, folder, "--min_confidence", "nan").code == 2
+
+
+def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
+    folder: Path, calls: Path, capsys: Capture
+) -> None:
+    done = graph(capsys, folder, "--traces", calls)
+    assert "recorded calls: 9 calls in 3 sequences" in done.err
+    found = links(folder)
+    notes = found["book_bench", "search-notes"]
+    assert (notes.origin, notes.count) == ("trace", 3)
+    assert notes.score == pytest.approx(1 - 0.5 * (1 - lower_bound(3, 3)), abs=0.001)
+    assert found["search-notes", "report_damage"].kind == "observed"
+    assert "1 schema, 1 trace, 1 trace (order only)" in done.out
+    calls.unlink()
+    again = graph(capsys, folder)
+    assert "up to date" in again.out
+    assert "graph_traces.json: 2 links of recorded calls (--traces replaces them)" in again.err
+    assert graph(capsys, folder, "--remove", "find_benches", "book_bench").code == 0
+    assert set(links(folder)) == set(found) - {("find_benches", "book_bench")}
+
+
+def test_files_of_recorded_calls_are_counted_together(folder: Path, calls: Path, capsys: Capture) -> None:
+    more = calls.with_name("more.jsonl")
+    more.write_text(json.dumps([*CALLS, {"tool": "unknown"}]))
+    done = graph(capsys, folder, "--traces", calls, "--traces", more)
+    assert links(folder)["book_bench", "search-notes"].count == 4
+    assert "warning: recorded calls of unknown tools left out: unknown (1)" in done.err
+
+
+def test_malformed_recorded_calls_are_refused_with_their_line(
+    folder: Path, calls: Path, capsys: Capture
+) -> None:
+    calls.write_text("[]\n{\n")
+    done = graph(capsys, folder, "--traces", calls)
+    assert (done.code, "calls.jsonl:2: not valid JSON" in done.error) == (2, True)
+    assert names(folder) == {"tool_desc.json", "benchmark.json"}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"links": [{"source": 3}]}'])
+def test_broken_stored_calls_are_one_line(text: str, folder: Path, capsys: Capture) -> None:
+    (folder / "graph_traces.json").write_text(text)
+    assert "graph_traces.json" in graph(capsys, folder).error
+
+
+def test_stored_calls_of_tools_that_are_gone_are_left_out(folder: Path, capsys: Capture) -> None:
+    gone = {"source": "book_bench", "target": "gone", "score": 0.9}
+    (folder / "graph_traces.json").write_text(json.dumps({"links": [gone]}))
+    done = graph(capsys, folder)
+    assert done.code == 0
+    assert "1 link of tools that are gone left out" in done.err
+
+
+def test_corrections_survive_every_regenerated_graph(
+    folder: Path, calls: Path, derived: list[Dependency], capsys: Capture
+) -> None:
+    given = ("--add", "report_damage", "order_material", "--field", "part=project")
+    assert graph(capsys, folder, *given).code == 0
+    assert graph(capsys, folder, "--remove", "book_bench", "search-notes").code == 0
+    done = graph(capsys, folder, "--pin", "find_benches", "search-notes")
+    assert done.code == 0
+    assert "graph_edits.json: 3 of 3 edits applied" in done.out
+    assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
+
+    derived.remove(WEAK)
+    done = graph(capsys, folder, "--traces", calls, "--min_confidence", "0.9")
+    found = links(folder)
+    assert set(found) == {("report_damage", "order_material"), ("find_benches", "search-notes")}
+    assert found["report_damage", "order_material"].fields == (FieldPair("part", "project"),)
+    assert found["find_benches", "search-notes"].score == 0.2
+    assert (
+        "warning: the edit 'pin find_benches → search-notes' no longer fits: the link is no longer derived"
+        in done.err
+    )
+    assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
+
+
+def test_an_edit_that_no_longer_fits_is_reported_and_stays(
+    folder: Path, derived: list[Dependency], capsys: Capture
+) -> None:
+    graph(capsys, folder, "--remove", "find_benches", "book_bench")
+    derived.remove(BENCH)
+    done = graph(capsys, folder)
+    assert done.code == 0
+    assert "graph_edits.json: 0 of 1 edit applied" in done.out
+    assert "'remove find_benches → book_bench' no longer fits: there is no such link to remove" in done.err
+    assert len(edits(folder)) == 1
+
+
+def test_a_retyped_link_has_the_new_values(folder: Path, capsys: Capture) -> None:
+    pair = ("find_benches", "book_bench")
+    assert graph(capsys, folder, "--retype", *pair, "guests", "--field", "benches=guests").code == 0
+    link = links(folder)[pair]
+    assert (link.type, link.fields, link.score) == ("guests", (FieldPair("benches", "guests"),), 0.6)
+    assert graph(capsys, folder, "--retype", *pair, "order").code == 0
+    assert links(folder)[pair].kind == "observed"
+    assert len(list(folder.glob("graph_edits.2*.json"))) == 1  # an edit was replaced
+
+
+def test_an_edit_can_be_taken_back(folder: Path, capsys: Capture) -> None:
+    pair = ("find_benches", "book_bench")
+    graph(capsys, folder, "--remove", *pair)
+    assert pair not in links(folder)
+    assert graph(capsys, folder, "--undo", *pair).code == 0
+    assert (pair in links(folder), edits(folder)) == (True, [])
+    done = graph(capsys, folder, "--undo", *pair)
+    assert (done.code, "there is no edit of the link" in done.error) == (2, True)
+
+
+def test_a_patch_file_is_merged_and_what_does_not_fit_is_reported(folder: Path, capsys: Capture) -> None:
+    graph(capsys, folder, "--pin", "find_benches", "book_bench")
+    before = (folder / "graph_edits.json").read_bytes()
+    patch = folder.parent / "patch.json"
+    items = [
+        {"action": "remove", "source": "find_benches", "target": "book_bench"},
+        {"action": "pin", "source": "book_bench", "target": "search-notes"},
+        {"action": "add", "source": "book_bench", "target": "gone"},
+    ]
+    patch.write_text(json.dumps({"edits": items}))
+    done = graph(capsys, folder, "--edits", patch)
+    assert done.code == 0
+    assert "no longer fits: the tools have no 'gone'" in done.err
+    assert set(links(folder)) == {("book_bench", "search-notes")}
+    assert [copy.read_bytes() for copy in folder.glob("graph_edits.2*.json")] == [before]
+    assert edits(folder)[1] == {**items[1], "link": NOTES.to_json()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--remove", "book_bench", "find_benches"], "there is no such link to remove"),
+        (["--pin", "book_bench", "find_benches"], "there is no such link"),
+        (["--retype", "book_bench", "find_benches", "day"], "there is no such link"),
+        (["--retype", "find_benches", "book_bench", "hours"], "no value that flows .* fills 'hours'"),
+        (["--add", "book_bench", "find_bench"], "unknown tool 'find_bench'.*write 'find_benches'"),
+        (["--add", "book_bench", "book_bench"], "'book_bench' is given twice"),
+        (["--explain", "book_bench", "x"], "unknown tool 'x'"),
+        (["--add", "book_bench", "add_member", "--field", "price=x"], "'add_member' has no argument 'x'"),
+        (["--add", "book_bench", "add_member", "--field", "x=plan"], "result of 'book_bench' has no 'x'"),
+        (["--add", "book_bench", "add_member", "--field", "plan"], "--field plan is not FROM=TO"),
+        (["--field", "id=plan"], "--field needs one --add or --retype"),
+        (
+            ["--add", "book_bench", "add_member", "--field", "price=plan", "--field", "booking=plan"],
+            "--field fills an argument twice",
+        ),
+        (
+            ["--pin", "find_benches", "book_bench", "--remove", "find_benches", "book_bench"],
+            "two corrections of the link",
+        ),
+        (["--edits", "nowhere.json"], "no such file"),
+        (["--max_links", "3"], "--max_links is not for schema graphs"),
+    ],
+)
+def test_a_given_correction_that_does_not_fit_writes_nothing(
+    arguments: list[str], message: str, folder: Path, capsys: Capture
+) -> None:
+    graph(capsys, folder)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = graph(capsys, folder, *arguments)
+    assert done.code == 2
+    assert re.search(message, done.error), done.error
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("text", ["{", '{"edits": 3}', '{"edits": [{"action": "shorten"}]}'])
+def test_a_malformed_file_of_edits_is_refused_and_kept(text: str, folder: Path, capsys: Capture) -> None:
+    (folder / "graph_edits.json").write_text(text)
+    done = graph(capsys, folder, "--pin", "find_benches", "book_bench")
+    assert (done.code, "graph_edits.json:" in done.error) == (2, True)
+    assert (folder / "graph_edits.json").read_text() == text
+
+
+def test_an_added_link_without_values_says_so(folder: Path, capsys: Capture) -> None:
+    done = graph(capsys, folder, "--add", "report_damage", "close_day")
+    assert "says only the order: --field FROM=TO names a value that flows" in done.err
+    assert "1 user (order only)" in done.out
+
+
+def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
+    done = graph(capsys, folder, "--traces", calls, "--explain", "book_bench", "search-notes")
+    assert done.out.splitlines() == [
+        "there is a link from book_bench to search-notes",
+        "schemas: `benches[]` fits",
+        "recorded calls: 3 of 3 recorded calls took `query` from `booking`",
+        "recorded calls: 3 of 3 recorded calls of `book_bench` came directly before `search-notes`",
+        "recorded calls: score 0.53",
+        "score before corrections: 0.76",
+        "the link: type query, score 0.76, dependency, origin trace, booking → query",
+    ]
+    assert names(folder) == {"tool_desc.json", "benchmark.json"}
+
+
+def test_explain_says_why_there_is_no_link(folder: Path, capsys: Capture) -> None:
+    weak = ("--explain", "find_benches", "search-notes")
+    out = graph(capsys, folder, *weak).out
+    assert "no link from find_benches to search-notes" in out
+    assert "score 0.20 is below --min_confidence 0.3" in out
+    limit = ("--min_confidence", "0", "--max_edges_per_tool", "1")
+    assert (
+        "--max_edges_per_tool 1 keeps better links of find_benches"
+        in graph(capsys, folder, *weak, *limit).out
+    )
+    graph(capsys, folder, "--remove", "find_benches", "book_bench")
+    out = graph(capsys, folder, "--explain", "find_benches", "book_bench").out
+    assert "no link from find_benches to book_bench" in out
+    assert "graph_edits.json: remove find_benches → book_bench" in out
+
+
+def test_a_graph_without_links_says_how_to_get_some(
+    folder: Path, derived: list[Dependency], capsys: Capture
+) -> None:
+    done = graph(capsys, folder, "--min_confidence", "0.7")
+    assert "warning: the graph has no links: the best score is 0.60, lower --min_confidence" in done.err
+    derived.clear()
+    done = graph(capsys, folder)
+    assert "no field of a result fits an argument; give recorded calls (--traces calls.jsonl)" in done.err
+    assert links(folder) == {}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--min_confidence", "0.5"],
+        ["--max_edges_per_tool", "2"],
+        ["--traces", "calls.jsonl"],
+        ["--explain", "a", "b"],
+        ["--edits", "patch.json"],
+        ["--undo", "a", "b"],
+        ["--pin", "a", "b"],
+    ],
+)
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+def test_options_of_schema_graphs_are_refused_for_others(
+    kind: str, arguments: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "data").mkdir()
+    folder = data_folder(tmp_path / "data", kind=kind)
+    done = graph(capsys, folder, *arguments)
+    assert done.code == 2
+    assert f"{arguments[0]} is only for schema graphs, this one is {kind}" in done.error
+
+
+def test_the_flag_wins_over_the_recorded_dependency_type(folder: Path, capsys: Capture) -> None:
+    (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "dependency_type": "temporal"}')
+    done = graph(capsys, folder, "--dependency_type", "schema")
+    assert "says temporal, the flag says schema: the flag is taken" in done.err
+    assert len(links(folder)) == 2
+
+
+def test_the_links_of_a_schema_graph_are_listed_rather_than_implied(folder: Path) -> None:
+    assert not build_graph(folder).is_implied
+
+
+def test_fields_of_the_link_options_are_keywords(folder: Path) -> None:
+    assert build_graph(folder, min_confidence=0.55).number_of_links == 1
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        build_graph(folder, colour="red")
+    with pytest.raises(UsageError, match="unknown tool 'x'"):
+        build_graph(folder, explain=("x", "y"))

@@ -1,0 +1,131 @@
+"""Models on a data set with a schema graph: inference, scores, leaderboard, report, comparison, probes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench_bookings import GRAPH, PLANS, bookings_folder, renumbered, write_answers
+from builders import running_server
+from running import Capture, infer, inside, lines_of
+
+from toolassay import evaluate, verify
+from toolassay.benchmarks.taskbench.prompt import built_in
+from toolassay.benchmarks.taskbench.scoring.strict import PLAN_SCORES
+from toolassay.prompt_templates import fields_of, last_turn
+from toolassay.screen import SILENT
+from toolassay.serving.completions import Received, Reply
+from toolassay.serving.offline_answers import OfflineAnswers
+
+build_folder = bookings_folder
+
+
+def ran(capsys: Capture, stage: str, *arguments: str | Path) -> str:
+    done = inside(capsys, stage, *arguments)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def numbers_of(folder: Path, llm: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "metrics" / f"{llm}.json").read_text())["overall_overall"]
+    return found
+
+
+async def gold_answer(received: Received) -> Reply:
+    """The gold plan of the request in a prompt."""
+    fields = fields_of(last_turn(built_in("schema")), received.prompt)
+    assert fields is not None
+    return Reply(f"```json\n{json.dumps(PLANS[fields['request']])}\n```")
+
+
+@pytest.mark.parametrize("more", [[], ["--structured", "true"]])
+def test_the_gold_plans_of_a_server_have_every_strict_score_and_no_compat(
+    folder: Path, capsys: Capture, more: list[str]
+) -> None:
+    with running_server(gold_answer) as server:
+        done = infer(capsys, server, folder, "--llm", "m", *more)
+        assert done.code == 0, done.err
+        sent = [request.body for request in server.received]
+    assert len(sent) == 3 and all(("response_format" in body) == bool(more) for body in sent)
+    assert [line["result"] for line in lines_of(folder / "predictions" / "m.json")] == list(PLANS.values())
+    table = ran(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
+    numbers = numbers_of(folder, "m")
+    strict = numbers.pop("strict")
+    assert {name: strict[name]["value"] for name in PLAN_SCORES} == dict.fromkeys(PLAN_SCORES, 1.0)
+    assert strict["tool_hallucination_rate"]["value"] == strict["link_hallucination_rate"]["value"] == 0
+    assert "|links:schema|" in strict["signature"]
+    published = [name for name in numbers if "_f1" in name or "support" in name or "step_" in name]
+    assert {numbers[name] for name in ("all_samples", *published)} == {None}
+    compat = next(line for line in table.splitlines() if " compat " in line)
+    assert set(compat.split()) == {"compat", "–"}
+    items = lines_of(folder / "metrics" / "m.items.jsonl")
+    assert [item["compat"] for item in items] == [None] * 3
+    assert verify(folder, llm="m", screen=SILENT).is_equal
+
+
+def test_a_wrong_path_lowers_only_the_values(folder: Path) -> None:
+    text = json.dumps(PLANS).replace("benches[0].id", "benches[0].price")
+    write_answers(folder, "m", json.loads(text))
+    evaluate(folder, llm="m")
+    strict = numbers_of(folder, "m")["strict"]
+    lower = {name for name in PLAN_SCORES if strict[name]["value"] < 1}
+    assert lower == {"argument_value_f1", "exact_match"}
+    assert strict["argument_value_f1"]["value"] == pytest.approx((1 + 2 / 3 + 5 / 6) / 3)
+
+
+def test_every_stage_after_inference_takes_a_schema_set(
+    folder: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    write_answers(folder, "gold", PLANS)
+    for llm in ("offline", "random"):
+        ran(capsys, "infer", "--llm", llm, "--data_dir", folder)
+    ran(capsys, "evaluate", "--data_dir", folder, "--llm", "all", "--splits", "all", "--compat", "published")
+    assert "compat" in ran(capsys, "leaderboard", "--data_dir", folder)
+    only = ran(capsys, "leaderboard", "--data_dir", folder, "--mode", "compat")
+    (row,) = [line for line in only.splitlines() if line.split()[:1] == ["gold"]]
+    assert set(row.split()) == {"gold", "compat", "–"}
+    assert "node_f1" in ran(capsys, "compare", "--data_dir", folder, "gold", "offline")
+    ran(capsys, "report", "--data_dir", folder, "--out", tmp_path / "report")
+    assert "offline" in (tmp_path / "report" / "index.html").read_text()
+    assert verify(folder, llm="offline", screen=SILENT).is_equal
+
+
+def test_a_served_offline_model_plans_as_the_one_in_the_process(folder: Path, capsys: Capture) -> None:
+    ran(capsys, "infer", "--llm", "offline", "--data_dir", folder)
+    with running_server(OfflineAnswers([GRAPH])) as server:
+        for wording in ("published", "example"):
+            more = ("--llm", "served", "--prompt", wording, "--prediction_dir", f"predictions_{wording}")
+            assert infer(capsys, server, folder, *more).code == 0
+            served = lines_of(folder / f"predictions_{wording}" / "served.json")
+            assert served == lines_of(folder / "predictions" / "offline.json")
+
+
+def test_probes_of_a_schema_set_are_judged(folder: Path, capsys: Capture) -> None:
+    out = inside(capsys, "infer", "--llm", "offline", "--data_dir", folder, "--security", "true")
+    assert out.code == 0, out.err
+    results = lines_of(folder / "predictions" / "security" / "offline.json")
+    assert {line["place"] for line in results} == {"tool description", "quoted text"}
+    assert "of 30 attacks resisted" in out.err + out.out
+
+
+def test_trials_that_number_nodes_in_another_way_agree(folder: Path) -> None:
+    write_answers(folder, "m", PLANS)
+    others = {
+        request: renumbered(gold, range(len(gold["task_nodes"]))[::-1]) for request, gold in PLANS.items()
+    }
+    write_answers(folder, "m", others, trial=1)
+    evaluate(folder, llm="m")
+    stability = numbers_of(folder, "m")["stability"]
+    assert stability["repeated"] == 3 and stability["answer_agreement"]["value"] == 1
+
+
+def test_a_run_of_the_offline_planner_is_not_continued_with_other_fields_of_a_link(
+    folder: Path, capsys: Capture
+) -> None:
+    ran(capsys, "infer", "--llm", "offline", "--data_dir", folder)
+    path = folder / "graph_desc.json"
+    path.write_text(path.read_text().replace("benches[].id", "benches[].code", 1))
+    done = inside(capsys, "infer", "--llm", "offline", "--data_dir", folder)
+    assert done.code == 2 and "graph changed" in done.error

@@ -1,0 +1,397 @@
+"""Links from recorded calls: the order in which tools were called, and values that reappear in arguments.
+
+A call takes a value from an earlier result if the value is distinctive and was new there: no person and no
+earlier argument had it before. Its source is the latest result that has it, except for results that repeat
+their own argument. Values are compared as a whole, or as items and properties of lists and objects: a text
+that merely contains a value cannot be filled by a reference.
+
+Both scores are lower bounds of a share (Wilson, 1927; one-sided, 95 %), so that a share of few calls counts
+less: one of one gives 0.27, two of two 0.43, 12 of 14 0.65. For a value it is the share of the target calls
+after the source, with that argument, that took it from the source. Calls are left out whose value was known
+before, or came from a third tool: that others give it too does not make a link less certain. For an order, it
+is the share of the source's calls that the target followed directly.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolassay.argument_schemas import schema_at
+from toolassay.graph.dependencies import ORDER, Dependency
+from toolassay.graph.links import FieldPair
+from toolassay.graph.recorded_calls import Call, Turn, read_traces
+from toolassay.output_paths import EACH, Part, path_text
+from toolassay.text_formatting import count_of
+from toolassay.tools import Tool, ToolLibrary
+
+_Z = 1.645  # one-sided 95 %
+_MOST_VALUES = 50_000  # of a result that are looked at
+_MOST_PATHS = 8  # places of one value in a result that are kept
+_LONGEST_VALUE = 500  # characters; longer texts are no values that a call takes over
+_DEEPEST = 32
+_LEAST_SHARE = 0.5  # of the best field's score that another field of the link needs
+
+
+def lower_bound(part: int, whole: int) -> float:
+    """The lower bound of a share (Wilson's interval, one-sided, 95 %); 0 for nothing.
+
+    >>> [round(lower_bound(*counts), 2) for counts in ((1, 1), (2, 2), (12, 14), (0, 5))]
+    [0.27, 0.43, 0.65, 0.0]
+    """
+    if part <= 0 or whole <= 0:
+        return 0.0
+    share, spread = part / whole, _Z * _Z / whole
+    root = math.sqrt(share * (1 - share) / whole + spread / (4 * whole))
+    return max(0.0, (share + spread / 2 - _Z * root) / (1 + spread))
+
+
+@dataclass
+class Traced:
+    """What recorded calls say about a library.
+
+    Attributes:
+        dependencies: One link for each ordered pair, by source, then target, in library order.
+        sequences: The number of sequences.
+        calls: The number of calls of the library's tools that did not fail.
+        failed: The number that failed; they are evidence of nothing.
+        unknown: The number of calls of each tool that the library lacks.
+    """
+
+    dependencies: list[Dependency] = field(default_factory=list)
+    sequences: int = 0
+    calls: int = 0
+    failed: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
+def trace_dependencies(paths: Iterable[Path], library: ToolLibrary) -> Traced:
+    """The links that files of recorded calls give (see the module).
+
+    Memory grows with the pairs of tools that occur in one sequence, not with the length of the files.
+
+    Raises:
+        UsageError: A file is missing or malformed (with the line).
+    """
+    counts = _Counts(library)
+    for path in paths:
+        for turns in read_traces(path):
+            counts.add(turns)
+    counts.found.dependencies = counts.dependencies()
+    return counts.found
+
+
+class _Flow(NamedTuple):
+    """An argument of a tool that a result of another filled."""
+
+    source: str
+    target: str
+    argument: str
+
+
+@dataclass
+class _Source:
+    """Where a value was seen in a result."""
+
+    tool: str | None  # None for a tool that the library lacks
+    turn: int
+    paths: list[str]
+    words: int  # characters that people had written when a result first had it
+
+
+class _Counts:
+    """Counts over all sequences."""
+
+    def __init__(self, library: ToolLibrary) -> None:
+        self.library = library
+        self.found = Traced()
+        self.followed: Counter[tuple[str, str]] = Counter()  # (tool, the tool called directly after it)
+        self.left: Counter[str] = Counter()  # calls of a tool that any other call followed
+        self.taken: Counter[_Flow] = Counter()
+        self.possible: Counter[_Flow] = Counter()  # the same, and calls whose value no result had
+        self.elsewhere: Counter[_Flow] = Counter()  # calls that took the value from another tool
+        self.paths: dict[_Flow, Counter[str]] = {}
+        self.takers: Counter[tuple[str, str]] = Counter()  # calls that took any value
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Count a sequence."""
+        self.found.sequences += 1
+        sequence = _Sequence(self)
+        for number, turn in enumerate(turns):
+            sequence.add(number, turn)
+
+    def dependencies(self) -> list[Dependency]:
+        flows: dict[tuple[str, str], list[_Flow]] = {}
+        for flow in self.taken:
+            flows.setdefault((flow.source, flow.target), []).append(flow)
+        index = self.library.index
+        pairs = sorted({*flows, *self.followed}, key=lambda pair: (index(pair[0]), index(pair[1])))
+        return [self.link(*pair, flows.get(pair, [])) for pair in pairs]
+
+    def link(self, source: str, target: str, flows: list[_Flow]) -> Dependency:
+        after, left = self.followed[source, target], self.left[source]
+        order = f"{after} of {count_of(left, 'recorded call')} of `{source}` came directly before `{target}`"
+        if not flows:
+            return Dependency(
+                source, target, ORDER, lower_bound(after, left), (), (order,), "observed", "trace", after
+            )
+        score = {flow: lower_bound(self.taken[flow], self.possible[flow]) for flow in flows}
+        flows = sorted(flows, key=lambda flow: (-score[flow], flow.argument))
+        flows = [flow for flow in flows if score[flow] >= _LEAST_SHARE * score[flows[0]]]
+        fields = [FieldPair(self.path(flow), flow.argument) for flow in flows]
+        reasons = [
+            f"{self.taken[flow]} of {count_of(self.possible[flow], 'recorded call')} took "
+            f"`{pair.target}` from {f'`{pair.source}`' if pair.source else 'the result'}"
+            + (f"; {self.elsewhere[flow]} more took it from other tools" if self.elsewhere[flow] else "")
+            for flow, pair in zip(flows, fields, strict=True)
+        ]
+        return Dependency(
+            source,
+            target,
+            fields[0].target,
+            score[flows[0]],
+            tuple(fields),
+            (*reasons, *([order] if after else [])),
+            "dependency",
+            "trace",
+            self.takers[source, target],
+        )
+
+    def path(self, flow: _Flow) -> str:
+        """The place of the value in most results; of equals one that ends in the argument's name."""
+        name = _last_word(flow.argument)
+        return min(
+            self.paths[flow].items(), key=lambda one: (-one[1], _last_word(one[0]) != name, len(one[0]), one)
+        )[0]
+
+
+class _Sequence:
+    """The values of one sequence so far."""
+
+    def __init__(self, counts: _Counts) -> None:
+        self.counts, self.library, self.found = counts, counts.library, counts.found
+        self.words = ""
+        self.given: set[str] = set()  # values of arguments so far
+        self.seen: dict[str, _Source] = {}  # values that were new in a result
+        self.before: list[str] = []  # the tools of the last turn
+        self.earlier: dict[str, None] = {}  # the tools with a result, in order
+
+    def add(self, number: int, turn: Turn) -> None:
+        self.words += f"\n{turn.words}" if turn.words else ""
+        known = [call for call in turn.calls if call.tool in self.library and not call.failed]
+        self.found.unknown.update(call.tool for call in turn.calls if call.tool not in self.library)
+        self.found.calls += len(known)
+        self.found.failed += sum(call.failed and call.tool in self.library for call in turn.calls)
+        for call in known:
+            self.take(call)
+        self.follow([call.tool for call in known])
+        arguments = [{_key(value) for _, value in _leaves(call.arguments)} for call in turn.calls]
+        self.given.update(*arguments)
+        for call, own in zip(turn.calls, arguments, strict=True):
+            if not call.failed:
+                self.give(call, own, number)
+        self.earlier |= dict.fromkeys(call.tool for call in known)
+
+    def follow(self, tools: list[str]) -> None:
+        """Count that these tools were called directly after those of the turn before."""
+        if not tools:
+            return
+        after = dict.fromkeys(tools)
+        for source in self.before:
+            others = [target for target in after if target != source]
+            self.counts.left[source] += bool(others)
+            self.counts.followed.update((source, target) for target in others)
+        self.before = tools
+
+    def take(self, call: Call) -> None:
+        """Count where the values of a call's arguments come from."""
+        tool = self.library[call.tool]
+        arguments: dict[str, list[tuple[tuple[Part, ...], str]]] = {}
+        for parts, value in _leaves(call.arguments):
+            # The items of a list fill the list: `ids` rather than `ids[]`.
+            while parts and parts[-1] == EACH:
+                parts = parts[:-1]
+            arguments.setdefault(path_text(parts), []).append((parts, value))
+        sources: set[str] = set()
+        for argument, values in arguments.items():
+            found: dict[str, set[str]] = {}
+            is_taken = False
+            for parts, value in values:
+                source = self.source(parts, value, tool)
+                is_taken |= source is not None
+                if source is not None and source.tool is not None and source.tool != tool.id:
+                    found.setdefault(source.tool, set()).update(source.paths)
+            if not is_taken and any(self.is_known(value) for _, value in values):
+                continue
+            counter = self.counts.elsewhere if is_taken else self.counts.possible
+            counter.update(
+                _Flow(name, tool.id, argument)
+                for name in self.earlier
+                if name != tool.id and name not in found
+            )
+            for name, paths in found.items():
+                flow = _Flow(name, tool.id, argument)
+                self.counts.taken[flow] += 1
+                self.counts.possible[flow] += 1
+                self.counts.paths.setdefault(flow, Counter()).update(paths)
+            sources.update(found)
+        self.counts.takers.update((source, tool.id) for source in sources)
+
+    def source(self, parts: tuple[Part, ...], value: Any, tool: Tool) -> _Source | None:
+        found = self.seen.get(_key(value))
+        if found is None or not is_distinctive(value, parts, tool):
+            return None
+        return None if _is_in(_key(value), self.words[: found.words]) else found
+
+    def is_known(self, value: Any) -> bool:
+        """Whether a person or an earlier argument had a value before any result."""
+        key = _key(value)
+        if key not in self.seen:
+            return key in self.given or _is_in(key, self.words)
+        return _is_in(key, self.words[: self.seen[key].words])
+
+    def give(self, call: Call, own: set[str], turn: int) -> None:
+        """Remember the values of a result that were new in it."""
+        tool = call.tool if call.tool in self.library else None
+        for parts, value in islice(_leaves(call.result), _MOST_VALUES):
+            key = _key(value)
+            before = self.seen.get(key)
+            if not key or key in own or (before is None and key in self.given) or _is_data(parts):
+                continue
+            path = path_text(parts)
+            if before is not None and before.tool == tool and before.turn == turn:
+                if len(before.paths) < _MOST_PATHS and path not in before.paths:
+                    before.paths.append(path)
+            else:
+                words = len(self.words) if before is None else before.words
+                self.seen[key] = _Source(tool, turn, [path], words)
+
+
+def _leaves(value: Any, parts: tuple[Part, ...] = ()) -> Iterator[tuple[tuple[Part, ...], Any]]:
+    """The values in a JSON value that are no lists or objects, each with its path."""
+    if len(parts) > _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _leaves(item, (*parts, str(name)))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, (*parts, EACH))
+    else:
+        yield parts, value
+
+
+def _key(value: Any) -> str:
+    """A value as text, so that 603 equals "603"; "" for a value that no call takes over."""
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    text = value.strip() if isinstance(value, str) else repr(value)
+    return text if len(text) <= _LONGEST_VALUE else ""
+
+
+def _is_in(key: str, words: str) -> bool:
+    """Whether a text has a value as a word or words: "603" is in "film 603", not in "16035"."""
+    if not key or key.casefold() not in words.casefold():
+        return False
+    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", words, re.IGNORECASE) is not None
+
+
+# A name that is data, as in {"reservations": {"ZFA04Y1234": {…}}}: matches "card_4421486" and "2024-05-16",
+# not "address1". No path can stand for such names.
+_DATA_NAME = re.compile(r"\d{4}|\s.*\d|^.{60}")
+
+
+def _is_data(parts: tuple[Part, ...]) -> bool:
+    return any(isinstance(part, str) and _DATA_NAME.search(part) for part in parts)
+
+
+# The words of a name in snake_case, kebab-case or camelCase: "movieId" gives "movie" and "Id".
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_IDENTIFYING = frozenset(
+    {"id", "ids", "code", "codes", "guid", "handle", "hash", "key", "keys", "login", "name", "no", "number"}
+    | {"ref", "reference", "sha", "slug", "symbol", "token", "username", "uuid"}
+)
+# A day or a time, which people say in other words: "2024-05-20", "18:30". Not "2024-05-20T18:30:11Z".
+_DAY_OR_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d(:\d\d)?")
+_COMMON_WORD = re.compile(r"(?:[^\W\d]|-){1,14}")  # "economy", "one_way"; not "card_7", "HAT110", "two words"
+
+
+def _last_word(path: str) -> str:
+    words = _WORD.findall(path)
+    return words[-1].casefold() if words else ""
+
+
+def is_distinctive(value: Any, argument: tuple[Part, ...], tool: Tool) -> bool:
+    """Whether a value that reappears in an argument is unlikely to be there by chance.
+
+    Not distinctive: true, false, null, an empty text; a value that the argument's schema lists (enum, const,
+    default, examples); a day or a time; a number below 10. Numbers below 1000, round hundreds, years, texts
+    of fewer than four characters and single words are distinctive only in an argument that identifies
+    something, by its name: `movie_id`, `countryCode`, `username`.
+    """
+    key = _key(value)
+    if not key or _DAY_OR_TIME.fullmatch(key):
+        return False
+    schema = schema_at([0 if part == EACH else part for part in argument], tool.input_schema or {})
+    listed = [schema.get("const"), schema.get("default")]
+    for keyword in ("enum", "examples"):
+        listed += more if isinstance(more := schema.get(keyword), list) else []
+    if key in map(_key, listed):
+        return False
+    is_identifier = _last_word(path_text(argument)) in _IDENTIFYING
+    try:
+        number = abs(float(key))
+    except ValueError:
+        weak = len(key) < 4 or _COMMON_WORD.fullmatch(key) is not None
+        return is_identifier if weak else True
+    if number < 10 and key.isdecimal():
+        return False
+    weak = number < 1000 or number % 100 == 0 or (number.is_integer() and 1900 <= number <= 2100)
+    return is_identifier if weak else True
+
+
+def merge(derived: Sequence[Dependency], traced: Sequence[Dependency]) -> list[Dependency]:
+    """One link for each pair: the derived ones, then those of recorded calls only.
+
+    Two links of a pair are independent evidence: the score is 1 − (1 − a)(1 − b). Fields of recorded calls
+    come first, and one argument is filled once. The origin is "trace" if recorded calls are the stronger
+    evidence that a value flows. The count is that of the recorded calls.
+    """
+    links = {(link.source, link.target): link for link in derived}
+    for link in traced:
+        pair = link.source, link.target
+        links[pair] = _combined(links[pair], link) if pair in links else link
+    return list(links.values())
+
+
+def _combined(derived: Dependency, traced: Dependency) -> Dependency:
+    fields = list(traced.fields)
+    for one in derived.fields:
+        if not any(_overlap(one.target, other.target) for other in fields):
+            fields.append(one)
+    is_stronger = traced.score > derived.score and (traced.kind == "dependency" or not derived.fields)
+    dependency = "dependency" in (derived.kind, traced.kind)
+    return replace(
+        derived,
+        type=fields[0].target if fields else derived.type,
+        score=derived.score + traced.score * (1 - derived.score),
+        fields=tuple(fields),
+        reasons=tuple(dict.fromkeys((*traced.reasons, *derived.reasons))),
+        kind="dependency" if dependency else "observed",
+        origin="trace" if is_stronger else derived.origin,
+        count=traced.count,
+    )
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether an argument is the other, or a part of it: `filter` and `filter.id`."""
+    short, long = sorted((one, other), key=len)
+    return long == short or (long.startswith(short) and long[len(short)] in ".[")

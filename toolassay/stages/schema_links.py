@@ -1,0 +1,317 @@
+"""The links of a schema graph: derived and from recorded calls, corrected by people, above the thresholds."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.files import line_of_item, read_json, write_json
+from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, strongest
+from toolassay.graph.derive import derive_dependencies, explain
+from toolassay.graph.edits import (
+    EDITS,
+    NO_LONGER_DERIVED,
+    Edit,
+    Edited,
+    apply,
+    combine,
+    read_edits,
+    write_edits,
+)
+from toolassay.graph.traces import Traced, merge, trace_dependencies
+from toolassay.screen import WARNING, Screen
+from toolassay.text_formatting import count_of
+from toolassay.tools import ToolLibrary
+
+TRACES = "graph_traces.json"
+"""The links of recorded calls, so that a regenerated graph has them without the recordings."""
+
+_MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """Options of the links of a schema graph.
+
+    Attributes:
+        min_confidence: Least score; None for 0.3. Links that a person added or pinned are always kept.
+        max_edges_per_tool: Maximum number of links from each tool, the best; None for no limit.
+        traces: Files of recorded calls (`toolassay.graph.recorded_calls`). Their links are stored in
+            `graph_traces.json` and used until other files are given.
+        changes: Corrections to add to `graph_edits.json`; one that does not fit is refused.
+        undo: Pairs of tools whose correction is taken back.
+        edits: File of corrections to add, e.g. exported by the HTML graph; those that do not fit are
+            reported.
+        explain: Pair of tools; the reasons why there is or is no link are shown, and nothing is written.
+    """
+
+    min_confidence: float | None = None
+    max_edges_per_tool: int | None = None
+    traces: Sequence[Path] = ()
+    changes: Sequence[Edit] = ()
+    undo: Sequence[tuple[str, str]] = ()
+    edits: Path | None = None
+    explain: tuple[str, str] | None = None
+
+    def given(self) -> list[str]:
+        """The names of the options that differ from their defaults."""
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        names = [name for name, value in values if value is not None and value not in ((), [])]
+        return [self.changes[0].action if name == "changes" else name for name in names]
+
+    @property
+    def least(self) -> float:
+        """The least score."""
+        return DEFAULT_MIN_CONFIDENCE if self.min_confidence is None else self.min_confidence
+
+
+class SchemaLinks:
+    """The links of a schema graph in a data folder, and the files beside it.
+
+    Args:
+        library: The tools.
+        folder: The data folder.
+        options: Options of the links.
+        screen: Receives messages, results and progress.
+
+    Attributes:
+        edited: All links with the corrections, below the thresholds too.
+        kept: The links of the graph.
+
+    Raises:
+        UsageError: A file is missing or malformed, or a given correction does not fit.
+    """
+
+    def __init__(self, library: ToolLibrary, folder: Path, options: LinkOptions, screen: Screen) -> None:
+        self.library, self.folder, self.options, self.screen = library, folder, options, screen
+        pairs = [*(edit.pair for edit in options.changes), *options.undo]
+        for pair in [*pairs, *([options.explain] if options.explain else [])]:
+            self._check_pair(pair)
+        with _progress(screen, "derive links", len(library)) as progress:
+            derived = derive_dependencies(library, progress=progress)
+        self.traced = self._traced()
+        # A review by a model changes the links here, after recorded calls and before people's corrections.
+        self.merged = merge(derived, self.traced)
+        self.edits = self._edits()
+        self.edited: Edited = apply(self.edits, self.merged, library)
+        self._check_changes()
+        self.kept = strongest(
+            self.edited.dependencies,
+            min_confidence=options.least,
+            max_edges_per_tool=options.max_edges_per_tool,
+        )
+
+    def write(self) -> None:
+        """Write the corrections and the links of recorded calls."""
+        copy = write_edits(self.folder / EDITS, self.edits) if self.edits or self._has_edits else None
+        if copy is not None:
+            self.screen.say(f"{self.folder / EDITS}: written, the one before kept as {copy.name}")
+        if self.options.traces:
+            links = [link.to_json() for link in self.traced]
+            write_json(
+                self.folder / TRACES, {"files": [str(path) for path in self.options.traces], "links": links}
+            )
+
+    def show(self) -> None:
+        """Show how many links there are by origin and kind, and what the corrections did."""
+        show, options = self.screen.show, self.options
+        kinds = Counter((link.origin, link.kind) for link in self.kept)
+        if kinds:
+            counts = (
+                f"{count:,} {origin}{' (order only)' if kind == 'observed' else ''}"
+                for (origin, kind), count in sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+            )
+            show(f"links by origin: {', '.join(counts)}")
+        left_out = len(self.edited.dependencies) - len(self.kept)
+        if left_out:
+            limits = [f"--min_confidence {options.least:g}"]
+            if options.max_edges_per_tool is not None:
+                limits.append(f"--max_edges_per_tool {options.max_edges_per_tool}")
+            show(f"left out by {' and '.join(limits)}: {count_of(left_out, 'link')}")
+        if self.edits:
+            show(f"{EDITS}: {len(self.edited.applied):,} of {count_of(len(self.edits), 'edit')} applied")
+        for edit, reason in self.edited.problems:
+            self.screen.say(f"{WARNING}the edit '{edit}' no longer fits: {reason}")
+        if not self.kept:
+            self.screen.say(f"{WARNING}the graph has no links: {self._advice()}")
+
+    def explanation(self, source: str, target: str) -> list[str]:
+        """Why there is or is no link from one tool to another."""
+        pair = source, target
+        final = _found(self.kept, pair)
+        lines = [
+            f"there is a link from {source} to {target}" if final else f"no link from {source} to {target}"
+        ]
+        lines += [f"schemas: {reason}" for reason in explain(self.library, source, target)]
+        if traced := _found(self.traced, pair):
+            lines += [f"recorded calls: {reason}" for reason in traced.reasons]
+            lines.append(f"recorded calls: score {traced.score:.2f}")
+        merged, edited = _found(self.merged, pair), _found(self.edited.dependencies, pair)
+        if merged and merged.verdict:
+            lines.append(f"review: {merged.verdict.get('reason') or merged.verdict}")
+        if merged:
+            lines.append(f"score before corrections: {merged.score:.2f}")
+        lines += [
+            f"{EDITS}: {edit}{f' ({edit.note})' if edit.note else ''}"
+            for edit in self.edits
+            if edit.pair == pair
+        ]
+        lines += [f"{EDITS}: {reason}" for edit, reason in self.edited.problems if edit.pair == pair]
+        if edited and not final:
+            lines.append(self._threshold(edited))
+        if final:
+            flows = ", ".join(f"{one.source or 'the result'} → {one.target}" for one in final.fields)
+            lines.append(
+                f"the link: type {final.type}, score {final.score:.2f}, {final.kind}, origin {final.origin}"
+                + (f", {flows}" if flows else "")
+            )
+        return lines
+
+    def _threshold(self, link: Dependency) -> str:
+        if link.score < self.options.least:
+            return f"score {link.score:.2f} is below --min_confidence {self.options.least:g}"
+        return f"--max_edges_per_tool {self.options.max_edges_per_tool} keeps better links of {link.source}"
+
+    def _advice(self) -> str:
+        """What to do about a graph without links."""
+        best = max((link.score for link in self.edited.dependencies), default=None)
+        if best is not None:
+            return f"the best score is {best:.2f}, lower --min_confidence"
+        ways = "give recorded calls (--traces calls.jsonl) or add links (--add A B --field FROM=TO)"
+        if not any(tool.output_schema for tool in self.library):
+            return f"no tool has an output_schema, and names and descriptions give none; {ways}"
+        return f"no field of a result fits an argument; {ways}"
+
+    def _check_pair(self, pair: tuple[str, str]) -> None:
+        for name in pair:
+            if name not in self.library:
+                near = difflib.get_close_matches(name, self.library.ids, n=1)
+                fix = f"write '{near[0]}'" if near else "write an id of tool_desc.json"
+                raise UsageError(f"unknown tool '{name}'", fix=fix)
+        if pair[0] == pair[1]:
+            raise UsageError(f"'{pair[0]}' is given twice", fix="name two different tools")
+
+    @property
+    def _has_edits(self) -> bool:
+        return (self.folder / EDITS).exists()
+
+    def _traced(self) -> list[Dependency]:
+        """The links of recorded calls: of the given files, else those that are stored."""
+        if self.options.traces:
+            traced = trace_dependencies(self.options.traces, self.library)
+            _report(traced, self.screen)
+            # As they are stored: the next start must make the same graph.
+            return [Dependency.from_json(link.to_json()) for link in traced.dependencies]
+        path = self.folder / TRACES
+        if not path.exists():
+            return []
+        links = _stored(path)
+        known = [link for link in links if link.source in self.library and link.target in self.library]
+        self.screen.say(f"{path}: {count_of(len(known), 'link')} of recorded calls (--traces replaces them)")
+        if len(known) < len(links):
+            gone = count_of(len(links) - len(known), "link")
+            self.screen.say(f"{WARNING}{path}: {gone} of tools that are gone left out")
+        return known
+
+    def _edits(self) -> list[Edit]:
+        """The corrections of the folder with those that are given; pinned links get their copy."""
+        path, options = self.folder / EDITS, self.options
+        edits = read_edits(path) if path.exists() else []
+        for source, target in options.undo:
+            if all(edit.pair != (source, target) for edit in edits):
+                raise UsageError(
+                    f"there is no edit of the link from '{source}' to '{target}'",
+                    file=path,
+                    fix="check the order of the two tools",
+                )
+        edits = [edit for edit in edits if edit.pair not in options.undo]
+        if options.edits is not None:
+            edits = combine(edits, read_edits(options.edits))
+        links = {(link.source, link.target): link for link in self.merged}
+        return [
+            replace(edit, link=links.get(edit.pair))
+            if edit.action in ("pin", "retype") and edit.link is None
+            else edit
+            for edit in combine(edits, options.changes)
+        ]
+
+    def _check_changes(self) -> None:
+        """Refuse given corrections that do not fit: they are mistyped rather than outdated."""
+        pairs = Counter(edit.pair for edit in self.options.changes)
+        for (source, target), count in pairs.items():
+            if count > 1:
+                raise UsageError(
+                    f"two corrections of the link from '{source}' to '{target}'", fix="give one of them"
+                )
+        for edit, reason in self.edited.problems:
+            if edit.pair in pairs and reason != NO_LONGER_DERIVED:
+                raise UsageError(
+                    f"cannot {edit.action} the link from '{edit.source}' to '{edit.target}': {reason}",
+                    fix="--explain shows what is there, --undo takes an earlier edit back",
+                )
+        for edit in self.options.changes:
+            link = _found(self.edited.dependencies, edit.pair)
+            filled = {pair.target for pair in link.fields} if link else set()
+            if edit.action == "retype" and link and link.type not in {*filled, ORDER}:
+                raise UsageError(
+                    f"no value that flows from '{edit.source}' to '{edit.target}' fills '{link.type}'",
+                    fix=f"add --field FROM={link.type}, or retype it to 'order'",
+                )
+            if edit.action == "add" and link and not link.fields:
+                self.screen.say(
+                    f"the link from {edit.source} to {edit.target} says only the order: "
+                    "--field FROM=TO names a value that flows"
+                )
+
+
+def _found(links: Sequence[Dependency], pair: tuple[str, str]) -> Dependency | None:
+    return next((link for link in links if (link.source, link.target) == pair), None)
+
+
+def _report(traced: Traced, screen: Screen) -> None:
+    screen.say(
+        f"recorded calls: {count_of(traced.calls, 'call')} in {count_of(traced.sequences, 'sequence')}"
+        + (f", {traced.failed:,} more failed" if traced.failed else "")
+    )
+    if traced.unknown:
+        names = [f"{name} ({count:,})" for name, count in traced.unknown.most_common(_MOST_NAMES)]
+        more = f" and {len(traced.unknown) - _MOST_NAMES:,} more" if len(traced.unknown) > _MOST_NAMES else ""
+        screen.say(f"{WARNING}recorded calls of unknown tools left out: {', '.join(names)}{more}")
+
+
+def _stored(path: Path) -> list[Dependency]:
+    """The links of `graph_traces.json`."""
+    fix = "delete it, and give --traces again"
+    value: Any = read_json(path, fix=fix)
+    items = value.get("links") if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        raise UsageError("has no list 'links'", file=path, fix=fix)
+    links = []
+    for number, item in enumerate(items, start=1):
+        try:
+            links.append(Dependency.from_json(item if isinstance(item, dict) else {}))
+        except ValueError as error:
+            line = line_of_item(path, "links", number)
+            raise UsageError(f"link {number}: {error}", file=path, line=line, fix=fix) from None
+    return links
+
+
+@contextmanager
+def _progress(screen: Screen, what: str, size: int) -> Iterator[Callable[[int, int], None]]:
+    """Show work that reports `(done, total)` as progress of `size` items."""
+    shown = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal shown
+        while shown < size and shown * total < done * size:
+            shown += 1
+            advance()
+
+    with screen.progress(what, size) as advance:
+        yield progress
