@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.graph.edits import EDITS, read_edits
 from toolassay.screen import DEFAULT, WARNING, Screen
 
 
@@ -36,7 +35,8 @@ def visualize(
     folder = DataFolder(Path(data_dir)).require()
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
     graph = folder.graph(folder.benchmark.get("dependency_type"), graph_desc=path, say=screen.say)
-    edits = _edits(path.parent)
+    file = path.parent / EDITS
+    edits = [edit.to_json() for edit in read_edits(file)] if file.exists() else []
     with screen.progress(f"draw {path}", 2) as advance:
         made: list[Path] = []
         refused: UsageError | None = None
@@ -58,15 +58,3 @@ def visualize(
     for picture in made:
         screen.show(str(picture))
     return made
-
-
-def _edits(folder: Path) -> list[dict[str, Any]]:
-    """The edits of `graph_edits.json` beside the graph, which the page of a schema graph shows."""
-    path = folder / "graph_edits.json"
-    if not path.exists():
-        return []
-    value = read_json(path)
-    edits = value.get("edits") if isinstance(value, dict) else None
-    if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
-        raise UsageError("has no list of edits", file=path, fix='write {"edits": [{"action": …}, …]}')
-    return edits

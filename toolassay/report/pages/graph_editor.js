@@ -176,7 +176,7 @@ const linkEditor = (data, store, page) => {
       return editRow(key, `${done(edit)}: ${edit.source} → ${edit.target}`,
         ...(note ? [element("small", { class: "quiet" }, note)] : []));
     });
-    if (earlier.length) rows.push(element("li", { class: "quiet" }, "In graph_edits.json:"), ...earlier);
+    if (earlier.length) rows.push(element("li", { class: "quiet" }, "In graph_edits.json (toolassay graph --undo A B takes one back):"), ...earlier);
     list.replaceChildren(...rows);
   };
 
