@@ -93,7 +93,7 @@ def test_edits_made_in_the_page_are_in_the_next_graph_and_in_its_page(browser: B
         "Changed: search_film → film_cast",
         "Added: film_details → search_film",
     ]
-    assert page.inner_text("#edits h2") == "No edits"
+    assert page.inner_text("#edits h2") == "No new edits"
     page.fill("#search", "search_film")
     page.press("#search", "Enter")
     cards = page.locator(".cards.after > li").all_inner_texts()

@@ -6,6 +6,7 @@ from film_graphs import film_graph, film_library, film_links
 
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
+from toolassay.report import graph_page
 from toolassay.report import link_data as module
 from toolassay.report.graph_page import page_data
 from toolassay.report.link_data import link_data
@@ -43,6 +44,13 @@ def test_links_are_the_same_after_reading_the_best_first() -> None:
 
 def test_only_the_best_links_are_in_a_page() -> None:
     assert [link[2] for link in link_data(film_graph(), most=2)["links"]] == [0.95, 0.8]
+
+
+def test_a_graph_with_too_many_links_has_a_page_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_page, "MOST_LINKS", 3)
+    data = page_data(film_graph())
+    assert data["number_of_links"] == 5
+    assert [link[2] for link in data["links"]] == [0.95, 0.8, 0.45]
 
 
 def test_the_weakest_links_lose_their_reasons_when_there_are_too_many(

@@ -159,12 +159,12 @@ def test_a_removed_link_can_be_restored(opened: SchemaPage) -> None:
     removed, _ = opened.cards("after")
     assert "removed here" in removed
     assert opened.graph("cy.edges().length") == 4
-    assert opened.page.inner_text("#edits h2") == "1 edit"
+    assert opened.page.inner_text("#edits h2") == "1 new edit"
     assert opened.export() == {
         "edits": [{"action": "remove", "source": "search_film", "target": "film_details"}]
     }
     opened.button("Keep search_film → film_details").click()
-    assert opened.page.inner_text("#edits h2") == "No edits"
+    assert opened.page.inner_text("#edits h2") == "No new edits"
     assert opened.graph("cy.edges().length") == 5
 
 
@@ -221,7 +221,7 @@ def test_a_link_can_be_added_with_several_values(opened: SchemaPage) -> None:
     }
     assert opened.graph("cy.edges('.edited').length") == 1
     opened.button("Remove film_reviews → search_film").click()
-    assert opened.page.inner_text("#edits h2") == "No edits"
+    assert opened.page.inner_text("#edits h2") == "No new edits"
 
 
 def test_an_order_without_values_can_be_added(opened: SchemaPage) -> None:
@@ -260,7 +260,7 @@ def test_a_link_that_cannot_be_is_not_saved(
     opened.page.click("#form-save")
     assert message in opened.page.inner_text("#form-error")
     opened.page.click("#form-cancel")
-    assert opened.page.inner_text("#edits h2") == "No edits"
+    assert opened.page.inner_text("#edits h2") == "No new edits"
 
 
 def test_undo_takes_back_one_edit_after_the_other(opened: SchemaPage) -> None:
@@ -268,13 +268,13 @@ def test_undo_takes_back_one_edit_after_the_other(opened: SchemaPage) -> None:
     opened.button("Pin search_film → film_details").click()
     opened.button("Remove search_film → film_details").click()
     opened.button("Remove search_film → film_reviews").click()
-    assert opened.page.inner_text("#edits h2") == "2 edits"
+    assert opened.page.inner_text("#edits h2") == "2 new edits"
     opened.page.click("#undo")
     opened.page.keyboard.press("Control+z")
     assert "pinned here" in opened.cards("after")[0]
     assert [edit["action"] for edit in opened.export()["edits"]] == ["pin"]
     opened.page.click("#undo")
-    assert opened.page.inner_text("#edits h2") == "No edits"
+    assert opened.page.inner_text("#edits h2") == "No new edits"
     assert opened.page.is_disabled("#undo")
 
 

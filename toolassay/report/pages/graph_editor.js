@@ -92,6 +92,7 @@ const linkEditor = (data, store, page) => {
     if (link.fields.length) made.append(flows(link.fields));
     if (!link.fields.some(({ to }) => to === link.type)) made.append(element("p", {}, `type: ${link.type}`));
     if (link.reasons.length) made.append(element("p", { class: "quiet" }, ...withCode(link.reasons.join("; "))));
+    else if (data.without_reasons) made.append(element("p", { class: "quiet" }, "Its reasons are in graph_desc.json."));
     const pinned = link.further.pinned && !edit;
     const facts = [link.kind, `from ${link.origin}`, ...(link.count ? [`seen ${count(link.count, "time")}`] : []),
       ...(pinned ? ["pinned"] : []), ...verdictOf(link.further), ...stateOf(key), ...(link.further.note ? [`note: ${link.further.note}`] : [])];
@@ -154,18 +155,18 @@ const linkEditor = (data, store, page) => {
     const link = element("a", { href: file, download: FILE });
     link.click();
     setTimeout(() => URL.revokeObjectURL(file), 1000); // the download has started by then
-    status.textContent = `Exported. In the folder of ${FILE}, run:`;
+    status.textContent = `Exported. Move ${FILE} to the folder in which you run:`;
     page.refresh();
   }, { id: "export" });
   const list = element("ul", { id: "edit-list" });
   const heading = element("h2", {});
   $("edits").append(
     element("div", { class: "head" }, heading, button("Add a link", () => open(null), { id: "add" }), undo),
-    list, element("div", { class: "export" }, save, status, command));
+    element("div", { class: "export" }, save, status, command), list);
   $("edits").hidden = false;
   const listEdits = () => {
     const edits = store.edits;
-    heading.textContent = edits.length ? `${count(edits.length, "edit")}` : "No edits";
+    heading.textContent = edits.length ? count(edits.length, "new edit") : "No new edits";
     undo.disabled = !store.canUndo;
     save.parentElement.hidden = !edits.length;
     const rows = edits.map(([key, edit]) => editRow(key, `${done(edit)}: ${nameOf(key)}`,
