@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from builders import imported_tool
 from hypothesis import given
+from hypothesis import strategies as st
 
 from graph.dependency_lists import dependency_lists
 from graph.test_recorded_calls import trace_file
@@ -273,6 +274,41 @@ def test_the_published_airline_recordings(reference: Path) -> None:
     booked = links["search_direct_flight", "book_reservation"]
     assert booked.fields[0] == FieldPair("[].flight_number", "flights[].flight_number")
     assert links["get_user_details", "cancel_reservation"].kind == "dependency"
+
+
+VALUES = st.sampled_from(
+    [60312, "60312", 60313, "HAT110", "open", 7, None, True, "Heat of the night", 2994.5]
+)
+NESTED = st.recursive(
+    VALUES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["id", "at_2024"]), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+CALLS = st.fixed_dictionaries(
+    {
+        "tool": st.sampled_from([*LIBRARY.ids, "unknown"]),
+        "arguments": st.dictionaries(st.sampled_from(["movie_id", "ids", "rating"]), NESTED, max_size=2),
+        "result": NESTED,
+        "error": st.sampled_from([None, None, "timeout"]),
+    }
+)
+
+
+@given(st.lists(st.lists(CALLS, max_size=6), min_size=1, max_size=4))
+def test_every_recording_gives_one_valid_link_for_each_pair(
+    tmp_path_factory: pytest.TempPathFactory, sequences: list[Any]
+) -> None:
+    found = traced(tmp_path_factory.mktemp("calls"), *sequences).dependencies
+    pairs = [(one.source, one.target) for one in found]
+    assert len(set(pairs)) == len(pairs)
+    assert all(source != target for source, target in pairs)
+    for one in found:
+        assert 0 < one.score < 1 and one.count > 0 and one.reasons
+        assert (one.kind == "dependency") == bool(one.fields)
+        assert Dependency.from_json(one.to_json()).fields == one.fields
 
 
 # Merging

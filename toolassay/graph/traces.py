@@ -6,7 +6,7 @@ their own argument. Values are compared as a whole, or as items and properties o
 that merely contains a value cannot be filled by a reference.
 
 Both scores are lower bounds of a share (Wilson, 1927; one-sided, 95 %), so that a share of few calls counts
-less: one of one gives 0.27, two of two 0.43, 12 of 14 0.65. For a value it is the share of the target calls
+less: one of one gives 0.27, two of two 0.42, 12 of 14 0.65. For a value it is the share of the target calls
 after the source, with that argument, that took it from the source. Calls are left out whose value was known
 before, or came from a third tool: that others give it too does not make a link less certain. For an order, it
 is the share of the source's calls that the target followed directly.
@@ -43,7 +43,7 @@ def lower_bound(part: int, whole: int) -> float:
     """The lower bound of a share (Wilson's interval, one-sided, 95 %); 0 for nothing.
 
     >>> [round(lower_bound(*counts), 2) for counts in ((1, 1), (2, 2), (12, 14), (0, 5))]
-    [0.27, 0.43, 0.65, 0.0]
+    [0.27, 0.42, 0.65, 0.0]
     """
     if part <= 0 or whole <= 0:
         return 0.0
@@ -183,7 +183,7 @@ class _Sequence:
         self.earlier: dict[str, None] = {}  # the tools with a result, in order
 
     def add(self, number: int, turn: Turn) -> None:
-        self.words += f"\n{turn.words}" if turn.words else ""
+        self.words += f"\n{turn.words.casefold()}" if turn.words else ""
         known = [call for call in turn.calls if call.tool in self.library and not call.failed]
         self.found.unknown.update(call.tool for call in turn.calls if call.tool not in self.library)
         self.found.calls += len(known)
@@ -298,10 +298,9 @@ def _key(value: Any) -> str:
 
 
 def _is_in(key: str, words: str) -> bool:
-    """Whether a text has a value as a word or words: "603" is in "film 603", not in "16035"."""
-    if not key or key.casefold() not in words.casefold():
-        return False
-    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", words, re.IGNORECASE) is not None
+    """Whether a text in lower case has a value as a word or words: "603" is in "film 603", not in "16035"."""
+    key = key.casefold()
+    return bool(key) and key in words and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", words) is not None
 
 
 # A name that is data, as in {"reservations": {"ZFA04Y1234": {…}}}: matches "card_4421486" and "2024-05-16",

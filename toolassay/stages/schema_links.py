@@ -183,7 +183,10 @@ class SchemaLinks:
         best = max((link.score for link in self.edited.dependencies), default=None)
         if best is not None:
             return f"the best score is {best:.2f}, lower --min_confidence"
-        ways = "give recorded calls (--traces calls.jsonl) or add links (--add A B --field FROM=TO)"
+        ways = (
+            "give recorded calls (--traces calls.jsonl), add links (--add A B --field FROM=TO), "
+            "or allow any order (--dependency_type temporal)"
+        )
         if not any(tool.output_schema for tool in self.library):
             return f"no tool has an output_schema, and names and descriptions give none; {ways}"
         return f"no field of a result fits an argument; {ways}"

@@ -25,9 +25,9 @@ from toolassay.graph.derive.shapes import Shapes
 from toolassay.graph.links import FieldPair
 from toolassay.tools import ToolLibrary
 
-LEAST = 0.15
+LEAST = 0.2
 """Links with a lower score are not derived at all."""
-_MOST_LINKS = 100  # links from one tool
+_MOST_LINKS = 60  # links from one tool
 _COMMON = 25  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 _OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
@@ -164,9 +164,10 @@ class Derivation:
                     one = one._replace(score=score)
                     path = demand.taken.path
                     for target in demand.tools if only is None else {only} & {*demand.tools}:
-                        known = found[target].get(path) if target in found else None
-                        if target != number and (known is None or known.score < score):
-                            found[target][path] = one
+                        matches = found[target]
+                        if path not in matches or matches[path].score < score:
+                            matches[path] = one
+        found.pop(number, None)
         for target, one in self._mentions.get(number, {}).items():
             if only is None or target == only:
                 known = found[target].get(one.taken.path)

@@ -9,13 +9,13 @@ import numpy as np
 
 from toolassay.graph.derive.evidence import Match, ToolFields
 from toolassay.graph.derive.fields import Given, Owner, things_of_tool
-from toolassay.graph.derive.names import words_of
+from toolassay.graph.derive.names import word_list, words_of
 
-# What a description says that a tool returns: "files and directories" in "Lists all files and directories in a
-# path". Not what follows a preposition.
+# What a description says that a tool returns: "files and folders" in "Lists files and folders in a path". Not
+# what follows a preposition.
 _RETURNED = re.compile(
-    r"\b(?:returns?|returning|lists?|listing of|lists? of|gets?|fetch(?:es)?|retrieves?|finds?|search(?:es)? for|shows?|"
-    r"provides?|creates?|discovers?|displays?)\s+(?P<what>[^.;:,()\n]{3,90})",
+    r"\b(?:returns?|returning|lists?|listing of|lists? of|gets?|fetch(?:es)?|retrieves?|finds?|"
+    r"search(?:es)? for|shows?|provides?|creates?|discovers?|displays?)\s+(?P<what>[^.;:,()\n]{3,90})",
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(
@@ -28,7 +28,7 @@ _LONGEST = 1_000  # characters of a description that are compared
 
 
 def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
-    """The result of a tool without a schema as one field that may be any of the things it is said to return."""
+    """The result of a tool without a schema: one field that may be any of the things it is said to return."""
     if any(given.own for given in one.given) or one.verb == "remove":
         return []
     if one.route is not None and (one.tool.output_schema or one.verb not in ("search", "find")):
@@ -51,9 +51,6 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
     return [Given("", known, "", nothing, "", frozenset(), listed, True, 0, nothing, is_described=True)]
 
 
-_LISTING = frozenset({"list", "search", "find", "query", "browse", "all", "lookup", "discover"})
-
-
 def _lists(one: ToolFields) -> bool:
     """Whether a tool returns things that its caller did not name: "list_files", "getStories"."""
     name = str(one.tool.source.get("name") or one.tool.id)
@@ -61,7 +58,7 @@ def _lists(one: ToolFields) -> bool:
     plural = (
         name[-1:].casefold() == "s" and words[-1:] != (name.casefold(),) and not name.endswith(words[-1:])
     )
-    return plural or bool(_LISTING & set(words))
+    return plural or bool(word_list("listing") & set(words))
 
 
 def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:

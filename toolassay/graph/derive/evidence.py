@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words
-from toolassay.graph.derive.names import IDENTITIES, attribute_fit, meaning_of, same_thing
+from toolassay.graph.derive.names import IDENTITIES, Words, attribute_fit, meaning_of, same_thing
 from toolassay.tools import Tool
 
 # The best match of names and types alone; other evidence lowers it.
@@ -21,13 +22,14 @@ _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
+_FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
 _NUMBERS = frozenset({"integer", "number"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolFields:
     """What is known of one tool.
 
@@ -45,10 +47,20 @@ class ToolFields:
     taken: Sequence[Taken]
     given: Sequence[Given]
 
-    @property
+    @cached_property
     def needs(self) -> list[Taken]:
         """The required arguments."""
         return [one for one in self.taken if one.required]
+
+    @cached_property
+    def asked_with(self) -> frozenset[tuple[Words, str]]:
+        """The things and attributes of the arguments, which the caller knows."""
+        return frozenset((one.thing, one.attribute) for one in self.taken)
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The fixed parts of the path."""
+        return frozenset(self.route.fixed if self.route else ())
 
 
 class Match(NamedTuple):
@@ -141,17 +153,16 @@ def route_fit(source: ToolFields, taken: Taken, rivals: int) -> float:
     """
     if rivals < 2 or source.route is None or not taken.route:
         return 1.0
-    wanted, there = set(taken.route), set(source.route.fixed)
-    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * len(wanted & there) / len(wanted)
+    shared = sum(part in source.fixed for part in taken.route)
+    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * shared / len(taken.route)
 
 
-def link_score(source: ToolFields, target: ToolFields, matches: Iterable[Match]) -> float:
-    """The score of a link: that of its best match, with what is known of the two tools."""
-    ranked = sorted((one.score for one in matches), reverse=True)
-    best = next(iter(matches))
-    score = ranked[0]
-    for further in ranked[1:3]:
-        score = 1 - (1 - score) * (1 - 0.1 * further)
+def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> float:
+    """The score of a link: that of its best match, the first, with what is known of the two tools."""
+    best = matches[0]
+    score = best.score
+    for further in matches[1:3]:
+        score = 1 - (1 - score) * (1 - _FURTHER * further.score)
     score *= _VERBS[source.verb]
     if not best.given.listed and not best.given.is_described:
         score *= _SINGLE
@@ -167,19 +178,14 @@ def same_server(source: ToolFields, target: ToolFields) -> float:
 
 
 def with_similarity(score: float, similarity: float, *, is_described: bool) -> float:
-    """A score lowered for tools whose descriptions have little in common: by at most 4 %, or 25 % without schemas."""
+    """A score, lowered for tools whose descriptions differ: by at most 4 %, or 25 % without schemas."""
     least = 0.75 if is_described else 0.96
     return score * (least + (1 - least) * min(1.0, similarity / _SIMILAR))
 
 
-def covered(source: ToolFields, target: ToolFields, matches: Iterable[Match]) -> float:
+def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> float:
     """The share of the target's required arguments that the source gives, or was itself asked with."""
-    needs = target.needs
-    if not needs:
-        return 1.0
-    fed = {one.taken.path for one in matches}
-    known = {(one.thing, one.attribute) for one in source.taken}
-    return sum(one.path in fed or (one.thing, one.attribute) in known for one in needs) / len(needs)
+    return 1 - len(_missing(source, target, matches)) / len(target.needs) if target.needs else 1.0
 
 
 def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
@@ -210,7 +216,8 @@ def _names(source: ToolFields, one: Match) -> str:
     if one.owner.why.startswith("the description of"):
         return one.owner.why
     if one.given.is_described:
-        return f"{one.owner.why} says that the result is about {in_words(one.owner.thing, '')}, which {taken} names"
+        what = in_words(one.owner.thing, "")
+        return f"{one.owner.why} says that the result is about {what}, which {taken} names"
     where = f"`{one.given.path}`"
     what = in_words(one.owner.thing, one.given.attribute)
     name = meaning_of(one.given.path.rpartition(".")[2])
@@ -220,8 +227,8 @@ def _names(source: ToolFields, one: Match) -> str:
 
 
 def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
-    fed = {one.taken.path for one in matches}
-    known = {(one.thing, one.attribute) for one in source.taken}
+    fed = [one.taken.path for one in matches]
+    known = source.asked_with
     return [
         one.path for one in target.needs if one.path not in fed and (one.thing, one.attribute) not in known
     ]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import declared_at, kinds_of, properties_at, resolve
 from toolassay.graph.derive.names import (
     IDENTITIES,
-    TRANSPARENT,
-    Meaning,
     Words,
     is_control,
-    is_empty_name,
+    is_transparent,
     meaning_of,
     thing_of,
+    word_groups,
+    word_list,
     words_of,
 )
 from toolassay.output_paths import EACH, Part, path_text
@@ -131,7 +132,7 @@ def in_words(thing: Words, attribute: str) -> str:
 
 
 class Route(NamedTuple):
-    """The path of an operation: fixed parts and parameters in turn, e.g. `("movie", "{movie_id}", "credits")`."""
+    """The path of an operation, e.g. `("movie", "{movie_id}", "credits")`."""
 
     method: str
     parts: tuple[str, ...]
@@ -161,52 +162,35 @@ def route_of(tool: Tool) -> Route | None:
     return Route(str(method or "").upper(), tuple(parts))
 
 
-# The first word of a tool's name that says what it does, by the effect on what it returns.
-FINDS = frozenset(
-    "search find list query lookup discover browse fetch get retrieve read show describe all".split()
-)
-MAKES = frozenset(
-    "create add insert new register open start make generate upload book post save copy build".split()
-)
-REMOVES = frozenset(
-    "delete remove destroy cancel close revoke unregister drop purge clear archive kill".split()
-)
-CHANGES = frozenset(
-    "update edit modify set patch put replace change rename move enable disable write".split()
-)
-_VERBS = FINDS | MAKES | REMOVES | CHANGES | frozenset(
-    "send run execute check validate convert compute calculate submit apply approve assign attach detach play stop "
-    "pause resume export import download sync reset refresh verify test restart invite join leave merge push pull "
-    "commit checkout navigate click type press scroll".split()
-)  # fmt: skip
+@cache
+def _verbs() -> dict[str, str]:
+    """What a tool with a verb in its name does with its thing."""
+    known: dict[str, list[str]] = word_groups("verbs")
+    return {word: verb for verb, words in known.items() for word in words}
 
 
 def verb_of(tool: Tool, route: Route | None) -> str:
     """What a tool does with its thing: "search", "find", "make", "change", "remove", or "" if unknown."""
-    words = _tool_words(tool)
-    if route is not None:
-        if route.method == "DELETE":
-            return "remove"
-        if route.method in ("PUT", "PATCH"):
-            return "change"
-        searches = route.method == "GET" or "search" in words
-        if searches:
-            return "search" if {"search", "query", "lookup"} & {*words, *route.fixed} else "find"
-        last = set(words_of(route.fixed[-1])) if route.fixed else set()
-        return "remove" if last & REMOVES else "make" if not route.ends_in_parameter else "change"
-    for word in words:
-        for verb, known in (("remove", REMOVES), ("make", MAKES), ("change", CHANGES), ("find", FINDS)):
-            if word in known:
-                return "search" if word in ("search", "query", "lookup", "discover", "find") else verb
-    return ""
+    words = name_words(tool)
+    searching = word_list("searching")
+    if route is None:
+        found = next((verb for word in words if (verb := _verbs().get(word)) not in (None, "other")), "")
+        return "search" if found == "find" and searching & {*words} else str(found)
+    if route.method == "DELETE":
+        return "remove"
+    if route.method in ("PUT", "PATCH"):
+        return "change"
+    if route.method == "GET" or "search" in words:
+        return "search" if searching & {*words, *route.fixed} else "find"
+    last = words_of(route.fixed[-1]) if route.fixed else ()
+    if any(_verbs().get(word) == "remove" for word in last):
+        return "remove"
+    return "change" if route.ends_in_parameter else "make"
 
 
-def _tool_words(tool: Tool) -> Words:
+def name_words(tool: Tool) -> Words:
+    """The words of a tool's name."""
     return words_of(str(tool.source.get("name") or tool.id))
-
-
-_MYSELF = frozenset({"me", "self", "myself", "whoami", "current_user", "current-user"})
-"""Parts of a path that stand for the user who asks."""
 
 
 def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
@@ -217,7 +201,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
             if part[:1] == "{":
                 if found:  # "credits" in "/movie/{id}/credits": they are not movies
                     break
-            elif thing := ("user",) if part.casefold() in _MYSELF else words_of(part):
+            elif thing := ("user",) if part.casefold() in word_list("myself") else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
                 found.append(Owner(thing, BY_PATH - 0.05 if found else BY_PATH, f"the path names `{part}`"))
             if len(found) == 2:
@@ -225,7 +209,11 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
         return tuple(found)
     # "playwright_click" of the server "playwright" is not about playwrights.
     prefix = words_of(str(tool.source.get("server") or ""))
-    words = tuple(word for word in _tool_words(tool) if word not in (*_VERBS, *prefix) and not word.isdigit())
+    words = tuple(
+        word
+        for word in name_words(tool)
+        if word not in prefix and word not in _verbs() and not word.isdigit()
+    )
     if not words:
         return ()
     owners = [Owner(words, 0.85, "its name")]
@@ -263,7 +251,7 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
                 is_list = "object" not in kinds
                 inside = (*path, EACH) if is_list else path
-                if is_empty_name(one.name):  # an envelope such as `data`
+                if not thing_of(one.name):  # an envelope such as `data`
                     waiting.append((inside, items if is_list else inner, True, depth))
                 else:
                     waiting.append((inside, items if is_list else inner, required, depth + 1))
@@ -274,26 +262,21 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
     return found
 
 
-# Attributes that a tool changes or sets as often as it refers to a thing by them.
-_DESCRIBING = frozenset(
-    "name title email username login url link href path token code number slug key handle tag index symbol hash "
-    "reference iban".split()
-)
-
-
 def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
     bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == () and bool(taken.attribute)
     makes = verb_of(tool, route) == "make"
+    # What a tool changes or sets as often as it refers to a thing by it.
+    describing = word_list("describing attributes")
     # The `id` or `name` of what a tool creates is new, `ids` are those of other things. A tool without a path
     # may refer to a thing by its name.
     is_plural = taken.listed or taken.path[-1:].casefold() == "s"
     is_new = makes and not is_plural
-    if bare and not taken.route and (is_new or (route is not None and taken.attribute in _DESCRIBING)):
+    if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
         return True
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
         return True
-    if not taken.required and taken.attribute in _DESCRIBING - {"code", "number", "slug", "key"}:
+    if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key"}:
         return True
     return not taken.attribute and bool(taken.values)
 
@@ -458,7 +441,7 @@ class _Result:
 
     def _named(self, names: Iterable[str], others: tuple[Owner, ...]) -> tuple[Owner, ...]:
         """Owners by the names of schemas, then others."""
-        found = {}
+        found: dict[Words, Owner] = {}
         for name in names:
             if 0 < len(thing := thing_of(name)) <= 4:
                 found.setdefault(thing, Owner(thing, 1.0, f"its schema is `{name}`"))
@@ -472,12 +455,11 @@ class _Result:
     def _inside(
         self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
     ) -> _Place:
-        words = words_of(name)
         level, named = place.level + 1, _has_name(names)
-        if len(words) == 1 and words[0] in TRANSPARENT:
+        if is_transparent(name):
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
-        if is_empty_name(name):
+        if not thing_of(name):
             owners = self._named(names, place.owners)
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
@@ -488,7 +470,10 @@ class _Result:
             listed = EACH in path and not self.is_single and self._is_envelope(place.schema)
             own = own or listed or not self._identifies(place.schema)
         why = f"it is in `{name}`"
-        others = [Owner(thing, BY_CONTAINER, why), *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing)))]
+        others = [
+            Owner(thing, BY_CONTAINER, why),
+            *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing))),
+        ]
         if (
             place.depth == 0
             and place.own
@@ -544,8 +529,8 @@ class _Result:
         values = _hashable(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
         form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
         return Given(
-            path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own, place.depth,
-            shape, not thing, place.named,
+            path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
+            place.depth, shape, not thing, place.named,
         )  # fmt: skip
 
 

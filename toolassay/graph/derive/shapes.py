@@ -1,8 +1,8 @@
 """Recognises what an object is by its fields: an item with `name`, `known_for` and `gender` is a person.
 
-An object of a thing is known where its schema or its container names it, or where an operation returns the one
-thing that its path identifies (`GET /person/{person_id}`). An object of an unknown thing that has mostly the
-fields of a known one is that thing, too. Fields that many objects have count little (inverse document frequency).
+An object of a thing is known where its schema names it, or where an operation returns the things that its
+path names (`GET /person/{person_id}`). An object of an unknown thing that has mostly the fields of a known one
+is that thing, too. Fields that many objects have count little (inverse document frequency).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from toolassay.graph.derive.evidence import ToolFields
 from toolassay.graph.derive.fields import BY_CONTAINER, BY_PATH, IDENTIFYING, Given, Owner
-from toolassay.graph.derive.names import IDENTITIES, Words
+from toolassay.graph.derive.names import IDENTITIES, Words, word_list
 
 _LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
 _LIKELY, _MARGIN = 0.35, 1.5
@@ -24,9 +24,6 @@ _RIVAL = 0.9  # of the best similarity that the thing named by a path must have 
 _SEVERAL, _USUAL = 8, 0.2  # objects, or share of them, above which a field says nothing
 _MOST_FIELDS = 200
 _MOST_SHAPES = 200  # objects with which one is compared
-_COMMON = frozenset(
-    {"id", "name", "title", "type", "description", "url", "created_at", "updated_at", "status"}
-)
 
 
 class Shapes:
@@ -51,7 +48,8 @@ class Shapes:
                     owner.thing
                     for owner in given.owners
                     # The name of a container may be a role, such as `cast`.
-                    if owner.certainty >= (BY_PATH - 0.05 if listed else 1.0) and owner.certainty != BY_CONTAINER
+                    if owner.certainty >= (BY_PATH - 0.05 if listed else 1.0)
+                    and owner.certainty != BY_CONTAINER
                 }
                 if single and given.own and not given.listed and given.depth == 0:
                     names.add(single)
@@ -64,7 +62,7 @@ class Shapes:
         self._by_field: dict[str, list[frozenset[str]]] = defaultdict(list)
         most = max(_SEVERAL, _USUAL * self._number)
         for shape in known:
-            for name in shape - _COMMON:
+            for name in shape - word_list("common fields"):
                 if self._frequency[name] <= most:
                     self._by_field[name].append(shape)
         self._recognise = lru_cache(maxsize=50_000)(self._recognised)
@@ -101,7 +99,7 @@ class Shapes:
         if not len(shape) <= _MOST_FIELDS:
             return ()
         counts: Counter[frozenset[str]] = Counter()
-        for name in shape - _COMMON:
+        for name in shape - word_list("common fields"):
             shapes = self._by_field.get(name, ())
             if len(shapes) <= _MOST_SHAPES:
                 counts.update(shapes)
