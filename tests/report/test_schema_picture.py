@@ -36,7 +36,7 @@ def test_links_are_darker_and_wider_by_score_and_dashed_if_only_observed() -> No
     opacities = [float(row[3]) for row in np.asarray(shapes.get_facecolor())]
     assert len(opacities) == 4
     assert opacities == sorted(opacities)
-    assert opacities[-1] > 3 * opacities[0]
+    assert opacities[-1] > 1.5 * opacities[0]
     assert len(lines.get_segments()) == 1
 
 
@@ -44,7 +44,15 @@ def test_the_legend_names_groups_not_arguments() -> None:
     with plain_style():
         figure = draw_tools(film_graph())
     assert texts_of(figure, "legend") == ["film: 3 tools", "cast: 1 tool", "search: 1 tool"]
-    assert any("dashed if only the order was seen" in text for text in texts_of(figure))
+    assert any("dashed: only the order was seen" in text for text in texts_of(figure))
+
+
+def test_the_caption_of_a_small_picture_is_not_cut_off() -> None:
+    with plain_style():
+        figure = draw_tools(film_graph())
+        caption = figure.axes[0].texts[-1]
+        assert "the order was seen" in caption.get_text()
+        assert caption.get_window_extent().x1 < figure.get_size_inches()[0] * figure.dpi
 
 
 def test_groups_without_a_colour_share_an_entry_of_the_legend() -> None:

@@ -167,11 +167,15 @@ def _draw_dependencies(
     from matplotlib.colors import to_rgba
 
     thickness, alpha = min(1.0, math.sqrt(500 / max(1, len(links)))), min(0.85, 3 * _alpha(len(links)))
+    # Among few links, weak ones can be seen too.
+    weakest = min(0.4, 20 / max(1, len(links)))
     shapes, fills, dashed, colours = [], [], [], []
     for link in links:
         start, end = (circle.places[tool].at(radius) for tool in (link.source, link.target))
         first, second = circle.controls(link.source, link.target, radius)
-        colour = to_rgba(groups.colours[groups.of[link.source]], alpha * (0.05 + 0.95 * link.score**2))
+        colour = to_rgba(
+            groups.colours[groups.of[link.source]], alpha * (weakest + (1 - weakest) * link.score**2)
+        )
         if link.kind == "observed":
             dashed.append(bezier(start, first, second, end) + middle)
             colours.append(colour)
@@ -291,9 +295,10 @@ def _write_legend(axes: Axes, graph: ToolGraph, legend: _Legend, caption: str, *
 def _caption(graph: ToolGraph) -> str:
     if is_complete(graph):
         return "Every tool can follow every other: a line stands for the links both ways."
-    text = "A link runs from its thick end, the tool before, to its thin end, the tool after"
     if graph.dependency_type == "schema":
-        return f"{text}; it is darker the higher its score, and dashed if only the order was seen."
+        ends = "A link runs from its thick to its thin end"
+        return f"{ends}; darker: a higher score; dashed: only the order was seen."
+    text = "A link runs from its thick end, the tool before, to its thin end, the tool after"
     return (
         f"{text}; its colour is the type that flows." if graph.dependency_type == "resource" else f"{text}."
     )
