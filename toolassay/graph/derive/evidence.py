@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words
 from toolassay.graph.derive.names import IDENTITIES, Words, attribute_fit, meaning_of, same_thing
+from toolassay.graph.links import FieldPair
 from toolassay.tools import Tool
 
 # The best match of names and types alone; other evidence lowers it.
@@ -188,6 +189,23 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
     return 1 - len(_missing(source, target, matches)) / len(target.needs) if target.needs else 1.0
 
 
+def shared_arguments(
+    source: ToolFields, target: ToolFields, matches: Sequence[Match]
+) -> tuple[FieldPair, ...]:
+    """The required arguments of the target for which the source was asked with the same, as both name them."""
+    fed = {one.taken.path for one in matches}
+    known = {(one.thing, one.attribute): one.path for one in reversed(source.taken)}
+    return tuple(
+        FieldPair(path, one.path)
+        for one in target.needs
+        if one.path not in fed and (path := known.get((one.thing, one.attribute)))
+    )
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths)
+
+
 def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
     """Why there is a link, one clause each, the most important first."""
     found = []
@@ -206,8 +224,10 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
         found.append(f"the source {'finds' if source.verb == 'search' else 'lists'} what the target works on")
     if best.taken.required:
         found.append(f"`{best.taken.path}` is required")
+    if common := shared_arguments(source, target, matches):
+        found.append(f"{_listed(pair.target for pair in common)}: the one that the source was asked with")
     if missing := _missing(source, target, matches):
-        found.append(f"{', '.join(f'`{path}`' for path in missing)} must come from elsewhere")
+        found.append(f"{_listed(missing)} must come from elsewhere")
     return found
 
 
