@@ -23,7 +23,7 @@ class _Band(click.ParamType[tuple[float, float]]):
         try:
             low, high = (float(part) for part in str(value).split(","))
         except ValueError:
-            self.fail(f"{value!r} is not LOW,HIGH, e.g. 0.2,0.8", param, ctx)
+            self.fail(f"{value!r} is not LOW,HIGH, e.g. 0.2,0.6", param, ctx)
         if not 0 <= low <= high <= 1:
             self.fail(f"{value!r} is not a range within 0 and 1", param, ctx)
         return low, high

@@ -149,5 +149,12 @@ def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> N
         source, folder.tool_desc, shallow=False
     ):
         say(f"warning: {folder.tool_desc} differs from {source}: later stages read the former")
-    if "dependency_type" not in folder.benchmark:
-        folder.describe(dependency_type=graph.dependency_type)
+    recorded = folder.benchmark.get("dependency_type")
+    if recorded == graph.dependency_type:
+        return
+    if recorded is not None and (folder.data_raw.exists() or folder.data.exists()):
+        say(f"{folder.benchmark_file} keeps '{recorded}', because the folder has data of that kind")
+        return
+    folder.describe(dependency_type=graph.dependency_type)
+    if recorded is not None:
+        say(f"{folder.benchmark_file}: the dependency type is now {graph.dependency_type}")

@@ -192,9 +192,10 @@ class Derivation:
         return Dependency(
             self.tools[source].tool.id,
             self.tools[target].tool.id,
-            best.taken.path,
+            best.taken.path or " ".join(best.taken.thing),
             min(1.0, score),
-            tuple(FieldPair(one.given.path, one.taken.path) for one in matches),
+            # Tools without declared arguments have nothing that a field could fill.
+            tuple(FieldPair(one.given.path, one.taken.path) for one in matches if one.taken.path),
             tuple(reasons(self.tools[source], self.tools[target], matches)),
             origin="description" if best.given.is_described else "schema",
         )

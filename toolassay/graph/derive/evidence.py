@@ -212,7 +212,7 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
 
 
 def _names(source: ToolFields, one: Match) -> str:
-    taken = f"`{one.taken.path}`"
+    taken = f"`{one.taken.path}`" if one.taken.path else "the name of the target"
     if one.owner.why.startswith("the description of"):
         return one.owner.why
     if one.given.is_described:
