@@ -12,9 +12,12 @@ from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample
+from toolassay.gold import Gold
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.writer import write_instruction
 from toolassay.prompt_templates import Wording
+from toolassay.review.decision import edited
+from toolassay.review.drawing import draw_plan
 from toolassay.schemas import plan_schema, sample_schema
 
 SAMPLE = Sample(
@@ -121,3 +124,19 @@ def test_structured_output_takes_references_and_links() -> None:
     written = write_instruction(SAMPLE, CINEMA.library, "schema")
     Draft202012Validator(sample_schema(tools, 2, "schema", check=False)).validate(written)
     assert "task_links" in plan_schema(CINEMA.library, "schema")["properties"]
+
+
+def test_links_that_stay_after_a_review_keep_their_fields() -> None:
+    record = raw_record(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
+    label, _ = Labeller(CINEMA.library, "schema").label(record)
+    assert label is not None
+    changed = edited(label, {"task_links": [label["task_links"][0]]})
+    assert changed["sampled_links"] == [WRITTEN[0]]
+
+
+def test_the_review_draws_a_reference_to_a_part_without_a_link() -> None:
+    record = raw_record(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
+    label, _ = Labeller(CINEMA.library, "schema").label(record)
+    assert label is not None
+    lines = draw_plan(Gold.of(label | {"task_links": []}), CINEMA.library)["lines"]
+    assert [(line["from"], line["to"], line["kind"]) for line in lines] == [(0, 1, "reference")]
