@@ -21,6 +21,7 @@ _OPTIONAL = 0.85
 _ECHO = 0.2  # the result repeats an argument of its own tool
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
+_SCOPED = 0.6  # a number or name means little without what it is a number or name in
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
@@ -169,6 +170,8 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= _SINGLE
     if best.given.is_described:
         score *= same_server(source, target)
+    if best.taken.attribute not in IDENTITIES | {""} and _missing(source, target, matches):
+        score *= _SCOPED
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
 
@@ -192,7 +195,7 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
 def shared_arguments(
     source: ToolFields, target: ToolFields, matches: Sequence[Match]
 ) -> tuple[FieldPair, ...]:
-    """The required arguments of the target for which the source was asked with the same, as both name them."""
+    """The required arguments of the target with which the source was asked, too."""
     fed = {one.taken.path for one in matches}
     known = {(one.thing, one.attribute): one.path for one in reversed(source.taken)}
     return tuple(
