@@ -244,6 +244,9 @@ class Sampler:
             tuple(ids[tool] for tool in found.nodes),
             tuple(Link(ids[source], ids[target], kind) for source, target, kind in links),
             tuple(fields[link] for link in links) if fields else (),
+            tuple(self._neighbours.shared(link.source, link.target) if fields[link] else () for link in links)
+            if fields
+            else (),
         )
 
     def _fields(self, links: Sequence[NumberedLink]) -> dict[NumberedLink, tuple[FieldPair, ...]]:
@@ -252,7 +255,7 @@ class Sampler:
         for link in links:
             taken = filled.setdefault(link.target, set())
             fields[link] = self._neighbours.free_fields(link.source, link.target, taken)
-            taken |= {pair.target for pair in fields[link]}
+            taken |= self._neighbours.used(link.source, link.target, taken)
         return fields
 
 
