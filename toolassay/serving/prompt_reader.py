@@ -70,7 +70,13 @@ class PromptReader:
         pairs = [(link.source, link.target) for link in links]
         shape = shape_of(len(names), pairs)
         sample = Sample(
-            int(index), int(seed), shape, tuple(names), tuple(links), tuple(flowing), tuple(shared)
+            int(index),
+            int(seed),
+            shape,
+            tuple(names),
+            tuple(links),
+            tuple(flowing),
+            tuple(shared) if any(shared) else (),
         )
         return BackInstructTask(sample, graph.library, kind, check=bool(fields["check"]))
 
