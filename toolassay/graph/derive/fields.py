@@ -239,7 +239,9 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
         ]
     found: list[Taken] = []
     waiting: list[tuple[tuple[Part, ...], Any, bool, int]] = [((), schema, True, 0)]
-    while waiting and len(found) < _MOST_ARGUMENTS:
+    left = _MOST_ARGUMENTS  # objects to look into
+    while waiting and len(found) < _MOST_ARGUMENTS and left:
+        left -= 1
         place, part, needed, depth = waiting.pop(0)
         for one in properties_at(part, schema):
             path, inner = (*place, one.name), one.schema
@@ -251,8 +253,9 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
                 is_list = "object" not in kinds
                 inside = (*path, EACH) if is_list else path
-                if not thing_of(one.name):  # an envelope such as `data`
-                    waiting.append((inside, items if is_list else inner, True, depth))
+                if not thing_of(one.name):  # an envelope such as `data`, which may contain itself
+                    if len(path) < _DEEPEST_RESULT:
+                        waiting.append((inside, items if is_list else inner, True, depth))
                 else:
                     waiting.append((inside, items if is_list else inner, required, depth + 1))
                 continue
