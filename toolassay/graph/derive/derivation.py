@@ -234,7 +234,7 @@ class Derivation:
 
 def _chosen(matches: dict[str, Match]) -> list[Match]:
     """The matches of a link, the best first, without weak ones and without a field for two arguments."""
-    ranked = sorted(matches.values(), key=lambda one: -one.score)
+    ranked = sorted(matches.values(), key=lambda one: (-one.score, one.taken.path))
     least = ranked[0].score * _LEAST_PART
     chosen: list[Match] = []
     for one in ranked:
