@@ -432,7 +432,8 @@ class _Result:
                 if isinstance(title := resolved.get("title"), str):
                     names.append(title)
                 for keyword in ("allOf", "anyOf", "oneOf"):
-                    for one in resolved.get(keyword) or ():
+                    parts = resolved.get(keyword)
+                    for one in parts if isinstance(parts, list) else ():
                         if isinstance(one, Mapping) and isinstance(one.get("$ref"), str):
                             names.append(one["$ref"].rpartition("/")[2])
                 if "array" in kinds_of(resolved, self.schema) and isinstance(resolved.get("items"), Mapping):
