@@ -20,7 +20,7 @@ from toolassay.graph.derive.names import (
     word_list,
     words_of,
 )
-from toolassay.output_paths import EACH, Part, path_text
+from toolassay.output_paths import EACH, Part, parse_path, path_text
 from toolassay.tools import Tool
 
 # Bounds on what is read of one tool.
@@ -267,13 +267,14 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
 
 def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
-    bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == () and bool(taken.attribute)
+    name = str(parse_path(taken.path)[-1])
+    bare = meaning_of(name).thing == () and bool(taken.attribute)
     makes = verb_of(tool, route) == "make"
     # What a tool changes or sets as often as it refers to a thing by it.
     describing = word_list("describing attributes")
     # The `id` or `name` of what a tool creates is new, `ids` are those of other things. A tool without a path
     # may refer to a thing by its name.
-    is_plural = taken.listed or taken.path[-1:].casefold() == "s"
+    is_plural = taken.listed or name[-1:].casefold() == "s"
     is_new = makes and not is_plural
     if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
         return True
