@@ -262,7 +262,8 @@ def _type_name(schema: Any, root: Schema, depth: int) -> str:
             if isinstance(parts := schema.get(keyword), list) and parts:
                 shown = parts[:_MOST_SHOWN]
                 return " | ".join(dict.fromkeys(_type_name(part, root, depth + 1) for part in shown))
-        for part in (schema.get("allOf") or ())[:_MOST_SHOWN]:
+        parts = schema.get("allOf")
+        for part in parts[:_MOST_SHOWN] if isinstance(parts, list) else ():
             if (name := _type_name(part, root, depth + 1)) != "any":
                 return name
     if not names:

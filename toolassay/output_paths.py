@@ -19,8 +19,8 @@ _PART = re.compile(
     r"\.(?P<name>[^\s.\[\]'\"<>]+)|\[(?P<item>\d{1,9}|\*|)\]|\[(?P<quote>['\"])(?P<odd>.*?)(?P=quote)\]",
     re.DOTALL,
 )
-# A whole reference: "<node-2>", "<node-0>.results[0].id". Not "<node-x>", "see <node-0>". The atomic group ends a
-# quoted name at the first quote with a bracket; without it, n of them in a wrong text take 2 to the n steps.
+# A whole reference: "<node-2>", "<node-0>.results[0].id". Not "<node-x>", "see <node-0>". The atomic group
+# ends a quoted name at the first quote with a bracket; without it, n of them in a wrong text take 2^n steps.
 _REFERENCE = re.compile(
     r"<node-(\d{1,18})>((?:\.[^\s.\[\]'\"<>]+|\[(?:\d{1,9}|\*|)\]|(?>\[(['\"]).*?\3\]))*)", re.DOTALL
 )
