@@ -202,7 +202,9 @@ class Derivation:
     def between(self, source: str, target: str) -> Dependency | None:
         """The link from one tool to another, also one whose score is too low to be derived."""
         first, second = self.library.index(source), self.library.index(target)
-        found = self._matches(first, only=second, least=0.0).get(second)
+        # Weak matches only if there are no others: they are not part of a derived link.
+        found = self._matches(first, only=second).get(second)
+        found = found or self._matches(first, only=second, least=0.0).get(second)
         if first == second or not found:
             return None
         chosen = _chosen(found)
