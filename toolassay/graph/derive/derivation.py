@@ -236,7 +236,8 @@ class Derivation:
 
 def _chosen(matches: dict[str, Match]) -> list[Match]:
     """The matches of a link, the best first, without weak ones and without a field for two arguments."""
-    ranked = sorted(matches.values(), key=lambda one: (-one.score, one.taken.path))
+    # Of equal ones the least nested, so that the order of the other tools does not matter.
+    ranked = sorted(matches.values(), key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
     least = ranked[0].score * _LEAST_PART
     chosen: list[Match] = []
     for one in ranked:
