@@ -19,7 +19,7 @@ NUMBER: Schema = {"type": "integer"}
 
 def record(*texts: str, **fields: Any) -> dict[str, Any]:
     """An object with text fields and others, which are schemas."""
-    return {"type": "object", "properties": {**{name: TEXT for name in texts}, **fields}}
+    return {"type": "object", "properties": {**dict.fromkeys(texts, TEXT), **fields}}
 
 
 def many(items: Any) -> dict[str, Any]:
