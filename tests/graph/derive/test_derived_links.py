@@ -115,7 +115,9 @@ def test_several_fields_flow_through_one_link() -> None:
     assert set(pairs_of(links[search["id"], commits["id"]])) == both
     assert pairs_of(links[commits["id"], commit["id"]]) == [("[].sha", "sha")]
     # What the first of two calls was asked with is known at the second; a search does not know the commit.
-    assert links[commits["id"], commit["id"]].reasons[-1] == "`sha` is required"
+    link = links[commits["id"], commit["id"]]
+    assert [pair.target for pair in link.shared] == ["owner", "repo"]
+    assert link.reasons[-1] == "`owner`, `repo`: the one that the source was asked with"
     assert links[search["id"], commit["id"]].reasons[-1] == "`sha` must come from elsewhere"
     assert links[search["id"], commit["id"]].score < links[search["id"], commits["id"]].score
 

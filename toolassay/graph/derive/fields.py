@@ -282,6 +282,10 @@ def _named_things(tool: Tool) -> list[Taken]:
     ]
 
 
+_NEW = frozenset({"name", "id", "path", "title", ""})
+"""Attributes that a tool which creates a thing gives it."""
+
+
 def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
     name = str(parse_path(taken.path)[-1])
@@ -293,6 +297,10 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     # may refer to a thing by its name.
     is_plural = taken.listed or name[-1:].casefold() == "s"
     is_new = makes and not is_plural
+    own = things_of_tool(tool, route)
+    names_own = bool(own) and own[0].thing[-len(taken.thing) :] == taken.thing and taken.attribute in _NEW
+    if names_own and is_new and route is None:
+        return True  # `branch_name` of "create_branch"
     if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
         return True
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
@@ -479,7 +487,11 @@ class _Result:
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
         if not thing_of(name):
-            owners = self._named(names, self.about if place.level == 0 and place.top else place.owners)
+            around = self.about if place.level == 0 and place.top else place.owners
+            if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
+                # "entities" may be just a list, or the entities that `entity_name` names.
+                around = (*around, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
+            owners = self._named(names, around)
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
         thing = thing_of(name)
