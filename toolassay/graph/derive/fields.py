@@ -483,6 +483,7 @@ class _Result:
         self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
     ) -> _Place:
         level, named = place.level + 1, _has_name(names)
+        is_list = EACH in path[len(place.path) :]
         if is_transparent(name):
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
@@ -498,7 +499,7 @@ class _Result:
         own = place.own and any(owner.thing[-1:] == thing[-1:] for owner in self.about)
         if place.top:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
-            listed = EACH in path and not self.is_single and self._is_envelope(place.schema)
+            listed = is_list and not self.is_single and self._is_envelope(place.schema)
             own = own or listed or not self._identifies(place.schema)
         why = f"it is in `{name}`"
         others = [
@@ -508,7 +509,7 @@ class _Result:
         if (
             place.depth == 0
             and place.own
-            and EACH in path
+            and is_list
             and not names
             and len(declared_at(schema, self.schema)) > 2
         ):
