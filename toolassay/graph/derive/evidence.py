@@ -15,13 +15,16 @@ from toolassay.tools import Tool
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95
 _DESCRIBED = 0.75  # of that for a result without a schema
-_EMBEDDED = 0.82  # an object inside what the tool is about
+_EMBEDDED = 0.75  # an object inside what the tool is about
+_REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _DEEPER = 0.85  # each further object around the field
 _OPTIONAL = 0.85
+_VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
+_UNDONE = 0.6  # what a tool creates is rarely removed next
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
@@ -118,11 +121,11 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     if given.is_described:
         score *= _DESCRIBED
     elif not given.own:
-        score *= _EMBEDDED
+        score *= _EMBEDDED if source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
     score *= _DEEPER ** max(0, given.depth - 1)
-    score *= 1.0 if taken.required else _OPTIONAL
+    score *= 1.0 if taken.required else _OPTIONAL if given.attribute or taken.attribute else _VAGUE
     if is_echo(source, given, owner, taken):
         score *= _ECHO
     return Match(score, given, taken, owner)
@@ -173,6 +176,8 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= same_server(source, target)
     if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
         score *= _SCOPED
+    if source.verb == "make" and target.verb == "remove":
+        score *= _UNDONE
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
 

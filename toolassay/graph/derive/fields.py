@@ -185,7 +185,9 @@ def verb_of(tool: Tool, route: Route | None) -> str:
     last = words_of(route.fixed[-1]) if route.fixed else ()
     if any(_verbs().get(word) == "remove" for word in last):
         return "remove"
-    return "change" if route.ends_in_parameter else "make"
+    # "/projects/{id}/addMembers" and "/tasks/{id}/duplicate" act on what is there.
+    acts = len(route.parts) > len(route.fixed) and bool(last) and last[0] in _verbs()
+    return "change" if acts or route.ends_in_parameter else "make"
 
 
 def name_words(tool: Tool) -> Words:
