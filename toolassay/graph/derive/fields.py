@@ -203,6 +203,8 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
             if part[:1] == "{":
                 if found:  # "credits" in "/movie/{id}/credits": they are not movies
                     break
+            elif found and part.casefold() in word_list("myself"):
+                break  # "/me/playlists" is about playlists
             elif thing := ("user",) if part.casefold() in word_list("myself") else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
                 found.append(Owner(thing, BY_PATH - 0.05 if found else BY_PATH, f"the path names `{part}`"))
@@ -498,7 +500,7 @@ class _Result:
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
         thing = thing_of(name)
-        own = place.own and any(owner.thing[-1:] == thing[-1:] for owner in self.about)
+        own = place.own and any(owner.thing == thing for owner in self.about)
         if place.top:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
             listed = is_list and not self.is_single and self._is_envelope(place.schema)
