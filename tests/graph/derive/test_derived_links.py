@@ -115,7 +115,9 @@ def test_several_fields_flow_through_one_link() -> None:
     assert set(pairs_of(links[search["id"], commits["id"]])) == both
     assert pairs_of(links[commits["id"], commit["id"]]) == [("[].sha", "sha")]
     # What the first of two calls was asked with is known at the second; a search does not know the commit.
-    assert links[commits["id"], commit["id"]].reasons[-1] == "`sha` is required"
+    known = links[commits["id"], commit["id"]].reasons
+    assert "`owner`, `repo`: the one that the source was asked with" in known
+    assert not any("elsewhere" in reason for reason in known)
     assert links[search["id"], commit["id"]].reasons[-1] == "`sha` must come from elsewhere"
     assert links[search["id"], commit["id"]].score < links[search["id"], commits["id"]].score
 

@@ -486,7 +486,12 @@ class _Result:
         own = place.own and any(owner.thing[-1:] == thing[-1:] for owner in self.about)
         if place.top:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
-            listed = EACH in path and not self.is_single and self._is_envelope(place.schema)
+            listed = (
+                EACH in path
+                and EACH not in place.path
+                and not self.is_single
+                and self._is_envelope(place.schema)
+            )
             own = own or listed or not self._identifies(place.schema)
         why = f"it is in `{name}`"
         others = [
