@@ -41,7 +41,7 @@ def build_folder(path: Path) -> Path:
 def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
     """The links that follow from the schemas."""
     links = [BENCH, WEAK, NOTES]
-    monkeypatch.setattr("toolassay.stages.schema_links.derive_dependencies", lambda *_, **__: list(links))
+    monkeypatch.setattr("toolassay.stages.schema_links.Derivation.links", lambda _: iter(links))
     monkeypatch.setattr("toolassay.stages.schema_links.explain", lambda *_: ["`benches[]` fits"])
     return links
 

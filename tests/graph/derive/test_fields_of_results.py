@@ -135,7 +135,7 @@ def test_an_object_within_an_object_is_another_thing() -> None:
 
 def test_an_object_within_an_item_of_a_list_is_another_thing() -> None:
     found = given_of(operation("GET /reviews", many(record("id", movie=FILM))), "movie", "review")
-    assert things_of(found["[].movie.id"]) == {"movie": 0.93}
+    assert next(iter(things_of(found["[].movie.id"]))) == "movie"
     assert not found["[].movie.id"].own
 
 

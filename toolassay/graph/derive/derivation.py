@@ -221,6 +221,10 @@ class Derivation:
         if link is not None:
             flows = [f"{pair.source or 'the whole result'} → {pair.target}" for pair in link.fields]
             verdict = "" if link.score >= LEAST else f", less than {LEAST}: not a link"
+            if not verdict and all(
+                one.target != target for one in self._links_of(self.library.index(source))
+            ):
+                verdict = f", but not among the {_MOST_LINKS} best links of {source}"
             return [f"score {link.score:.2f} from {link.origin}{verdict}", *flows, *link.reasons]
         given = dict.fromkeys(
             in_words(owner.thing, one.attribute) for one in first.given for owner in one.owners[:1]

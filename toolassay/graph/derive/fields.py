@@ -70,7 +70,9 @@ IDENTIFYING = IDENTITIES | {"name", "slug", "key"}
 
 
 BY_PATH = 0.95
-"""The certainty of an owner known by the path of the operation."""
+"""The certainty of an owner known by the last part of the operation's path."""
+BY_PATH_BEFORE = 0.9
+"""That of one known by the part before it."""
 BY_CONTAINER = 0.93
 """The certainty of an owner known by the name of the object or list around a field."""
 
@@ -207,7 +209,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
                 break  # "/me/playlists" is about playlists
             elif thing := ("user",) if part.casefold() in word_list("myself") else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
-                found.append(Owner(thing, BY_PATH - 0.05 if found else BY_PATH, f"the path names `{part}`"))
+                found.append(Owner(thing, BY_PATH_BEFORE if found else BY_PATH, f"the path names `{part}`"))
             if len(found) == 2:
                 break
         return tuple(found)
