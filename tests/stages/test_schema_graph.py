@@ -42,7 +42,7 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
     """The links that follow from the schemas."""
     links = [BENCH, WEAK, NOTES]
     monkeypatch.setattr("toolassay.stages.schema_links.Derivation.links", lambda _: iter(links))
-    monkeypatch.setattr("toolassay.stages.schema_links.explain", lambda *_: ["`benches[]` fits"])
+    monkeypatch.setattr("toolassay.stages.schema_links.Derivation.explain", lambda *_: ["`benches[]` fits"])
     return links
 
 

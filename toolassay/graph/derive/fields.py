@@ -494,11 +494,11 @@ class _Result:
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
         if not thing_of(name):
-            around = self.about if place.level == 0 and place.top else place.owners
+            owners = self.about if place.level == 0 and place.top else place.owners
             if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
                 # "entities" may be just a list, or the entities that `entity_name` names.
-                around = (*around, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
-            owners = self._named(names, around)
+                owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
+            owners = self._named(names, owners)
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
         thing = thing_of(name)
