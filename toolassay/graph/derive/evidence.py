@@ -236,7 +236,7 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
         form = (
             f" ({best.taken.format})" if best.taken.format and best.taken.format == best.given.format else ""
         )
-        found.append(f"both are {kinds}{form}")
+        found.append(f"both are of type {kinds}{form}")
     if best.given.values & best.taken.values:
         found.append("their allowed values overlap")
     if best.given.listed and best.given.own and source.verb in ("search", "find"):

@@ -37,7 +37,7 @@ class Taken:
 
     Attributes:
         path: Its path, e.g. `filter.movie_id`.
-        thing: The things that it may refer to; the first is what its name says, or its place if it says none.
+        thing: The thing that it refers to, by its name, or by its place if the name is only an attribute.
         attribute: The attribute of the thing, e.g. "id"; empty if the name is only that of the thing.
         kinds: Its JSON types; those of its items if it is a list. Empty if unknown.
         format: Its format; "" without one.
@@ -67,7 +67,6 @@ class Taken:
 
 IDENTIFYING = IDENTITIES | {"name", "slug", "key"}
 """Attributes by which an object without a known name may be recognised."""
-
 
 BY_PATH = 0.95
 """The certainty of an owner known by the last part of the operation's path."""
