@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 from toolassay.errors import UsageError
 from toolassay.files import Line, read_json_lines
 from toolassay.graph import FieldPair, Link
+from toolassay.output_paths import Reference, parse_reference
 
 Shape = Literal["single", "chain", "dag"]
 SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
@@ -32,11 +33,13 @@ _HUB_NAMES = {
     "tool_links": "task_links",
 }
 _MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "sampled_links")
-# A reference to a node: matches "<node-2>", not "<node-x>". Longer numbers are not references, and `int`
+# The node of a reference: matches "<node-2>", not "<node-x>". Longer numbers are not references, and `int`
 # rejects those with thousands of digits.
 _REFERENCE = re.compile(r"<node-(\d{1,18})>")
 
 RequestId = str | int
+
+_MOST_VALUES = 10_000  # values that are visited in the arguments of a plan
 
 
 class Request(NamedTuple):
@@ -76,8 +79,8 @@ class TaskGraph:
     Attributes:
         steps: The steps as sentences.
         nodes: Tool calls `{"task": tool id, "arguments": […]}`. A resource argument is a text, in which
-            `<node-j>` stands for the output of node j, counted from 0; a temporal argument is
-            `{"name": …, "value": …}`.
+            `<node-j>` stands for the output of node j, counted from 0; a temporal or schema argument is
+            `{"name": …, "value": …}`, where in a schema plan `<node-j>.path` stands for a part of an output.
         links: Links `{"source": tool id, "target": tool id}`.
     """
 
@@ -120,6 +123,37 @@ def reference_index(argument: Any) -> int | None:
     """
     match = _REFERENCE.fullmatch(argument.strip()) if isinstance(argument, str) else None
     return int(match.group(1)) if match else None
+
+
+def references_in(value: Any) -> Iterator[Reference]:
+    """The references in a JSON value, at any depth; each is all of a text.
+
+    >>> list(references_in(["<node-0>.id", {"a": "<node-2>"}, "see <node-1>"]))
+    [Reference(node=0, path=('id',)), Reference(node=2, path=())]
+    """
+    waiting = [value]
+    for _ in range(_MOST_VALUES):
+        if not waiting:
+            return
+        item = waiting.pop()
+        if isinstance(item, str) and (found := parse_reference(item)) is not None:
+            yield found
+        elif isinstance(item, list | tuple):
+            waiting.extend(reversed(item))
+        elif isinstance(item, Mapping):
+            waiting.extend(reversed(list(item.values())))
+
+
+def renumbered(text: str, numbers: Mapping[int, int]) -> str:
+    """A reference with the new number of its node; any other text unchanged.
+
+    >>> renumbered("<node-1>.id", {1: 0}), renumbered("see <node-1>", {1: 0})
+    ('<node-0>.id', 'see <node-1>')
+    """
+    found = parse_reference(text)
+    if found is None or found.node not in numbers:
+        return text
+    return _REFERENCE.sub(f"<node-{numbers[found.node]}>", text.strip(), count=1)
 
 
 def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> Shape:

@@ -48,7 +48,7 @@ _ANY: list[Schema] = [
 
 
 def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema:
-    """The schema of a plan. Tools, and in temporal plans parameters and links, are limited to known ones.
+    """The schema of a plan: only known tools, and except in resource plans known parameters and links.
 
     Arguments and values may be any text, `<node-j>` included.
 
@@ -87,7 +87,7 @@ def sample_schema(
 
 
 def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str, arguments: str) -> Schema:
-    """The schema of a node: one for all tools, or in temporal plans one for each set of parameters."""
+    """The schema of a node: one for all tools, or with named arguments one for each set of parameters."""
     if dependency_type == "resource":
         most = max(_MOST_ARGUMENTS, *(len(tool.inputs) for tool in tools))
         return _object({name: _enum(tool.id for tool in tools), arguments: _list(_TEXT, most)})
@@ -110,7 +110,7 @@ def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str,
 
 
 def _arguments(names: Sequence[str], *, any_value: bool = False) -> Schema:
-    """The schema of the arguments of a temporal tool; without `names`, any name is allowed."""
+    """The schema of named arguments; without `names`, any name is allowed."""
     value = {"anyOf": [_TEXT, *_ANY]} if any_value else _TEXT
     argument = _object({"name": _enum(names) if names else _TEXT, "value": value})
     return _list(argument, max(_MOST_ARGUMENTS, len(names)))

@@ -39,10 +39,14 @@ def test_the_options_become_one_object(tmp_path: Path) -> None:
     assert (review.dry_run, review.force, review.command[0]) == (True, False, "graph")
 
 
-def test_without_options_no_critic_is_named() -> None:
-    review = parsed()[0]["review"]
+def test_without_a_critic_there_is_no_review() -> None:
+    assert parsed()[0]["review"] is None
+
+
+def test_a_critic_has_defaults() -> None:
+    review = parsed("--critic", "acme/judge")[0]["review"]
     assert isinstance(review, ReviewOptions)
-    assert (review.critic, review.critic_band, review.critic_links) == (None, DEFAULT_BAND, DEFAULT_LINKS)
+    assert (review.critic_band, review.critic_links) == (DEFAULT_BAND, DEFAULT_LINKS)
 
 
 @pytest.mark.parametrize("band", ["0.3", "a,b", "0.6,0.3", "-0.1,0.5", "0.5,1.1", "nan,0.5", "0.1,0.2,0.3"])

@@ -63,7 +63,7 @@ def test_verdicts_are_requested_in_batches_and_applied(tmp_path: Path, server: F
     assert outcome(result) == expected()
     assert result.dependencies[3].verdict == {"model": "acme/judge", "sensible": False, "reason": "about 3"}
     assert [len(shown_links(prompt)) for prompt in server.prompts] == [20, 5]
-    assert "acme/judge: 25 doubtful links (score 0.2 to 0.8)" in said
+    assert "acme/judge: 25 doubtful links (score 0.2 to 0.6)" in said
     assert "critic: 13 links sensible, 12 not sensible" in said
     sent = server.received[0].body["response_format"]["json_schema"]["schema"]
     assert sent["properties"]["verdicts"]["maxItems"] == 20
@@ -259,7 +259,7 @@ def test_a_dry_run_shows_requests_and_sends_and_writes_nothing(tmp_path: Path, s
     said: list[str] = []
     result = review(tmp_path, server, dry_run=True, said=said)
     assert result.dependencies == links(25)
-    assert "acme/judge: 25 doubtful links (score 0.2 to 0.8)" in said
+    assert "acme/judge: 25 doubtful links (score 0.2 to 0.6)" in said
     assert "requests: 2 to send; 0 of 2 requests are answered" in said
     assert server.received == []
     assert list(tmp_path.iterdir()) == []
@@ -289,7 +289,7 @@ def test_without_doubtful_links_no_model_is_needed(tmp_path: Path) -> None:
     screen = Screen(say=said.append)
     result = review_links(tmp_path, library(), certain, options=ReviewOptions("acme/judge"), screen=screen)
     assert result == LinkReview(certain, True)
-    assert said == ["acme/judge: 0 doubtful links (score 0.2 to 0.8)"]
+    assert said == ["acme/judge: 0 doubtful links (score 0.2 to 0.6)"]
     assert list(tmp_path.iterdir()) == []
 
 

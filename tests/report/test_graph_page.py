@@ -75,7 +75,7 @@ def test_the_policy_allows_the_two_scripts_and_the_style_only(hostile: ToolGraph
 
 
 def test_a_page_escapes_what_its_template_does_not_mark_safe() -> None:
-    values = dict.fromkeys(("style", "script", "library", "data"), "<b>")
+    values = dict.fromkeys(("style", "script", "library", "data", "schema"), "<b>")
     page = render_page("graph_page.html", policy='"><script>alert(1)</script>', **values)
     assert 'content="&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"' in page
     with pytest.raises(UndefinedError, match="policy"):

@@ -144,6 +144,14 @@ def test_every_link_shows_its_direction_and_the_types_their_counts(opened: Opene
     assert "image 1 tool, 2 links" in [row.strip() for row in rows]
 
 
+def test_links_are_curves_between_the_groups(opened: Opened) -> None:
+    curves = opened.graph("cy.edges('.curved').map((edge) => [edge.data('weights'), edge.data('distances')])")
+    assert len(curves) == 7
+    # The first control point is nearer to the source, and no curve is a straight line.
+    assert all(first < second for (first, second), _ in curves)
+    assert all(abs(distance) > 1 for _, distances in curves for distance in distances)
+
+
 def test_everything_can_be_reached_with_the_keyboard(opened: Opened) -> None:
     opened.page.focus("#search")
     opened.page.keyboard.press("ArrowDown")

@@ -1,3 +1,4 @@
+import math
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,6 @@ def test_numbers_of_tools_and_links_are_reported() -> None:
         ("speak", "hear", "audio"),
     ]
     assert [names[kind] for kind in data["tools"][2]["takes"]] == ["text", "image"]
-    assert len(data["curves"]) == 3
     assert data["show_all"]
 
 
@@ -72,15 +72,16 @@ def test_a_temporal_graph_that_is_not_complete_is_listed() -> None:
     assert [data["types"][kind]["name"] for _, _, kind in data["links"]] == ["complete", "complete"]
 
 
-def test_curves_are_measured_from_the_line_between_the_tools() -> None:
-    data = page_data(ToolGraph.build(typed(30), "resource"))
-    # A group that fills the circle has nearly straight links: a third and two thirds along, hardly off.
-    assert data["curves"]
-    for first, off, second, also in data["curves"]:
-        assert first == pytest.approx(1 / 3, abs=0.15)
-        assert second == pytest.approx(2 / 3, abs=0.15)
-        assert abs(off) < 15
-        assert abs(also) < 15
+def test_links_of_a_group_that_fills_the_circle_are_straight() -> None:
+    alone = page_data(ToolGraph.build(typed(30), "resource"))["tools"]
+    assert all(tool["straight"] > 0.9 for tool in alone)
+    tools = [Tool(f"t{n}", "", ("text",), (f"kind {n % 5}",)) for n in range(30)]
+    among_others = page_data(ToolGraph.build(ToolLibrary(tools), "resource"))["tools"]
+    assert all(tool["straight"] < 0.25 for tool in among_others)
+    for tool in among_others:
+        # The point towards which its links bend is on its own side of the circle, further inside.
+        assert tool["bend"][0] * tool["x"] + tool["bend"][1] * tool["y"] > 0
+        assert math.hypot(*tool["bend"]) < 0.5 * math.hypot(tool["x"], tool["y"])
 
 
 @pytest.mark.parametrize("name", ["huggingface", "multimedia"])

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from builders import imported_folder, imported_tool, text_tools
+from film_graphs import film_library
 
 from toolassay import build_graph, visualize
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.screen import Screen
+from toolassay.tools import Tool, ToolLibrary
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
@@ -33,3 +37,40 @@ def test_a_graph_too_large_for_a_picture_still_has_its_page(tmp_path: Path) -> N
     made = visualize(tmp_path, screen=Screen(say=said.append))
     assert [path.name for path in made] == ["graph_desc.html"]
     assert len([line for line in said if "no picture" in line and "too large to draw" in line]) == 1
+
+
+def film_folder(path: Path) -> Path:
+    """A folder with a schema graph."""
+    write_json(path / "tool_desc.json", film_library().to_json())
+    build_graph(path, dependency_type="schema")
+    return path
+
+
+def test_the_page_of_a_schema_graph_has_the_edits_of_the_folder_and_names_it(tmp_path: Path) -> None:
+    folder = film_folder(tmp_path / "my films")
+    edits = [{"action": "remove", "source": "actor", "target": "film_details", "note": "</script>"}]
+    write_json(folder / "graph_edits.json", {"edits": edits})
+    page = visualize(folder, screen=Screen())[-1].read_text(encoding="utf-8")
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
+    assert data["edits"] == edits
+    assert data["folder"] == f"'{folder}'"
+    assert page.count("</script>") == 3
+    assert page == visualize(folder, screen=Screen())[-1].read_text(encoding="utf-8")
+
+
+def test_malformed_edits_are_an_error_before_anything_is_drawn(tmp_path: Path) -> None:
+    folder = film_folder(tmp_path)
+    write_json(folder / "graph_edits.json", {"edits": [{"action": "paint"}]})
+    with pytest.raises(UsageError, match=r"graph_edits\.json.*edit 1"):
+        visualize(folder, screen=Screen())
+    assert not (folder / "graph_desc.png").exists()
+
+
+def test_a_large_schema_graph_has_a_picture_too(tmp_path: Path) -> None:
+    library = ToolLibrary([Tool(f"t{number}", tags=("ab"[number % 2],)) for number in range(201)])
+    write_json(tmp_path / "tool_desc.json", library.to_json())
+    build_graph(tmp_path, dependency_type="schema")
+    made = visualize(tmp_path, screen=Screen())
+    assert [path.suffix for path in made] == [".png", ".pdf", ".html"]

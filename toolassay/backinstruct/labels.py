@@ -17,7 +17,7 @@ import networkx as nx
 from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
-from toolassay.dataset import Shape, is_paths, reference_index, shape_of
+from toolassay.dataset import Shape, is_paths, reference_index, references_in, renumbered, shape_of
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
@@ -137,8 +137,8 @@ def in_order(
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(len(nodes)))
     for place, node in enumerate(nodes):
-        sources = (reference_index(argument) for argument in node["arguments"])
-        graph.add_edges_from((source, place) for source in sources if source is not None)
+        sources = (reference.node for reference in references_in(node["arguments"]))
+        graph.add_edges_from((source, place) for source in sources if source < len(nodes))
     try:
         order = list(nx.lexicographical_topological_sort(graph))
     except nx.NetworkXUnfeasible:
@@ -147,15 +147,21 @@ def in_order(
     if order == sorted(order):
         return nodes, steps
     position = {place: number for number, place in enumerate(order)}
-
-    def renumbered(argument: str) -> str:
-        index = reference_index(argument)
-        return argument if index is None else f"<node-{position[index]}>"
-
     return [
-        {"task": nodes[place]["task"], "arguments": [renumbered(item) for item in nodes[place]["arguments"]]}
+        {"task": nodes[place]["task"], "arguments": _moved(nodes[place]["arguments"], position)}
         for place in order
     ], steps_in_order(steps, order, position)
+
+
+def _moved(value: Any, position: Mapping[int, int]) -> Any:
+    """A value with its references renumbered, at any depth."""
+    if isinstance(value, str):
+        return renumbered(value, position)
+    if isinstance(value, list):
+        return [_moved(item, position) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _moved(item, position) for key, item in value.items()}
+    return value
 
 
 def steps_in_order(steps: list[str], order: list[int], position: Mapping[int, int]) -> list[str]:
@@ -223,7 +229,14 @@ class Labeller:
         if steps and len(steps) != len(nodes):
             problems.append(f"{len(steps)} steps for {len(nodes)} nodes")
         sampled_nodes, sampled_links = _sampled(record, problems)
-        if self._kind == "resource" and not problems:
+        if self._kind == "schema":
+            problems += [
+                f"node {place} refers to <node-{reference.node}>, which is no other node"
+                for place, node in enumerate(nodes)
+                for reference in references_in(node["arguments"])
+                if reference.node >= len(nodes) or reference.node == place
+            ]
+        if self._kind != "temporal" and not problems:
             nodes, steps = in_order(nodes, steps, problems)
         if problems:
             return None, problems
@@ -291,10 +304,10 @@ def _shape(
     if len(set(tools)) < len(tools):
         return "chain"
     fed = {
-        (tools[index], node["task"])
+        (tools[reference.node], node["task"])
         for node in nodes
-        for argument in node["arguments"]
-        if (index := reference_index(argument)) is not None and index < len(tools)
+        for reference in references_in(node["arguments"])
+        if reference.node < len(tools)
     }
     return "chain" if is_paths(len(tools), {*links, *fed}) else "dag"
 

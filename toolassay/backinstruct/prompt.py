@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -27,7 +28,7 @@ class BackInstructPrompt:
 
     Args:
         library: The tools.
-        dependency_type: Selects one of the two built-in templates.
+        dependency_type: Selects the built-in template.
         check: Whether to request the teacher's review in the same answer.
         wording: Selects the built-in template; "example" shows tools as sentences and a worked example.
         template: A template file to use instead of the built-in one.
@@ -70,7 +71,7 @@ class BackInstructPrompt:
     def render(self, sample: Sample) -> str:
         """The prompt for a sample, which is the last message."""
         nodes = (self._line(number, tool) for number, tool in enumerate(sample.nodes, start=1))
-        links = (f"Link: {link.source} -> {link.target}" for link in sample.links)
+        links = [line for number in range(len(sample.links)) for line in _link_lines(sample, number)]
         return self._template.safe_substitute(
             nodes="\n".join(nodes),
             links="\n".join(links) or "(none)",
@@ -86,8 +87,19 @@ class BackInstructPrompt:
         return f"Node {number}: {json.dumps(shown_tool(tool), ensure_ascii=False)}"
 
 
+def _link_lines(sample: Sample, number: int) -> Iterator[str]:
+    """A link, and in a schema graph the fields that flow, one on each line."""
+    link = sample.links[number]
+    yield f"Link: {link.source} -> {link.target}"
+    for pair in sample.fields[number] if sample.fields else ():
+        yield f"  {pair.source or WHOLE_RESULT} -> {pair.target}"
+
+
+WHOLE_RESULT = "(whole result)"
+
+
 def built_in(name: str) -> str:
-    """The text of a template: "resource", "temporal", "example_resource", "example_temporal" or "check"."""
+    """The text of a template: that of a dependency type, alone or after "example_", or "check"."""
     return files("toolassay.backinstruct").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
 
 

@@ -40,7 +40,7 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
         "method": sample.shape,
         "number_of_tools": len(sample.nodes),
         "sampled_nodes": [_node(library[tool]) for tool in sample.nodes],
-        "sampled_links": [{"source": link.source, "target": link.target} for link in sample.links],
+        "sampled_links": written_links(sample),
         "result": dict(result),
         "critics": {
             "node": rule.node,
@@ -49,6 +49,14 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
             "llm": teacher,
         },
     }
+
+
+def written_links(sample: Sample) -> list[dict[str, Any]]:
+    """The links of a sample as a record has them; those of a schema graph with the `fields` that flow."""
+    links: list[dict[str, Any]] = [{"source": link.source, "target": link.target} for link in sample.links]
+    for link, pairs in zip(links, sample.fields, strict=False):
+        link["fields"] = [pair.to_json() for pair in pairs]
+    return links
 
 
 def plan_of(result: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], list[tuple[str, str]]]:

@@ -23,7 +23,7 @@ class _Band(click.ParamType[tuple[float, float]]):
         try:
             low, high = (float(part) for part in str(value).split(","))
         except ValueError:
-            self.fail(f"{value!r} is not LOW,HIGH, e.g. 0.2,0.8", param, ctx)
+            self.fail(f"{value!r} is not LOW,HIGH, e.g. 0.2,0.6", param, ctx)
         if not 0 <= low <= high <= 1:
             self.fail(f"{value!r} is not a range within 0 and 1", param, ctx)
         return low, high
@@ -44,7 +44,7 @@ def link_review() -> options.Decorator[Any]:
             type=_Band(),
             default=None,
             metavar="LOW,HIGH",
-            help="Scores of the links that the critic judges [default: 0.2,0.8].",
+            help="Scores of the links that the critic judges [default: 0.2,0.6].",
         ),
         options.option(
             "critic_links",
@@ -62,7 +62,7 @@ def link_review() -> options.Decorator[Any]:
 
 
 def with_review(settings: dict[str, Any]) -> dict[str, Any]:
-    """Replace the options of `link_review` in `settings` by one `review`, a `ReviewOptions`.
+    """Replace the options of `link_review` in `settings` by one `review`: None without a critic.
 
     Raises:
         UsageError: A file of `server` is malformed.
@@ -80,4 +80,4 @@ def with_review(settings: dict[str, Any]) -> dict[str, Any]:
         command=options.typed(),
         **{name: settings.pop(name) for name in ("options", "force", "dry_run")},
     )
-    return {**settings, "review": review}
+    return {**settings, "review": review if review.critic is not None or review.dry_run else None}

@@ -45,6 +45,7 @@ from toolassay.errors import UsageError
     "tool_number", type=click.IntRange(1), default=None, help="Sample only subgraphs with this many tools."
 )
 @options.sampler_weights()
+@options.by_score()
 @options.prompt()
 @options.option(
     "prompt_template", type=options.PATH, default=None, help="Text file with your own prompt template."

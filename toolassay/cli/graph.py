@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from toolassay.cli import options
+from toolassay.cli.critic_options import link_review, with_review
 from toolassay.cli.screen import SCREEN
 from toolassay.errors import UsageError
 
@@ -86,6 +87,7 @@ def _pairs(name: str, text: str) -> Any:
     _pairs("undo", "Take back the correction of a link."),
     options.option("edits", type=options.PATH, default=None, help="Add the corrections of a file."),
 )
+@options.section("Review of doubtful links by a model", link_review())
 def command(data_dir: Path | None, **settings: Any) -> None:
     """Build the tool graph of a library.
 
@@ -93,7 +95,7 @@ def command(data_dir: Path | None, **settings: Any) -> None:
     """
     from toolassay.stages.graph import build_graph
 
-    build_graph(data_dir, screen=SCREEN, **_with_changes(settings))
+    build_graph(data_dir, screen=SCREEN, **with_review(_with_changes(settings)))
 
 
 def _with_changes(settings: dict[str, Any]) -> dict[str, Any]:

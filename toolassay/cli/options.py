@@ -190,6 +190,15 @@ def sampler_weights() -> Callable[[Function], Function]:
     )
 
 
+def by_score() -> Callable[[Function], Function]:
+    """`--by_score`."""
+    return flag(
+        "by_score",
+        "In a schema graph, draw links in proportion to their scores; false: all links are equally likely.",
+        default=True,
+    )
+
+
 def server() -> Callable[[Function], Function]:
     """Address, credentials, client and time-outs of the server that answers for served models."""
     return together(

@@ -22,6 +22,7 @@ from toolassay.cli.screen import SCREEN, show
 @options.server()
 @options.option("number_of_samples", type=click.IntRange(1), default=300, help="Number of requests.")
 @options.option("seed", type=click.IntRange(0), default=0, help="Random seed.")
+@options.by_score()
 @options.multiworker()
 @options.budget("for each run: the generation, and the inference of each model")
 def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:

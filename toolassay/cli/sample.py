@@ -35,6 +35,7 @@ from toolassay.cli.screen import SCREEN
 @options.option("number_of_samples", type=click.IntRange(1), default=1, help="Number of subgraphs.")
 @options.seed()
 @options.sampler_weights()
+@options.by_score()
 @options.dependency_type()
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")
 @options.flag("as_json", "Print one JSON object per line.")

@@ -19,6 +19,7 @@ from toolassay.exporters.function_schemas import ArgumentSlot, chosen_slots, slo
 from toolassay.files import readable
 from toolassay.gold import Fault, Gold, GoldNode
 from toolassay.graph import DependencyType
+from toolassay.output_paths import parse_reference, reference_text
 from toolassay.tools import ToolLibrary
 
 # The canonical references that this module writes: "<node-2>", also inside "as <node-2>"; not "<Node-2>".
@@ -34,7 +35,7 @@ class Unfit(ValueError):
 
 
 class Argument(NamedTuple):
-    """A named JSON value of a call; the text `<node-j>` in it stands for the result of call j."""
+    """A named JSON value of a call; `<node-j>` in it is the result of call j, `<node-j>.id` a part of it."""
 
     name: str
     value: Any
@@ -232,17 +233,18 @@ def _value(value: Any, node: GoldNode, place: int, gold: Gold) -> Any:
 
 
 def _reference(text: str, node: GoldNode, where: str, gold: Gold) -> str:
-    number = reference_index(text)
-    if number is None:
+    reference = parse_reference(text)
+    if reference is None:
         sources = [other.place for other in gold.nodes if other.tool == text]
         if len(sources) == 1 and sources[0] != node.place and (text, node.tool) in gold.links:
             return f"<node-{sources[0]}>"
         return readable(text)
+    number = reference.node
     if number >= len(gold.nodes):
         raise Unfit(f"refers to {text.strip()}, but the plan has {len(gold.nodes)} nodes", where)
     if number == node.place:
         raise Unfit(f"refers to {text.strip()}, which is its own node", where)
-    return f"<node-{number}>"
+    return reference_text(reference)
 
 
 def _types(value: Any, gold: Gold, library: ToolLibrary) -> tuple[str, ...] | None:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolassay.dataset import reference_index
 from toolassay.exporters.export_plan import Argument, Call, ExportPlan
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS
+from toolassay.output_paths import parse_reference
 
 
 def row_of(plan: ExportPlan) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _argument(argument: Argument) -> dict[str, str]:
     name, value = argument
     if not isinstance(value, str):
         return {"name": name, "kind": "json", "value": json.dumps(value, ensure_ascii=False)}
-    kind = "text" if reference_index(value) is None else "reference"
+    kind = "text" if parse_reference(value) is None else "reference"
     return {"name": name, "kind": kind, "value": value}
 
 

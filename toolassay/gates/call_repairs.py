@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolassay.backinstruct.critics import Spellings, same_tool
-from toolassay.dataset import reference_index
+from toolassay.dataset import renumbered
 from toolassay.gates.fit import can_feed
 from toolassay.gates.gate import Background, tool_spellings
 from toolassay.gates.references import (
@@ -31,6 +31,7 @@ from toolassay.gates.schema.argument_objects import (
 )
 from toolassay.gates.schema.declared_types import kinds_of_type
 from toolassay.gold import Gold
+from toolassay.graph.dependencies import fields_of
 from toolassay.tools import Tool
 
 
@@ -393,7 +394,7 @@ def _respelt(pointer: PlanReference, gold: Gold, background: Background) -> str 
     reading = pointer.reading
     if reading.spelling == "near":
         return f"<node-{reading.places[0]}>"
-    if reading.spelling == "placeholder" and background.kind == "resource":
+    if reading.spelling == "placeholder" and background.kind != "temporal":
         return _step_meant(pointer, gold, background)
     if reading.spelling != "name":
         return None
@@ -445,18 +446,19 @@ def repair_reference_counting(record: Record, background: Background, repairs: l
         or any(pointer.reading.spelling != "published" for pointer in pointers)
     ):
         return record
-    wires = [
-        (index, pointer.node) for pointer in pointers if (index := reference_index(pointer.text)) is not None
-    ]
+    wires = [(pointer.reading.places[0], pointer.node) for pointer in pointers]
     if not wires or _agrees(wires, gold, background):
         return record
     if not _agrees([(source - 1, target) for source, target in wires], gold, background):
         return record
+    numbers = {source: source - 1 for source, _ in wires}
     changed: dict[tuple[int, int], Any] = {}
-    for (source, _), pointer in zip(wires, pointers, strict=True):
-        after = f"<node-{source - 1}>"
+    for pointer in pointers:
+        after = renumbered(pointer.text, numbers)
         repairs.append(Repair("counted from 1", pointer.where, pointer.text, after))
-        changed[pointer.node, pointer.argument] = after
+        changed[pointer.node, pointer.argument] = respelt_references(
+            pointer.whole, lambda text: renumbered(text, numbers)
+        )
     return with_arguments(record, changed)
 
 
@@ -466,4 +468,12 @@ def _agrees(wires: list[tuple[int, int]], gold: Gold, background: Background) ->
     if any(source == target or source not in tools for source, target in wires):
         return False
     ends = {(tools[source], tools[target]) for source, target in wires}
-    return ends == set(gold.links) and all(_fits(source, target, background) for source, target in ends)
+    links = set(gold.links)
+    if background.kind == "schema":  # links without fields need no reference
+        graph = background.graph
+        links -= {
+            link
+            for link in links - ends
+            if graph is None or (found := graph.dependency(*link)) is None or not fields_of(found)
+        }
+    return ends == links and all(_fits(source, target, background) for source, target in ends)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from toolassay.backinstruct.critics import same_tool
-from toolassay.dataset import reference_index
 from toolassay.gold import Gold, GoldNode
+from toolassay.output_paths import Part, parse_reference
 
 # Values of one argument that are visited: a limit on time for deeply nested arguments.
 _MOST_VALUES = 10_000
@@ -129,16 +129,18 @@ class ReferenceReading(NamedTuple):
     """How an argument refers to other nodes.
 
     Attributes:
-        spelling: `<node-1>` is "published", `<Node_1>` is "near", `<node-x>` is "malformed", a tool of the
-            plan or "output of" it is "name", "[text from step 2]" is "placeholder", "about <node-1>" is
-            "inside".
+        spelling: `<node-1>` and `<node-1>.id` are "published", `<Node_1>` is "near", `<node-x>` is
+            "malformed", a tool of the plan or "output of" it is "name", "[text from step 2]" is
+            "placeholder", "about <node-1>" is "inside".
         places: indices of the nodes, as far as they can be resolved.
         step: the number of the step that a placeholder names, if any.
+        path: the part of the output, in a schema graph; empty for all of it.
     """
 
     spelling: Spelling
     places: tuple[int, ...] = ()
     step: int | None = None
+    path: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,9 @@ class ReferenceReader:
         >>> [reader.read(text, 1).spelling for text in ("output of Text_Search", "on <node-0>")]
         ['name', 'inside']
         """
-        index = reference_index(text)
-        if index is not None:
-            return ReferenceReading("published", (index,))
+        reference = parse_reference(text)
+        if reference is not None:
+            return ReferenceReading("published", (reference.node,), path=reference.path)
         stripped = text.strip()
         if len(stripped) <= _LONGEST:
             reading = self._whole(stripped, place)

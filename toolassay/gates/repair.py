@@ -14,7 +14,7 @@ import networkx as nx
 
 from toolassay.backinstruct.critics import rule_critic
 from toolassay.backinstruct.labels import steps_in_order
-from toolassay.dataset import SHAPES, reference_index, repository_form, shape_of
+from toolassay.dataset import SHAPES, renumbered, repository_form, shape_of
 from toolassay.gates.call_repairs import (
     Record,
     Repair,
@@ -131,7 +131,7 @@ def repair_order(record: Record, background: Background, repairs: list[Repair]) 
         p.reading.spelling not in ("published", "name") for p in pointers
     ):
         return record
-    wires = [(index, p.node) for p in pointers if (index := reference_index(p.text)) is not None]
+    wires = [(p.reading.places[0], p.node) for p in pointers if p.reading.spelling == "published"]
     if not any(source > target for source, target in wires) or not _agree(wires, gold):
         return record
     order = _order(wires, gold)
@@ -177,14 +177,10 @@ def _renumbered(node: Any, position: Mapping[int, int]) -> Any:
     if not isinstance(arguments, list):
         return node
 
-    def moved(text: str) -> str:
-        index = reference_index(text)
-        return text if index is None else f"<node-{position[index]}>"
-
     repaired = []
     for argument in arguments:
         value = argument.get("value") if isinstance(argument, Mapping) else argument
-        after = respelt_references(value, moved)
+        after = respelt_references(value, lambda text: renumbered(text, position))
         repaired.append(argument if after is value else with_argument(argument, after))
     return {**node, "arguments": repaired}
 

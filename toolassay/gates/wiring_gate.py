@@ -13,8 +13,11 @@ from toolassay.backinstruct.critics import same_tool
 from toolassay.gates.fit import can_feed, is_order_only
 from toolassay.gates.gate import Background, Finding, State, shown, tool_spellings
 from toolassay.gates.graph_gate import place_of
+from toolassay.gates.output_fields import fault_of
 from toolassay.gates.references import PlanValue, ReferenceReader, ReferenceReading, arguments_of, texts_in
 from toolassay.gold import Ends, Gold, GoldNode
+from toolassay.graph.dependencies import fields_of
+from toolassay.output_paths import Reference
 
 Order = dict[str, int]
 """The position of each tool, from 0."""
@@ -100,7 +103,11 @@ class _Wires:
 
 
 class WiringGate:
-    """Resolves every reference, and compares the links with them (resource) or with the order (temporal)."""
+    """Resolves every reference, and compares the links with them, and with the order of the steps.
+
+    Links of resource and schema plans are compared with the references, of temporal and schema plans with
+    the order.
+    """
 
     name = "wiring"
 
@@ -123,9 +130,9 @@ class WiringGate:
             for finding in self._argument(argument, node, reader, found)
         ]
         findings += self._backward(found)
-        if self._background.kind == "resource":
+        if self._background.kind != "temporal":
             findings += self._links(gold, reader, found)
-        else:
+        if self._background.kind != "resource":
             findings += self._order(gold)
         return findings
 
@@ -158,15 +165,28 @@ class WiringGate:
                 if place > node.place and reading.spelling != "name":
                     found.backward.append(((place, node.place), argument))
                 findings += self._type(place, node, reader, text, where)
+                findings += self._part(Reference(place, reading.path), node, reader, text, where)
         return findings
+
+    def _part(
+        self, reference: Reference, node: GoldNode, reader: ReferenceReader, text: str, where: str
+    ) -> list[Finding]:
+        """A finding if a reference in a schema graph leads to a part that the result does not have."""
+        source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
+        if self._background.kind != "schema" or source is None or target is None:
+            return []
+        library = self._background.library
+        fault = fault_of(reference, library[source], library[target], self._background)
+        return [self._say("reject", f"{shown(text)}: {fault}", where)] if fault else []
 
     def _spelling(
         self, reading: ReferenceReading, text: str, where: str, reader: ReferenceReader
     ) -> list[Finding]:
         temporal = self._background.kind == "temporal"
-        if reading.spelling == "published":
+        in_part = bool(reading.path) and self._background.kind != "schema"
+        if reading.spelling == "published" and not in_part:
             return []
-        if reading.spelling == "inside":
+        if reading.spelling in ("inside", "published"):
             reason = f"{shown(text)} has a reference inside a text, where only a whole argument can be one"
             return [self._say("quarantine", reason, where)]
         if reading.spelling == "near":
@@ -258,7 +278,11 @@ class WiringGate:
         return findings
 
     def _is_order_only(self, link: Ends) -> bool:
-        library = self._background.library
+        library, graph = self._background.library, self._background.graph
+        if self._background.kind == "schema":
+            # A link that the graph does not have is a matter of the gate "graph".
+            dependency = graph.dependency(*link) if graph is not None else None
+            return dependency is None or not fields_of(dependency)
         if link[0] not in library or link[1] not in library:
             return False
         return is_order_only(library[link[0]], library[link[1]], self._background)

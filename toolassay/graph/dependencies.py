@@ -39,6 +39,8 @@ class Dependency:
         origin: Where it comes from: schemas of both tools, names and descriptions, recorded calls, a person,
             or a model that reviewed it.
         count: How often it was seen in recorded calls.
+        shared: Arguments of both tools that take the same value, such as the show of which a season and then
+            an episode is requested: `FieldPair(argument of the source, argument of the target)`.
         further: Other keys of its object, such as `verdict` and `pinned`.
     """
 
@@ -51,6 +53,7 @@ class Dependency:
     kind: Kind = "dependency"
     origin: Origin = "schema"
     count: int = 0
+    shared: tuple[FieldPair, ...] = ()
     further: tuple[tuple[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -65,6 +68,7 @@ class Dependency:
             "kind": self.kind,
             "origin": self.origin,
             "count": self.count,
+            **({"shared": [pair.to_json() for pair in self.shared]} if self.shared else {}),
             **dict(self.further),
         }
 
@@ -79,7 +83,7 @@ class Dependency:
         score = value.get("score", 1.0)
         if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
             raise ValueError("'score' is not a number from 0 to 1")
-        fields = tuple(_pair(pair) for pair in _list(value, "fields"))
+        fields, shared = (tuple(map(_pair, _list(value, key))) for key in ("fields", "shared"))
         if len({pair.target for pair in fields}) < len(fields):
             raise ValueError("'fields' fill an argument twice")
         reasons = tuple(_list(value, "reasons"))
@@ -98,7 +102,7 @@ class Dependency:
         if not isinstance(named, str):
             raise ValueError("'type' is not a text")
         further = tuple((key, item) for key, item in value.items() if key not in _KEYS)
-        return cls(source, target, named, float(score), fields, reasons, kind, origin, count, further)
+        return cls(source, target, named, float(score), fields, reasons, kind, origin, count, shared, further)
 
     @property
     def verdict(self) -> Mapping[str, Any] | None:
@@ -112,7 +116,9 @@ class Dependency:
         return replace(self, further=tuple((key, item) for key, item in kept.items() if item is not None))
 
 
-_KEYS = frozenset({"source", "target", "type", "score", "fields", "reasons", "kind", "origin", "count"})
+_KEYS = frozenset(
+    {"source", "target", "type", "score", "fields", "reasons", "kind", "origin", "count", "shared"}
+)
 
 
 def _text(value: Mapping[str, Any], key: str) -> str:
@@ -210,6 +216,11 @@ def strongest(
             kept.append(link)
             taken[link.source] = taken.get(link.source, 0) + 1
     return kept
+
+
+def fields_of(link: Dependency) -> tuple[FieldPair, ...]:
+    """The values that flow through a link; none if only the order of its tools was observed."""
+    return link.fields if link.kind == "dependency" else ()
 
 
 def is_pinned(link: Dependency) -> bool:

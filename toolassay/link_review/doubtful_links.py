@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from toolassay.graph.dependencies import Dependency, is_pinned
 
-DEFAULT_BAND = (0.2, 0.8)
+DEFAULT_BAND = (0.2, 0.6)
 """Least and greatest score of a doubtful link."""
 DEFAULT_LINKS = 500
 """Maximum number of links that one review judges."""

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolassay.argument_schemas import ArgumentValidator, Property, kinds_of, properties_at, resolve
+from toolassay.output_paths import parse_reference
 from toolassay.tools import Parameter, Tool
 
 _DEEPEST = 6  # names in a path; below, only what is required is filled
@@ -76,8 +77,13 @@ def as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+NO_PATHS: frozenset[tuple[str, ...]] = frozenset()
+
+
 @lru_cache(maxsize=4096)
-def template_of(tool: Tool, optional: int) -> Mapping[str, Any]:
+def template_of(
+    tool: Tool, optional: int, include: frozenset[tuple[str, ...]] = NO_PATHS
+) -> Mapping[str, Any]:
     """The arguments object of a tool with a `ValuePlace` for each value.
 
     It has the required arguments and the first optional ones that are scalars or lists of scalars. Optional
@@ -86,16 +92,19 @@ def template_of(tool: Tool, optional: int) -> Mapping[str, Any]:
     Args:
         tool: The tool.
         optional: Maximum number of optional arguments.
+        include: Paths of further arguments that it has, `("filter", "movie_id")`, each with all its prefixes.
     """
     if tool.input_schema is None:
         return {one.name: ValuePlace(one) for one in tool.parameters}
-    return _Templates(tool.input_schema).object(tool.input_schema, (), optional)
+    return _Templates(tool.input_schema, include).object(tool.input_schema, (), optional)
 
 
 @lru_cache(maxsize=4096)
-def places_of(tool: Tool, optional: int) -> tuple[ValuePlace, ...]:
+def places_of(
+    tool: Tool, optional: int, include: frozenset[tuple[str, ...]] = NO_PATHS
+) -> tuple[ValuePlace, ...]:
     """The places of `template_of`, in order."""
-    return tuple(_places(template_of(tool, optional)))
+    return tuple(_places(template_of(tool, optional, include)))
 
 
 def _places(template: Any) -> Iterator[ValuePlace]:
@@ -110,7 +119,12 @@ ABSENT = object()
 """What a place without a value is filled with."""
 
 
-def filled_arguments(tool: Tool, optional: int, value: Callable[[ValuePlace], Any]) -> list[dict[str, Any]]:
+def filled_arguments(
+    tool: Tool,
+    optional: int,
+    value: Callable[[ValuePlace], Any],
+    include: frozenset[tuple[str, ...]] = NO_PATHS,
+) -> list[dict[str, Any]]:
     """The arguments of a call, each `{"name": …, "value": …}`.
 
     Args:
@@ -118,8 +132,9 @@ def filled_arguments(tool: Tool, optional: int, value: Callable[[ValuePlace], An
         optional: As for `template_of`.
         value: Gives the value of each place, in order, or `ABSENT`. Lists and objects that have only absent
             values are absent.
+        include: As for `template_of`.
     """
-    found = ((name, _filled(one, value)) for name, one in template_of(tool, optional).items())
+    found = ((name, _filled(one, value)) for name, one in template_of(tool, optional, include).items())
     return [{"name": name, "value": one} for name, one in found if one is not ABSENT]
 
 
@@ -145,7 +160,8 @@ def problem_of(tool: Tool, arguments: list[dict[str, Any]]) -> str:
     """What is wrong with the arguments of an imported tool, as `filled_arguments` gives them; else empty."""
     if tool.input_schema is None:
         return ""
-    found = _validator_of(tool).problems({one["name"]: one["value"] for one in arguments})
+    given = {one["name"]: one["value"] for one in arguments}
+    found = _validator_of(tool).problems(given, lambda text: parse_reference(text) is not None)
     if not found:
         return ""
     path = found[0].path
@@ -156,16 +172,19 @@ def problem_of(tool: Tool, arguments: list[dict[str, Any]]) -> str:
 class _Templates:
     """Walks one `input_schema`."""
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Mapping[str, Any], include: frozenset[tuple[str, ...]]) -> None:
         self.root = root
+        self.include = include
         self.levels = 0
         self.left = _MOST_VALUES
 
     def object(self, schema: Any, path: tuple[str, ...], optional: int) -> dict[str, Any]:
         properties = properties_at(self.chosen(schema), self.root)
         needed = [one for one in properties if one.required]
-        further = [one for one in properties if not one.required and self.is_simple(one.schema)]
-        kept = {one.name for one in [*needed, *further[:optional]]}
+        included = [one for one in properties if (*path, one.name) in self.include]
+        names = {one.name for one in [*needed, *included]}
+        further = [one for one in properties if one.name not in names and self.is_simple(one.schema)]
+        kept = names | {one.name for one in further[:optional]}
         return {one.name: self.value(one, path) for one in properties if one.name in kept}
 
     def value(self, one: Property, path: tuple[str, ...]) -> Any:

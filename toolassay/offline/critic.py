@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolassay.argument_schemas import Schema, schema_at
+from toolassay.dataset import references_in
 from toolassay.offline.argument_templates import as_text
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import Tool
@@ -55,6 +56,13 @@ def _compared(
             (value, str(node["id"])) for node in nodes for value in node.get("input", []) if value in names
         }
         joined = joined and links == made
+    if task.dependency_type == "schema":  # links without a reference may give an order
+        joined = joined and links >= {
+            (names[reference.node], str(node["id"]))
+            for node in nodes
+            for reference in references_in(node.get("arguments"))
+            if reference.node < len(names)
+        }
     return joined, "The links are those of the plan.", "A link is not one that the plan makes."
 
 
@@ -81,7 +89,12 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
         if tool.input_schema is not None:
             given = {str(item.get("name")): item.get("value") for item in arguments}
             values = [text for text in _stated_texts(given, tool.input_schema, ()) if text not in names]
+    references = list(references_in(node.get("arguments"))) if task.dependency_type != "resource" else []
+    if any(reference.node >= len(names) for reference in references):
+        yield "a reference leads to no node"
     for value in values:
+        if references and next(references_in(value), None) is not None:
+            continue
         if str(value) not in task.request:
             yield f"'{value}' is nowhere in the request"
 

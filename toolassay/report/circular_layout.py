@@ -1,4 +1,4 @@
-"""A circular layout: tools with the same output type side by side, and links bundled between these groups.
+"""A circular layout: tools of a group side by side, and links bundled between the groups.
 
 The bundling follows hierarchical edge bundling (Holten 2006): a link is a curve drawn towards the middles of
 the two groups that it connects, so that links between the same groups run together.
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolassay.report.style import given_type, types_by_use
+from toolassay.report.tool_groups import ToolGroups
 from toolassay.tools import ToolLibrary
 
 Point = tuple[float, float]
@@ -25,7 +26,7 @@ class CirclePlace:
     Attributes:
         angle: in radians, counter-clockwise from the right.
         ring: number of its ring, from 0.
-        group: its output type.
+        group: its group, by default its output type.
     """
 
     angle: float
@@ -59,12 +60,11 @@ class Circle:
         The wider the two groups are, the straighter the link: links of groups that fill the circle would all
         meet in the centre.
         """
-        start, end = self.places[source], self.places[target]
-        (ax, ay), (bx, by) = start.at(radius), end.at(radius)
-        straight = max(self.widths[start.group], self.widths[end.group]) / math.tau
+        (ax, ay), (bx, by) = (self.places[tool].at(radius) for tool in (source, target))
+        straight = max(self.straightness(source), self.straightness(target))
         points = []
-        for place, part in ((start, 1 / 3), (end, 2 / 3)):
-            x, y = self._bundle(place).at(radius * _BUNDLE_RADIUS)
+        for tool, part in ((source, 1 / 3), (target, 2 / 3)):
+            x, y = self.bend(tool, radius)
             points.append(
                 (
                     straight * (ax + part * (bx - ax)) + (1 - straight) * x,
@@ -73,37 +73,50 @@ class Circle:
             )
         return points[0], points[1]
 
-    def _bundle(self, place: CirclePlace) -> CirclePlace:
-        """A third of the way from the middle of the tool's group to the tool's own angle."""
+    def straightness(self, tool: str) -> float:
+        """How straight the links of a tool are, from 0 to 1: the share of the circle that its group spans."""
+        return self.widths[self.places[tool].group] / math.tau
+
+    def bend(self, tool: str, radius: float) -> Point:
+        """The point towards which the links of a tool bend.
+
+        Its angle is a third of the way from the middle of the tool's group to the tool's own angle.
+        """
+        place = self.places[tool]
         middle = self.middles[place.group]
         turn = math.remainder(place.angle - middle, math.tau)
-        return CirclePlace(middle + turn / 3, place.ring, place.group)
+        return CirclePlace(middle + turn / 3, place.ring, place.group).at(radius * _BUNDLE_RADIUS)
 
 
-def arrange(library: ToolLibrary, *, rings: int = 1) -> Circle:
-    """Place the tools by their output type (most used first, none last), then by their input types.
+def arrange(library: ToolLibrary, *, rings: int = 1, groups: ToolGroups | None = None) -> Circle:
+    """Place the tools by their group, then by their input types.
 
     Args:
         library: the tools.
         rings: the number of rings over which neighbours alternate, for libraries too large for one.
+        groups: the groups of the tools [default: their output types, most used first, none last].
     """
     import networkx
 
     types = {kind: number for number, kind in enumerate(types_by_use(library))}
     last = len(types)
+    group_of = {tool.id: given_type(tool) for tool in library} if groups is None else groups.of
+    ranks = types if groups is None else {group: number for number, group in enumerate(groups.colours)}
     tools = sorted(
         library.tools,
         key=lambda tool: (
-            types.get(given_type(tool), last),
+            ranks.get(group_of[tool.id], len(ranks)),
             tuple(types.get(kind, last) for kind in tool.inputs),
             library.index(tool.id),
         ),
     )
+    members: dict[str, list[str]] = {}
+    for tool in tools:
+        members.setdefault(group_of[tool.id], []).append(tool.id)
     slots: list[tuple[str, str]] = []
-    groups = list(dict.fromkeys(given_type(tool) for tool in tools))
-    for group in groups:
-        slots += [("tool", tool.id) for tool in tools if given_type(tool) == group]
-        if len(groups) > 1:
+    for group, names in members.items():
+        slots += [("tool", name) for name in names]
+        if len(members) > 1:
             slots += [("gap", f"{group} {number}") for number in range(_gap(len(tools)))]
     # Full turns of all rings: the last tool of a ring is as far from its first as other neighbours are.
     slots += [("gap", f"end {number}") for number in range(-len(slots) % rings)]
@@ -113,12 +126,10 @@ def arrange(library: ToolLibrary, *, rings: int = 1) -> Circle:
         if kind == "tool":
             x, y = around[kind, name]
             # Swapping x and y starts at the top and turns clockwise.
-            places[name] = CirclePlace(math.atan2(x, y), number % rings, given_type(library[name]))
-    members: dict[str, list[CirclePlace]] = {}
-    for place in places.values():
-        members.setdefault(place.group, []).append(place)
-    widths = {group: (items[0].angle - items[-1].angle) % math.tau for group, items in members.items()}
-    middles = {group: items[0].angle - widths[group] / 2 for group, items in members.items()}
+            places[name] = CirclePlace(math.atan2(x, y), number % rings, group_of[name])
+    ends = {group: (places[names[0]].angle, places[names[-1]].angle) for group, names in members.items()}
+    widths = {group: (first - end) % math.tau for group, (first, end) in ends.items()}
+    middles = {group: first - widths[group] / 2 for group, (first, _) in ends.items()}
     return Circle(places, middles, widths, len(slots))
 
 

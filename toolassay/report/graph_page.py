@@ -1,4 +1,7 @@
-"""The page of a tool graph: one `graph_desc.html` that opens from disk and makes no network request."""
+"""The page of a tool graph: one `graph_desc.html` that opens from disk and makes no network request.
+
+In the page of a schema graph, people can correct the links; it exports their edits as a file.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,21 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import write_text
-from toolassay.graph import Link, ToolGraph
+from toolassay.graph import ToolGraph
 from toolassay.graph.links import TypedLinks
-from toolassay.report.circular_layout import Circle, CirclePlace, Point, arrange
-from toolassay.report.style import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
+from toolassay.report.circular_layout import Circle, arrange
+from toolassay.report.link_data import link_data
+from toolassay.report.style import NEUTRAL, NO_TYPE, is_complete
+from toolassay.report.tool_groups import ToolGroups, tool_groups
 from toolassay.report.type_graph import type_counts
 from toolassay.signatures import details_of
 from toolassay.text_formatting import count_of
@@ -25,7 +32,7 @@ from toolassay.tools import Tool
 MOST_TOOLS = 5_000
 MOST_LINKS = 100_000
 MOST_SHOWN = 1_200
-"""With more links than this, only those of the selected tool are drawn."""
+"""With more links than this, only those of the selected tool are drawn, in a schema graph also the best."""
 
 # In pixels at zoom 1: the room of a tool along its ring, the distance of rings, and the least radius.
 _SLOT, _RING, _SMALLEST = 22.0, 260.0, 170.0
@@ -35,49 +42,66 @@ _PER_RING = 320  # tools; with more on one ring the circle is too large for a sc
 def page_data(graph: ToolGraph) -> dict[str, Any]:
     """The data of the page as a JSON object: tools with places, types with colours, and links.
 
-    Places are in pixels at zoom 1, y downwards. `rule` is how the page gets the links: `listed` (from
-    `links`), `complete` (every tool to every other) or `types` (from the tools' types). `curves` has four
-    numbers for each link: for each of its two control points, how far along the line from source to target it
-    is (a share of its length) and how far off the line (pixels).
+    Places are in pixels at zoom 1, y downwards; `bend` is the point towards which the links of a tool bend,
+    `straight` how straight they are, from 0 to 1. `rule` is how the page gets the links: `listed` (from
+    `links`), `complete` (every tool to every other), `types` (from the tools' types) or `dependencies` (see
+    `link_data`). In a schema graph, `types` are the groups of the tools.
 
     Raises:
         UsageError: too many tools, or too many listed links, for a page.
     """
     if len(graph) > MOST_TOOLS:
         raise _too_many(graph)
-    rule = "complete" if is_complete(graph) else "types" if _follows_from_types(graph) else "listed"
-    shown = rule != "complete" and graph.number_of_links <= MOST_SHOWN
+    schema = graph.dependency_type == "schema"
+    rule = "dependencies" if schema else _rule(graph)
+    shown = not schema and rule != "complete" and graph.number_of_links <= MOST_SHOWN
     if rule == "listed" and graph.number_of_links > MOST_LINKS:
         raise _too_many(graph)
-    library = graph.library
+    library, groups = graph.library, tool_groups(graph)
     rings = math.ceil(len(graph) / _PER_RING)
-    circle = arrange(library, rings=rings)
+    circle = arrange(library, rings=rings, groups=groups)
     radius = max(_SMALLEST, circle.slots / rings * _SLOT / math.tau)
     links = list(graph.links()) if shown or rule == "listed" else []
-    colours = type_colours([*types_by_use(library), NO_TYPE])
-    if not library.has_types:
-        colours[NO_TYPE] = ACCENT
-    kinds = list(dict.fromkeys([*colours, *(link.type for link in links)]))
+    kinds = list(dict.fromkeys([*groups.colours, *(link.type for link in links)]))
     number_of = {kind: number for number, kind in enumerate(kinds)}
-    counts = type_counts(graph)
-    return {
+    givers, counts = _counts(graph, groups)
+    data = {
         "dependency_type": graph.dependency_type,
         "rule": rule,
         "show_all": shown,
         "number_of_links": graph.number_of_links,
+        "most_shown": MOST_SHOWN,
+        "group_noun": groups.noun,
         "types": [
             {
                 "name": kind,
-                "colour": colours.get(kind, colours[NO_TYPE]),
-                "givers": counts.givers[kind],
-                "links": counts.links[kind],
+                "colour": groups.colours.get(kind, groups.colours.get(NO_TYPE, NEUTRAL)),
+                "givers": givers[kind],
+                "links": counts[kind],
             }
             for kind in kinds
         ],
-        "tools": [_tool(tool, circle.places[tool.id], radius, number_of) for tool in library],
+        "tools": [_tool(tool, circle, radius, number_of, groups) for tool in library],
         "links": [[library.index(a), library.index(b), number_of[kind]] for a, b, kind in links],
-        "curves": [_curve(link, circle, radius) for link in links] if shown else [],
     }
+    return data | (link_data(graph, most=MOST_LINKS) if schema else {})
+
+
+def _counts(graph: ToolGraph, groups: ToolGroups) -> tuple[Counter[str], Counter[str]]:
+    """The number of tools that give each type and of its links; in a schema graph, those of each group."""
+    if graph.dependency_type != "schema":
+        counts = type_counts(graph)
+        return counts.givers, counts.links
+    links: Counter[str] = Counter()
+    for (source, _), number in groups.links(graph).items():
+        links[source] += number
+    return Counter(groups.of.values()), links
+
+
+def _rule(graph: ToolGraph) -> str:
+    if is_complete(graph):
+        return "complete"
+    return "types" if _follows_from_types(graph) else "listed"
 
 
 def _too_many(graph: ToolGraph) -> UsageError:
@@ -100,40 +124,35 @@ def _follows_from_types(graph: ToolGraph) -> bool:
     )
 
 
-def _tool(tool: Tool, place: CirclePlace, radius: float, number_of: Mapping[str, int]) -> dict[str, Any]:
-    x, y = _point(place, radius)
+def _tool(
+    tool: Tool, circle: Circle, radius: float, number_of: Mapping[str, int], groups: ToolGroups
+) -> dict[str, Any]:
+    typed = groups.noun == "type"
+    place = circle.places[tool.id]
+    (x, y), bend = place.at(radius + _RING * place.ring), circle.bend(tool.id, radius)
     return {
         "id": tool.id,
         "description": tool.description,
-        "takes": [number_of[kind] for kind in tool.inputs],
-        "gives": [number_of[kind] for kind in tool.outputs],
+        "takes": [number_of[kind] for kind in tool.inputs] if typed else [],
+        "gives": [number_of[kind] for kind in tool.outputs] if typed else [],
         "parameters": [[item.name, item.type, item.description] for item in tool.parameters],
         **details_of(tool),
-        "colour": number_of[given_type(tool)],
+        "colour": number_of[groups.of[tool.id]],
         "x": round(x, 1),
-        "y": round(y, 1),
+        "y": round(-y, 1),
         "angle": round(-place.angle, 4),
+        "bend": [round(bend[0], 1), round(-bend[1], 1)],
+        "straight": round(circle.straightness(tool.id), 3),
     }
 
 
-def _point(place: CirclePlace, radius: float) -> Point:
-    x, y = place.at(radius + _RING * place.ring)
-    return x, -y
-
-
-def _curve(link: Link, circle: Circle, radius: float) -> list[float]:
-    (ax, ay), (bx, by) = (_point(circle.places[tool], radius) for tool in (link.source, link.target))
-    across, down = bx - ax, by - ay
-    length = math.hypot(across, down)
-    numbers: list[float] = []
-    for x, y in circle.controls(link.source, link.target, radius):
-        x, y = x - ax, -y - ay
-        numbers.append(round((x * across + y * down) / length**2, 3))
-        numbers.append(round((y * across - x * down) / length, 1))
-    return numbers
-
-
-def write_graph_page(graph: ToolGraph, path: Path) -> Path:
+def write_graph_page(
+    graph: ToolGraph,
+    path: Path,
+    *,
+    edits: Sequence[Mapping[str, Any]] = (),
+    folder: str = "DATA_DIR",
+) -> Path:
     """Write the page of a tool graph, with zoom, search, and the description and neighbours of each tool.
 
     The same graph gives the same bytes. The page contains the graph library (Cytoscape.js, MIT licence) and
@@ -142,6 +161,8 @@ def write_graph_page(graph: ToolGraph, path: Path) -> Path:
     Args:
         graph: the tool graph.
         path: the file to write; its folder is created if missing.
+        edits: the edits of `graph_edits.json`, which the page of a schema graph shows.
+        folder: the data folder in the command that applies the edits made in such a page.
 
     Returns:
         `path`.
@@ -150,15 +171,24 @@ def write_graph_page(graph: ToolGraph, path: Path) -> Path:
         UsageError: too many tools or links for a page.
         ToolassayError: the file cannot be written.
     """
-    style, script = _resource("pages", "graph_page.css"), _resource("pages", "graph_page.js")
+    data, scripts = page_data(graph), ["graph_page.js"]
+    schema = graph.dependency_type == "schema"
+    if schema:
+        scripts = ["graph_links.js", "graph_editor.js", *scripts]
+        data |= {"edits": list(edits), "folder": shlex.quote(folder)}
+    style, script = (
+        _resource("pages", "graph_page.css"),
+        "".join(_resource("pages", name) for name in scripts),
+    )
     library = _resource("vendor", "cytoscape.min.js")
     page = render_page(
         "graph_page.html",
+        schema=schema,
         policy=content_policy(scripts=[library, script], styles=[style]),
         style=style,
         library=library,
         script=script,
-        data=json_for_script(page_data(graph)),
+        data=json_for_script(data),
     )
     write_text(path, page)
     return path

@@ -181,7 +181,14 @@ def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any
     if gold.sampled_nodes is not None and Counter(gold.sampled_nodes) != Counter(tools):
         label["sampled_nodes"] = [{"task": tool} for tool in tools]
     if gold.sampled_links is not None and Counter(gold.sampled_links) != Counter(gold.links):
-        label["sampled_links"] = [{"source": source, "target": target} for source, target in gold.links]
+        # The links of a schema graph have fields, which those that stay keep.
+        written = [
+            link for link in gold.record["sampled_links"] if isinstance(link, dict) and "fields" in link
+        ]
+        known = {(link.get("source"), link.get("target")): link for link in written}
+        label["sampled_links"] = [
+            known.get(link, {"source": link[0], "target": link[1]}) for link in gold.links
+        ]
     return label
 
 

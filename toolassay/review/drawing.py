@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from toolassay.dataset import reference_index
-from toolassay.gates.references import PlanValue, texts_in
+from toolassay.dataset import references_in
 from toolassay.gold import Gold
 from toolassay.report.style import given_type, type_colours, types_by_use
 from toolassay.signatures import details_of
@@ -78,9 +77,8 @@ def _references(gold: Gold) -> list[tuple[int, int]]:
     for node in gold.nodes:
         for argument in node.arguments or ():
             value = argument.get("value") if isinstance(argument, dict) else argument
-            for text in texts_in(PlanValue(0, value, "")):
-                if (index := reference_index(text.value)) is not None:
-                    found[index, node.place] = None
+            for reference in references_in(value):
+                found[reference.node, node.place] = None
     return list(found)
 
 

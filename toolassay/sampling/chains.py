@@ -24,7 +24,14 @@ import networkx as nx
 import numpy as np
 
 from toolassay.graph.links import NumberedLink
-from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, largest_chain_bound, pick
+from toolassay.sampling.search import (
+    FoundSubgraph,
+    Neighbours,
+    SearchBudget,
+    largest_chain_bound,
+    pick,
+    weight_at,
+)
 
 _MOST_LINKS = 4_000  # maximum links of a graph for the exact search
 _BRANCH_NODES = 200  # maximum branch-and-bound nodes of one solve
@@ -163,7 +170,8 @@ def _walk(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) 
         for front in (grow_front, not grow_front):
             end = backward if front else forward
             candidates = neighbours.before(end[-1]) if front else neighbours.after(end[-1])
-            tool = pick(rng, candidates, inside, budget)
+            weight = weight_at(neighbours, end[-1], after=not front)
+            tool = pick(rng, candidates, inside, budget, weight=weight)
             if tool is not None:
                 end.append(tool)
                 inside.add(tool)

@@ -21,12 +21,19 @@ from random import Random
 from typing import NamedTuple
 
 from toolassay.graph.links import NumberedLink
-from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, largest_dag_bound, pick
+from toolassay.sampling.search import (
+    FoundSubgraph,
+    Neighbours,
+    SearchBudget,
+    largest_dag_bound,
+    pick,
+    weight_at,
+)
 from toolassay.sampling.weights import draw
 
 
 class GrowingDag:
-    """A subgraph under construction: connected, acyclic, at most one link per input slot."""
+    """A subgraph under construction: connected, acyclic, no input slot or argument filled twice."""
 
     def __init__(self, neighbours: Neighbours, first: int) -> None:
         self.neighbours = neighbours
@@ -35,10 +42,15 @@ class GrowingDag:
         self.links: list[NumberedLink] = []
         self._fed: Counter[tuple[int, str]] = Counter()
         self._fed_tools: set[int] = set()
+        self._filled: dict[int, set[str]] = {}
         self._after: dict[int, list[int]] = {first: []}
 
     def type_for(self, source: int, target: int) -> str | None:
         """The type of a link that can still be added from `source` to `target`, or None."""
+        filled = self._filled.get(target)
+        feeds = self.neighbours.fields(source, target) if filled else ()
+        if filled and feeds and not self.neighbours.free_fields(source, target, filled):
+            return None
         for kind in self.neighbours.types(source, target):
             if self._fed[target, kind] < self.neighbours.slots(target, kind):
                 return kind
@@ -74,6 +86,10 @@ class GrowingDag:
                 self._after[tool] = []
         self.links.append(link)
         self._fed[link.target, link.type] += 1
+        if self.neighbours.fields(link.source, link.target):
+            filled = self._filled.setdefault(link.target, set())
+            free = self.neighbours.free_fields(link.source, link.target, filled)
+            filled |= {pair.target for pair in free}
         self._fed_tools.add(link.target)
         self._after[link.source].append(link.target)
 
@@ -107,7 +123,7 @@ class GrowingDag:
 _UNITS = 300_000  # budget of `largest_tree`
 
 Fed = frozenset[tuple[int, str, int]]
-"""Occupied input slots: (tool, type, number of links)."""
+"""Occupied input slots, (tool, type, number of links), or filled arguments, (tool, argument, 1)."""
 
 
 class LargestTree(NamedTuple):
@@ -144,7 +160,7 @@ def largest_tree(neighbours: Neighbours, size: int) -> LargestTree:
             waiting += _grown(neighbours, state, budget)
             if budget.left <= 0:
                 return LargestTree(best, False)
-    return LargestTree(best, budget.left > 0)
+    return LargestTree(best, budget.left > 0 and not neighbours.fills_several)
 
 
 def _motifs(neighbours: Neighbours, budget: SearchBudget) -> Iterator[_TreeState]:
@@ -153,7 +169,9 @@ def _motifs(neighbours: Neighbours, budget: SearchBudget) -> Iterator[_TreeState
         alone = _TreeState(frozenset((tool,)), frozenset(), ())
         for outward in (True, False):
             others = neighbours.after(tool) if outward else neighbours.before(tool)
-            for one, two in combinations(others, 2):
+            # Which of two links is added first matters where the first fills the arguments of both.
+            pairs = permutations if neighbours.fills_several and not outward else combinations
+            for one, two in pairs(others, 2):
                 for state in _linked(neighbours, alone, tool, one, outward, budget):
                     yield from _linked(neighbours, state, tool, two, outward, budget)
                 if budget.left <= 0:
@@ -183,7 +201,13 @@ def _linked(
         if count >= neighbours.slots(target, kind):
             continue
         now = state.fed
-        if neighbours.limits:
+        if neighbours.fields(source, target):
+            filled = [argument for place, argument, _ in now if place == target]
+            free = neighbours.free_fields(source, target, filled)
+            if not free:
+                continue
+            now = now | {(target, pair.target, 1) for pair in free}
+        elif neighbours.limits:
             now = now - {(target, kind, count)} | {(target, kind, count + 1)}
         yield _TreeState(state.tools | {new}, now, (*state.links, NumberedLink(source, target, kind)))
 
@@ -277,7 +301,12 @@ def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> 
         return plan.link(left, right) or plan.link(right, left)
     few, many = sorted((left, right), key=lambda tool: len(plan.neighbours.before(tool)))
     tool = pick(
-        rng, plan.neighbours.before(few), plan.inside, budget, lambda tool: plan.neighbours.types(tool, many)
+        rng,
+        plan.neighbours.before(few),
+        plan.inside,
+        budget,
+        lambda tool: plan.neighbours.types(tool, many),
+        weight_at(plan.neighbours, few, after=False),
     )
     return tool is not None and plan.link(tool, left) and plan.link(tool, right)
 
@@ -313,13 +342,15 @@ def _grow_at(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> 
 
 
 def _more_after(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
-    new = pick(rng, plan.neighbours.after(tool), plan.inside, budget)
+    weight = weight_at(plan.neighbours, tool, after=True)
+    new = pick(rng, plan.neighbours.after(tool), plan.inside, budget, weight=weight)
     return new is not None and plan.link(tool, new)
 
 
 def _more_before(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     fits = partial(plan.type_for, target=tool)
-    new = pick(rng, plan.givers(tool), plan.inside, budget, fits)
+    weight = weight_at(plan.neighbours, tool, after=False)
+    new = pick(rng, plan.givers(tool), plan.inside, budget, fits, weight)
     return new is not None and plan.link(new, tool)
 
 
@@ -330,11 +361,19 @@ def _link_further_while_lucky(plan: GrowingDag, rng: Random) -> None:
 
 
 def _link_further(plan: GrowingDag, rng: Random) -> bool:
-    """Add one link between the tools if one is possible; of a large dag only some pairs are tried."""
-    size = len(plan.nodes)
+    """Add one link between the tools if one is possible; of a large dag only some pairs are tried.
+
+    A link with a score is added with that probability.
+    """
+    size, neighbours = len(plan.nodes), plan.neighbours
     if size * (size - 1) > _PAIRS * 2:
         pairs = [(rng.choice(plan.nodes), rng.choice(plan.nodes)) for _ in range(_PAIRS)]
     else:
         pairs = list(permutations(plan.nodes, 2))
         rng.shuffle(pairs)
-    return any(source != target and plan.link(source, target) for source, target in pairs)
+    return any(
+        source != target
+        and (not neighbours.has_scores or rng.random() < neighbours.score(source, target))
+        and plan.link(source, target)
+        for source, target in pairs
+    )

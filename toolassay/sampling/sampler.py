@@ -10,7 +10,7 @@ from random import Random
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
-from toolassay.graph.links import NumberedLink
+from toolassay.graph.links import FieldPair, NumberedLink
 from toolassay.sampling.chains import find_chain
 from toolassay.sampling.dags import find_dag
 from toolassay.sampling.search import FoundSubgraph, Neighbours
@@ -84,6 +84,7 @@ class Sampler:
         shapes: Weight of each shape [default: the published 3 : 7 : 8 (Shen et al., 2024)].
         sizes: Weight of each number of tools of a chain or dag [default: the published weights]. A single
             has one tool.
+        by_score: Draw the links of a schema graph in proportion to their scores; if not, all are equal.
 
     Raises:
         UsageError: The weights are invalid.
@@ -102,10 +103,11 @@ class Sampler:
         *,
         shapes: Mapping[str, float] | Mapping[Shape, float] = SHAPE_WEIGHTS,
         sizes: Mapping[str, float] | Mapping[int, float] = SIZE_WEIGHTS,
+        by_score: bool = True,
     ) -> None:
         self.graph = graph
         self.seed = seed
-        self._neighbours = Neighbours(graph)
+        self._neighbours = Neighbours(graph, by_score=by_score)
         self.shapes = shape_weights(shapes)
         self.sizes = size_weights(sizes)
         self._examples: dict[Shape, FoundSubgraph] = {}
@@ -234,13 +236,24 @@ class Sampler:
         ids = self.graph.library.ids
         order = {tool: place for place, tool in enumerate(found.nodes)}
         links = sorted(found.links, key=lambda link: (order[link.source], order[link.target]))
+        fields = self._fields(found.links) if self.graph.dependency_type == "schema" else {}
         return Sample(
             index,
             self.seed,
             shape,
             tuple(ids[tool] for tool in found.nodes),
             tuple(Link(ids[source], ids[target], kind) for source, target, kind in links),
+            tuple(fields[link] for link in links) if fields else (),
         )
+
+    def _fields(self, links: Sequence[NumberedLink]) -> dict[NumberedLink, tuple[FieldPair, ...]]:
+        """The values that flow through each link; an argument belongs to the link that was added first."""
+        fields, filled = dict[NumberedLink, tuple[FieldPair, ...]](), dict[int, set[str]]()
+        for link in links:
+            taken = filled.setdefault(link.target, set())
+            fields[link] = self._neighbours.free_fields(link.source, link.target, taken)
+            taken |= {pair.target for pair in fields[link]}
+        return fields
 
 
 def _largest(found: FoundSubgraph, shape: Shape, *, name: str = "") -> str:

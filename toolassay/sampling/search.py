@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from random import Random
 from typing import NamedTuple
@@ -11,7 +11,10 @@ from typing import NamedTuple
 import networkx as nx
 
 from toolassay.graph import ToolGraph
-from toolassay.graph.links import CompleteLinks, NumberedLink, TypedLinks
+from toolassay.graph.dependencies import DependencyLinks, fields_of
+from toolassay.graph.links import CompleteLinks, FieldPair, NumberedLink, TypedLinks
+from toolassay.output_paths import parse_path
+from toolassay.tools import is_required
 
 _DRAWS = 128  # random draws before `pick` filters the whole sequence
 # Tools up to which neighbours are cached as lists, which are fast but need n² numbers in all.
@@ -45,9 +48,14 @@ class SearchBudget:
 
 
 class Neighbours:
-    """The neighbours of tools: cached lists for small graphs, computed on demand for large ones."""
+    """The neighbours of tools: cached lists for small graphs, computed on demand for large ones.
 
-    def __init__(self, graph: ToolGraph) -> None:
+    Args:
+        graph: The tool graph.
+        by_score: Whether links of a schema graph are drawn in proportion to their scores.
+    """
+
+    def __init__(self, graph: ToolGraph, *, by_score: bool = True) -> None:
         self.graph = graph
         self.size = len(graph)
         self.is_small = self.size <= _SMALL
@@ -57,6 +65,10 @@ class Neighbours:
         self.types = lru_cache(None)(graph.numbered.types) if self.is_small else graph.numbered.types
         self.limits = graph.dependency_type == "resource"
         self._slots = [Counter(tool.inputs) for tool in graph.library] if self.limits else []
+        numbered = graph.numbered
+        self._dependencies = numbered if isinstance(numbered, DependencyLinks) else None
+        self.has_scores = by_score and self._dependencies is not None
+        self._required = lru_cache(_SMALL)(self._required_arguments)
 
     def slots(self, tool: int, kind: str) -> int:
         """The number of links of a type that may end in a tool; no limit in a temporal graph."""
@@ -65,6 +77,44 @@ class Neighbours:
     def kinds(self, tool: int) -> Collection[str]:
         """The types of the input slots of a tool, in a resource graph."""
         return self._slots[tool]
+
+    def fields(self, source: int, target: int) -> tuple[FieldPair, ...]:
+        """The values that can flow from one tool to another; none in another graph than a schema graph."""
+        link = self._dependencies.get(source, target) if self._dependencies else None
+        return () if link is None else fields_of(link)
+
+    def free_fields(self, source: int, target: int, filled: Collection[str]) -> tuple[FieldPair, ...]:
+        """The values that can still flow; none if the link competes for a required argument.
+
+        The values of required arguments belong together, such as the ids of a show and of its season.
+
+        Args:
+            source: The tool that gives the values.
+            target: The tool that takes them.
+            filled: The arguments of the target that other links fill.
+        """
+        fields = self.fields(source, target)
+        if not fields:
+            return ()
+        free = free_fields(fields, filled)
+        required = self._required(target)
+        taken = {first_name(pair.target) for pair in fields if not free_fields([pair], filled)}
+        return () if taken & required else free
+
+    def _required_arguments(self, tool: int) -> frozenset[str]:
+        taker = self.graph.library.tools[tool]
+        return frozenset(one.name for one in taker.parameters if is_required(one, taker))
+
+    @cached_property
+    def fills_several(self) -> bool:
+        """Whether a link fills several arguments: then the order in which links are added matters."""
+        links = self._dependencies.dependencies() if self._dependencies else ()
+        return any(len(fields_of(link)) > 1 for link in links)
+
+    def score(self, source: int, target: int) -> float:
+        """The weight of a link: its score, or 1 without scores."""
+        link = self._dependencies.get(source, target) if self.has_scores and self._dependencies else None
+        return 1.0 if link is None else link.score
 
     def before_by(self, tool: int, kinds: Collection[str]) -> Sequence[int]:
         """The tools that can feed `tool` with one of `kinds`; of a listed graph, all its predecessors."""
@@ -96,14 +146,42 @@ class Neighbours:
         return sorted(self.graph.numbered.predecessors(tool))
 
 
+def free_fields(pairs: Iterable[FieldPair], filled: Collection[str]) -> tuple[FieldPair, ...]:
+    """The pairs whose argument is not filled yet, nor part of a filled one, nor the whole of one.
+
+    >>> free_fields([FieldPair("id", "filter.id"), FieldPair("name", "name")], ["filter"])
+    (FieldPair(source='name', target='name'),)
+    """
+    free: list[FieldPair] = []
+    for pair in pairs:
+        if not any(_overlap(pair.target, other) for other in (*filled, *(one.target for one in free))):
+            free.append(pair)
+    return tuple(free)
+
+
+def first_name(argument: str) -> str:
+    """The name of the argument that a path begins with.
+
+    >>> first_name("filter.movie_id"), first_name("ids[]"), first_name("['user.name']")
+    ('filter', 'ids', 'user.name')
+    """
+    return next((part for part in parse_path(argument) if isinstance(part, str)), argument)
+
+
+def _overlap(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
+
+
 def pick(
     rng: Random,
     tools: Sequence[int],
     inside: Collection[int],
     budget: SearchBudget,
     fits: Callable[[int], object] = lambda _: True,
+    weight: Callable[[int], float] | None = None,
 ) -> int | None:
-    """Draw a tool uniformly from those not `inside` that fit; None without one or at the end of the budget.
+    """Draw a tool from those not `inside` that fit; None without one or at the end of the budget.
 
     Args:
         rng: Random generator.
@@ -111,17 +189,29 @@ def pick(
         inside: Tools to exclude.
         budget: Charged once, and by the number of tools if the random draws fail.
         fits: Whether a tool can be used.
+        weight: Relative frequency of a tool, from 0 to 1 [default: all are equally likely]. Tools of weight 0
+            are drawn only if there are no others.
     """
     size = len(tools)
     budget.spend(1)
     for _ in range(min(_DRAWS, size)):
         tool = tools[int(rng.random() * size)]
-        if tool not in inside and fits(tool):
+        if tool not in inside and fits(tool) and (weight is None or rng.random() < weight(tool)):
             return tool
     if not budget.spend(size):
         return None
     rest = [tool for tool in tools if tool not in inside and fits(tool)]
+    weights = [] if weight is None else [weight(tool) for tool in rest]
+    if any(weights):
+        return rng.choices(rest, weights)[0]
     return rest[int(rng.random() * len(rest))] if rest else None
+
+
+def weight_at(neighbours: Neighbours, tool: int, *, after: bool) -> Callable[[int], float] | None:
+    """The weights of the neighbours of a tool, for `pick`: the scores of the links; None without scores."""
+    if not neighbours.has_scores:
+        return None
+    return lambda other: neighbours.score(tool, other) if after else neighbours.score(other, tool)
 
 
 # Up to these sizes the bounds below are computed; larger graphs use the number of tools.

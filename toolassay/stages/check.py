@@ -87,7 +87,7 @@ class GateSettings:
             one.
         threshold: Jaccard similarity from which two requests are near duplicates, 0.2 to 1; None for 0.6.
         repair: Fix faults that have only one possible correction; `repairs.jsonl` lists every change.
-        dependency_type: "resource" or "temporal"; None for the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
     """
 
     gates: Sequence[str] | None = None

@@ -95,7 +95,7 @@ def export(
         out: Output folder; the output of an earlier export is replaced.
         splits: Split file of `toolassay split` or in the published format; default: that of the folder, if
             any; "none" for no splits.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         level: Lowest level of `gates.jsonl` to export; samples without a level are left out too.
         chats: How chats are written.
         licence: Licence for the card; default: that in `benchmark.json`, else unknown.

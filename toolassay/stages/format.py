@@ -25,7 +25,8 @@ def format_data(
 
     Args:
         data_dir: Folder with `data_raw.json` and `tool_desc.json` (or `graph_desc.json`).
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`, which stays.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`, which
+            stays.
         critics: Keep only the samples that this alignment mode accepts: node, link, both_node_link,
             self-check or all.
         force: Replace a data set of another program, and allow the other dependency type; dated copies are

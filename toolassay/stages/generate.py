@@ -71,6 +71,7 @@ class SampleSettings:
         tool_number: Sample one number of tools only.
         shape_weights: Relative frequency of each shape; None for the published ones.
         size_weights: Relative frequency of each number of tools; None for the published ones.
+        by_score: Draw the links of a schema graph in proportion to their scores.
     """
 
     number_of_samples: int | None = None
@@ -79,6 +80,7 @@ class SampleSettings:
     tool_number: int | None = None
     shape_weights: Mapping[str, float] | None = None
     size_weights: Mapping[str, float] | None = None
+    by_score: bool = True
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def generate(
             `graph_desc` and `tool_desc`. None creates a folder named after the time and the model.
         graph_desc: Graph file, as a path or inside `data_dir`.
         tool_desc: Tool file, as a path or inside `data_dir`.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         model: The generating model; by default with temperature 0.7, top_p 1 and `structured` "auto".
             "offline" needs no server. `max_tokens`, default 2,500, may differ between starts: samples without
             a usable answer are sent again with the new limit.
@@ -213,11 +215,12 @@ class GenerationWork(Work):
             seed = _recorded_seed(run_folder, self._folder.data_raw)
             if not run.choices.dry_run:
                 screen.say(f"seed {seed}")
-        offline = llm == "offline" and graph.dependency_type == "temporal"
+        offline = llm == "offline" and graph.dependency_type != "resource"
         self._sampler = Sampler(
             _fillable(graph, screen.say) if offline else graph,
             seed,
             **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
+            by_score=samples.by_score,
         )
         for sentence in self._sampler.cuts():
             screen.say(sentence)
@@ -244,6 +247,7 @@ class GenerationWork(Work):
             "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
             **run.endpoint.settings,
+            **({} if samples.by_score else {"by_score": False}),
             **({} if structured == "auto" else {"structured": structured}),
             **({} if wording == "published" else {"prompt": wording}),
         }

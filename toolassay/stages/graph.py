@@ -9,7 +9,7 @@ from typing import Any
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder, Say, find_file
-from toolassay.errors import UsageError
+from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.runs.settings import gather, refuse_unknown
@@ -46,11 +46,12 @@ def build_graph(
         keywords: Fields of `links`; they replace the fields of the given object.
 
     Returns:
-        The graph, which is not written if `explain` is given.
+        The graph, which is not written if `explain` or a dry run of the critic is given.
 
     Raises:
         UsageError: There are no tools, they do not allow such a graph, an option is for another kind of
             graph, or the graph would replace the tools.
+        IncompleteError: The critic did not judge all links; the graph is written.
         TypeError: A keyword is unknown.
     """
     links = gather(links or LinkOptions(), keywords)
@@ -70,6 +71,7 @@ def build_graph(
     for sentence in library.normalised:
         screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
+    complete = True
     limit = None if materialise else DEFAULT_MAX_LINKS if max_links is None else max_links
     if kind == "schema":
         if max_links is not None:
@@ -80,6 +82,9 @@ def build_graph(
             for line in schema_links.explanation(*links.explain):
                 screen.show(line)
             return graph
+        if links.review is not None and links.review.dry_run:
+            return graph
+        complete = schema_links.complete
         schema_links.write()
         _show_written(graph, folder, None, screen)
         schema_links.show()
@@ -91,6 +96,11 @@ def build_graph(
         graph = ToolGraph.build(library, kind)
         _show_written(graph, folder, limit, screen)
     _complete(folder, source, graph, screen.say)
+    if not complete:
+        raise IncompleteError(
+            f"{folder.graph_desc} is written, but the critic has not judged every link",
+            fix="run the same command again, after a budget stop with a higher limit",
+        )
     return graph
 
 
@@ -139,5 +149,12 @@ def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> N
         source, folder.tool_desc, shallow=False
     ):
         say(f"warning: {folder.tool_desc} differs from {source}: later stages read the former")
-    if "dependency_type" not in folder.benchmark:
-        folder.describe(dependency_type=graph.dependency_type)
+    recorded = folder.benchmark.get("dependency_type")
+    if recorded == graph.dependency_type:
+        return
+    if recorded is not None and (folder.data_raw.exists() or folder.data.exists()):
+        say(f"{folder.benchmark_file} keeps '{recorded}', because the folder has data of that kind")
+        return
+    folder.describe(dependency_type=graph.dependency_type)
+    if recorded is not None:
+        say(f"{folder.benchmark_file}: the dependency type is now {graph.dependency_type}")

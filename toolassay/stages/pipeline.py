@@ -43,6 +43,7 @@ def pipeline(
     options: ModelOptions | None = None,
     number_of_samples: int = 300,
     seed: int = 0,
+    by_score: bool = True,
     limits: Limits | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
@@ -53,12 +54,13 @@ def pipeline(
     Args:
         data_dir: Data folder, created if missing; finished stages are not repeated.
         tool_desc: Tool file; default: that of `data_dir`.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         llm: Names of the models under test.
         generator: Model that writes requests and gold plans.
         options: Endpoint of served models.
         number_of_samples: Number of requests.
         seed: Random seed of the samples.
+        by_score: Draw the links of a schema graph in proportion to their scores.
         limits: Limits of each run: of the generation and of the inference with each model.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
@@ -89,13 +91,15 @@ def pipeline(
     flags = _flags(limits)
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     size = f"--number_of_samples {number_of_samples}"
-    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}", flags)
+    weights = "" if by_score else "--by_score false"
+    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}", weights, flags)
     _, complete = generate(
         data_dir,
         llm=generator,
         check=True,
         seed=seed,
         number_of_samples=number_of_samples,
+        by_score=by_score,
         **shared,
     )
     if not DataFolder(Path(data_dir)).data_raw.exists():

@@ -42,7 +42,7 @@ def review_session(
         data_dir: Folder with `data.json` and the tools.
         gates: A `gates.jsonl`; default: that of the folder. Without one, the gates check each sample when it
             is shown.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
         each: Number of reviewers per sample; 0: all.
         screen: Receives messages, results and progress.
@@ -111,7 +111,7 @@ def start_review(
         port: Port; 0 selects a free one.
         open_browser: Open the page in the browser.
         gates: A `gates.jsonl`; default: that of the folder, else the gates are run.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
         each: Number of reviewers per sample; 0: all.
         screen: Receives the address once the server listens.

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolassay.backinstruct.records import sample_id
+from toolassay.backinstruct.records import sample_id, written_links
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.dataset import Sample, Shape
@@ -28,6 +28,7 @@ def sample(
     seed: int = -1,
     shape_weights: Mapping[str, float] | None = None,
     size_weights: Mapping[str, float] | None = None,
+    by_score: bool = True,
     save_figure: bool = False,
     as_json: bool = False,
     screen: Screen = DEFAULT,
@@ -37,13 +38,14 @@ def sample(
     Args:
         data_dir: Data folder with the graph; drawings are written to its `task_graphs/`.
         graph_desc: Another graph file.
-        dependency_type: "resource" or "temporal"; default: the type in `benchmark.json`.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         method: Shape; None draws shape and size by weight.
         tools: Number of tools; default 3, or 1 for a single. Without a `method`, it is drawn by weight.
         number_of_samples: Number of samples.
         seed: Random seed; -1 draws one and prints it.
         shape_weights: Relative frequency of each shape; None for the published ones.
         size_weights: Relative frequency of each number of tools; None for the published ones.
+        by_score: Draw the links of a schema graph in proportion to their scores.
         save_figure: Draw each sample.
         as_json: Print JSON objects instead of text.
         screen: Receives messages, results and progress.
@@ -60,7 +62,8 @@ def sample(
     if seed < 0:
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
-    sampler = Sampler(graph, seed, **wanted(method, tools, shape_weights, size_weights))
+    weights = wanted(method, tools, shape_weights, size_weights)
+    sampler = Sampler(graph, seed, **weights, by_score=by_score)
     if method is None:
         for sentence in sampler.cuts():
             screen.say(sentence)
@@ -87,10 +90,15 @@ def describe(drawn: Sample) -> str:
       b  <- a (text)
     """
     lines = [f"{sample_id(drawn)}  {drawn.shape} of {count_of_tools(len(drawn.nodes))}"]
+    fields = drawn.fields or [()] * len(drawn.links)
+    flows = [
+        ", ".join(f"{pair.source or 'result'} -> {pair.target}" for pair in pairs) or link.type
+        for link, pairs in zip(drawn.links, fields, strict=True)
+    ]
     for tool in drawn.nodes:
         sources = [
-            link.source if link.type == COMPLETE else f"{link.source} ({link.type})"
-            for link in drawn.links
+            link.source if link.type == COMPLETE else f"{link.source} ({flow})"
+            for link, flow in zip(drawn.links, flows, strict=True)
             if link.target == tool
         ]
         lines.append(f"  {tool}" + (f"  <- {', '.join(sources)}" if sources else ""))
@@ -104,5 +112,7 @@ def _object(drawn: Sample) -> dict[str, object]:
         "method": drawn.shape,
         "number_of_tools": len(drawn.nodes),
         "sampled_nodes": [{"id": tool} for tool in drawn.nodes],
-        "sampled_links": [link.to_json() for link in drawn.links],
+        "sampled_links": [
+            link.to_json() | written for link, written in zip(drawn.links, written_links(drawn), strict=True)
+        ],
     }

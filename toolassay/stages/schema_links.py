@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, write_json
 from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, strongest
-from toolassay.graph.derive import derive_dependencies, explain
+from toolassay.graph.derive import Derivation
 from toolassay.graph.edits import (
     EDITS,
     NO_LONGER_DERIVED,
@@ -25,6 +25,7 @@ from toolassay.graph.edits import (
     write_edits,
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
+from toolassay.link_review import ReviewOptions, review_links
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -48,6 +49,7 @@ class LinkOptions:
         undo: Pairs of tools whose correction is taken back.
         edits: File of corrections to add, e.g. exported by the HTML graph; those that do not fit are
             reported.
+        review: A model that judges doubtful links; None applies the verdicts of earlier reviews.
         explain: Pair of tools; the reasons why there is or is no link are shown, and nothing is written.
     """
 
@@ -57,13 +59,15 @@ class LinkOptions:
     changes: Sequence[Edit] = ()
     undo: Sequence[tuple[str, str]] = ()
     edits: Path | None = None
+    review: ReviewOptions | None = None
     explain: tuple[str, str] | None = None
 
     def given(self) -> list[str]:
         """The names of the options that differ from their defaults."""
         values = ((one.name, getattr(self, one.name)) for one in fields(self))
         names = [name for name, value in values if value is not None and value not in ((), [])]
-        return [self.changes[0].action if name == "changes" else name for name in names]
+        shown = {"changes": self.changes[0].action if self.changes else "", "review": "critic"}
+        return [shown.get(name, name) for name in names]
 
     @property
     def least(self) -> float:
@@ -83,6 +87,7 @@ class SchemaLinks:
     Attributes:
         edited: All links with the corrections, below the thresholds too.
         kept: The links of the graph.
+        complete: Whether the critic judged all links that it should.
 
     Raises:
         UsageError: A file is missing or malformed, or a given correction does not fit.
@@ -94,10 +99,14 @@ class SchemaLinks:
         for pair in [*pairs, *([options.explain] if options.explain else [])]:
             self._check_pair(pair)
         with _progress(screen, "derive links", len(library)) as progress:
-            derived = derive_dependencies(library, progress=progress)
+            self._derivation = Derivation(library, progress=progress)
+            derived = list(self._derivation.links())
         self.traced = self._traced()
-        # A review by a model changes the links here, after recorded calls and before people's corrections.
-        self.merged = merge(derived, self.traced)
+        merged = merge(derived, self.traced)
+        # After recorded calls, which need no review, and before people's corrections, which overrule it.
+        self.merged, self.complete = review_links(
+            folder, library, merged, options=options.review, screen=screen
+        )
         self.edits = self._edits()
         self.edited: Edited = apply(self.edits, self.merged, library)
         self._check_changes()
@@ -148,7 +157,7 @@ class SchemaLinks:
         lines = [
             f"there is a link from {source} to {target}" if final else f"no link from {source} to {target}"
         ]
-        lines += [f"schemas: {reason}" for reason in explain(self.library, source, target)]
+        lines += [f"schemas: {reason}" for reason in self._derivation.explain(source, target)]
         if traced := _found(self.traced, pair):
             lines += [f"recorded calls: {reason}" for reason in traced.reasons]
             lines.append(f"recorded calls: score {traced.score:.2f}")

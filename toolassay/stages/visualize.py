@@ -6,6 +6,7 @@ from pathlib import Path
 
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import UsageError
+from toolassay.graph.edits import EDITS, read_edits
 from toolassay.screen import DEFAULT, WARNING, Screen
 
 
@@ -27,13 +28,15 @@ def visualize(
         graph is too large for a picture or for the page.
 
     Raises:
-        UsageError: There is no graph, or it is too large for both.
+        UsageError: There is no graph, it is too large for both, or `graph_edits.json` is malformed.
     """
     from toolassay.report import draw_graph, write_graph_page
 
     folder = DataFolder(Path(data_dir)).require()
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
     graph = folder.graph(folder.benchmark.get("dependency_type"), graph_desc=path, say=screen.say)
+    file = path.parent / EDITS
+    edits = [edit.to_json() for edit in read_edits(file)] if file.exists() else []
     with screen.progress(f"draw {path}", 2) as advance:
         made: list[Path] = []
         refused: UsageError | None = None
@@ -43,7 +46,8 @@ def visualize(
             refused = error
         advance()
         try:
-            made.append(write_graph_page(graph, path.parent / "graph_desc.html"))
+            page = path.parent / "graph_desc.html"
+            made.append(write_graph_page(graph, page, edits=edits, folder=str(data_dir)))
         except UsageError as error:
             if refused is not None:
                 raise refused from None

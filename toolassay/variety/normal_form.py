@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import regex
 
-from toolassay.dataset import reference_index
 from toolassay.gold import Gold
 from toolassay.normalised_plan import REFERENCE
+from toolassay.output_paths import parse_reference, path_text
 
 # Scripts without blanks between words: each letter counts as a word.
 _ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]"
@@ -169,9 +169,9 @@ def _value(argument: Any, at: dict[int, str]) -> str:
 
 def _text(value: Any, at: dict[int, str]) -> str:
     """A value as text, in which a reference names its tool and the keys of objects are sorted."""
-    place = reference_index(value)
-    if place is not None:
-        return f"<{at.get(place)}>"
+    reference = parse_reference(value) if isinstance(value, str) else None
+    if reference is not None:
+        return f"<{at.get(reference.node)}>{path_text(reference.path)}"
     if isinstance(value, str):
         return exact_form(value)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.dataset import reference_index
 from toolassay.gold import Gold, GoldNode
+from toolassay.output_paths import parse_reference
 
 Leaf = str | int | float | bool
 REFERENCE = re.compile(r"<node-(\d+)>")
@@ -48,7 +48,7 @@ def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
             if isinstance(argument, Mapping) and "value" in argument:
                 name, value = str(argument.get("name", "")), argument["value"]
             for inner, leaf in placed_leaves(value):
-                if isinstance(leaf, str) and (reference_index(leaf) is not None or _name(leaf) in tools):
+                if isinstance(leaf, str) and (parse_reference(leaf) is not None or _name(leaf) in tools):
                     continue
                 yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf, inner)
 

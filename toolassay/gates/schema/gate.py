@@ -15,6 +15,7 @@ from toolassay.argument_schemas import schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.gates.fit import FITS, Fit, doubtful, output_fit, wrong
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
+from toolassay.gates.output_fields import output_part, takes
 from toolassay.gates.references import ReferenceReader, is_empty, text_of_number
 from toolassay.gates.schema.argument_objects import (
     certain_value,
@@ -118,7 +119,9 @@ class NamedCall:
     """Checks the arguments of a call of a tool with named parameters."""
 
     def __init__(self, background: Background, gate: str) -> None:
+        self._background = background
         self._gate = gate
+        self._names = tool_spellings(background.library)
         self._validators = validators_of(background.library)
 
     def check(self, node: GoldNode, tool: Tool, reader: ReferenceReader) -> list[Finding]:
@@ -209,6 +212,10 @@ class NamedCall:
                     reason = f"{shown(text)} says no value for '{name}{path_text(place)}' of '{tool.id}'"
                     yield Finding(self._gate, nothing, reason, where([name, *place]))
         given = {name: value for name, (value, _) in values.items()}
+        if self._background.kind == "schema":
+            for place, text in texts_of(given):
+                if fault := self._output(text, place, tool, node, reader):
+                    yield Finding(self._gate, "reject", fault, where(place))
         for problem in validator.problems(given, is_reference):
             # A violated `format` may be a spelling that the tool accepts.
             state: State = "quarantine" if problem.keyword == "format" else "reject"
@@ -221,6 +228,24 @@ class NamedCall:
             elif not (lacks and problem.keyword == "required"):
                 reason = f"the arguments of '{tool.id}': {problem.reason}"
                 yield Finding(self._gate, state, reason, f"{node.where}.arguments")
+
+    def _output(
+        self, text: str, place: Sequence[str | int], tool: Tool, node: GoldNode, reader: ReferenceReader
+    ) -> str | None:
+        """What is wrong with a reference where an argument cannot take that part of the result."""
+        reading = reader.read(text, node.place)
+        if reading is None or reading.spelling == "inside" or len(reading.places) != 1:
+            return None
+        named = reader.tools[reading.places[0]] if reading.places[0] < len(reader.tools) else None
+        source = self._names.meant(named or "")
+        if source is None or source == tool.id:
+            return None
+        part = output_part(self._background.library[source].output_schema, reading.path)
+        wanted = takes(tool, place, is_whole=not reading.path)
+        if not part.shapes or not wanted or part.shapes & wanted:
+            return None
+        gives, needs = " or ".join(sorted(part.shapes)), " or ".join(sorted(wanted))
+        return f"'{path_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
 
     def _value(
         self, value: Any, parameter: Parameter, tool: Tool, reader: ReferenceReader, place: int, where: str

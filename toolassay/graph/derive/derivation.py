@@ -17,6 +17,7 @@ from toolassay.graph.derive.evidence import (
     match,
     reasons,
     route_fit,
+    shared_arguments,
     with_similarity,
 )
 from toolassay.graph.derive.fields import Taken, given_fields, in_words, route_of, taken_fields, verb_of
@@ -192,11 +193,13 @@ class Derivation:
         return Dependency(
             self.tools[source].tool.id,
             self.tools[target].tool.id,
-            best.taken.path,
+            best.taken.path or " ".join(best.taken.thing),
             min(1.0, score),
-            tuple(FieldPair(one.given.path, one.taken.path) for one in matches),
+            # Tools without declared arguments have nothing that a field could fill.
+            tuple(FieldPair(one.given.path, one.taken.path) for one in matches if one.taken.path),
             tuple(reasons(self.tools[source], self.tools[target], matches)),
             origin="description" if best.given.is_described else "schema",
+            shared=shared_arguments(self.tools[source], self.tools[target], matches),
         )
 
     def between(self, source: str, target: str) -> Dependency | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words
 from toolassay.graph.derive.names import IDENTITIES, Words, attribute_fit, meaning_of, same_thing
+from toolassay.graph.links import FieldPair
 from toolassay.tools import Tool
 
 # The best match of names and types alone; other evidence lowers it.
@@ -20,6 +21,7 @@ _OPTIONAL = 0.85
 _ECHO = 0.2  # the result repeats an argument of its own tool
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
+_SCOPED = 0.6  # a number or name means little without what it is a number or name in
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
@@ -168,6 +170,8 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= _SINGLE
     if best.given.is_described:
         score *= same_server(source, target)
+    if best.taken.attribute not in IDENTITIES | {""} and _missing(source, target, matches):
+        score *= _SCOPED
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
 
@@ -188,6 +192,23 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
     return 1 - len(_missing(source, target, matches)) / len(target.needs) if target.needs else 1.0
 
 
+def shared_arguments(
+    source: ToolFields, target: ToolFields, matches: Sequence[Match]
+) -> tuple[FieldPair, ...]:
+    """The required arguments of the target with which the source was asked, too."""
+    fed = {one.taken.path for one in matches}
+    known = {(one.thing, one.attribute): one.path for one in reversed(source.taken)}
+    return tuple(
+        FieldPair(path, one.path)
+        for one in target.needs
+        if one.path not in fed and (path := known.get((one.thing, one.attribute)))
+    )
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths)
+
+
 def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
     """Why there is a link, one clause each, the most important first."""
     found = []
@@ -206,13 +227,15 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
         found.append(f"the source {'finds' if source.verb == 'search' else 'lists'} what the target works on")
     if best.taken.required:
         found.append(f"`{best.taken.path}` is required")
+    if common := shared_arguments(source, target, matches):
+        found.append(f"{_listed(pair.target for pair in common)}: the one that the source was asked with")
     if missing := _missing(source, target, matches):
-        found.append(f"{', '.join(f'`{path}`' for path in missing)} must come from elsewhere")
+        found.append(f"{_listed(missing)} must come from elsewhere")
     return found
 
 
 def _names(source: ToolFields, one: Match) -> str:
-    taken = f"`{one.taken.path}`"
+    taken = f"`{one.taken.path}`" if one.taken.path else "the name of the target"
     if one.owner.why.startswith("the description of"):
         return one.owner.why
     if one.given.is_described:

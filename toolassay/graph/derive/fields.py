@@ -231,6 +231,8 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
 def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
     """The arguments of a tool that may come from other tools: not page sizes, free texts and the like."""
     schema = tool.input_schema
+    if schema is None and not tool.parameters:
+        return _named_things(tool)
     if schema is None:
         return [
             _taken(one.name, one.name, {"type": one.type}, {}, one.required is not False, tool, route)
@@ -260,6 +262,21 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if not is_control(one.name) and not _is_setting(taken, tool, route):
                 found.append(taken)
     return found
+
+
+def _named_things(tool: Tool) -> list[Taken]:
+    """What a tool without declared arguments is likely to work on: the nouns of its name.
+
+    Of the things that a tool finds, the last noun is what it returns: the images in "get movie images".
+    """
+    words = [word for word in name_words(tool) if word not in _verbs() and not word.isdigit()]
+    if verb_of(tool, None) in ("find", "search"):
+        words = words[:-1]
+    nothing: frozenset[str] = frozenset()
+    return [
+        Taken("", (word,), "", nothing, "", frozenset(), False, False, (), "")
+        for word in dict.fromkeys(words)
+    ]
 
 
 def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:

@@ -1,8 +1,8 @@
 """Recognises what an object is by its fields: an item with `name`, `known_for` and `gender` is a person.
 
 An object of a thing is known where its schema names it, or where an operation returns the things that its
-path names (`GET /person/{person_id}`). An object of an unknown thing that has mostly the fields of a known one
-is that thing, too. Fields that many objects have count little (inverse document frequency).
+path names (`GET /person/{person_id}`). An object of an unknown thing that has mostly the fields of a known
+one is that thing, too. Fields that many objects have count little (inverse document frequency).
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import fields_of
 from toolassay.offline.argument_templates import ABSENT, ValuePlace, filled_arguments, places_of
+from toolassay.offline.fed_arguments import FedArgument, fed_argument, is_fed, with_fed
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
 from toolassay.offline.planner.terms import stem, words_of
 from toolassay.offline.writer.allowed_values import allowed_range, allowed_values
@@ -76,6 +78,38 @@ def fill_resources(
 
 def _fits(graph: ToolGraph, source: int, target: int, slot: str) -> bool:
     return slot in graph.library.tools[source].outputs and bool(graph.numbered.types(source, target))
+
+
+def with_references(
+    graph: ToolGraph, tools: Sequence[Tool], arguments: Sequence[list[Any]]
+) -> tuple[list[list[Any]], list[tuple[int, int]]]:
+    """The arguments with references along the links of a schema graph, and the linked pairs of nodes.
+
+    An argument takes the nearest earlier result that can fill it. Where no value flows into a node, the link
+    from the node before it counts.
+
+    Args:
+        graph: the tool graph.
+        tools: the tools in plan order.
+        arguments: the arguments of each tool, without references.
+    """
+    filled: list[list[Any]] = []
+    pairs: list[tuple[int, int]] = []
+    for node, tool in enumerate(tools):
+        fed: list[FedArgument] = []
+        sources: set[int] = set()
+        for source in range(node - 1, -1, -1):
+            link = graph.dependency(tools[source].id, tool.id)
+            for pair in fields_of(link) if link is not None else ():
+                one = fed_argument(pair, source, tools[source], tool)
+                if not is_fed(one.place, fed) and not any(is_fed(other.place, [one]) for other in fed):
+                    fed.append(one)
+                    sources.add(source)
+        if node and not sources and graph.dependency(tools[node - 1].id, tool.id) is not None:
+            sources.add(node - 1)
+        filled.append(with_fed(arguments[node], fed))
+        pairs += [(source, node) for source in sorted(sources)]
+    return filled, pairs
 
 
 # Words of parameters by the kind of value they expect; a word in two rows counts for the first.

@@ -8,7 +8,7 @@ from typing import Any
 from toolassay.dataset import TaskGraph
 from toolassay.graph import ToolGraph
 from toolassay.offline.planner.mentions import Mentions
-from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources
+from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources, with_references
 from toolassay.offline.planner.tool_selection import Retriever, select_tools
 from toolassay.offline.writer.verb_phrases import verb_phrases
 from toolassay.tools import Tool
@@ -41,7 +41,8 @@ class Planner:
         """A plan for a request, with its nodes in order of use; empty if the request mentions no tool.
 
         Resource tools get one argument per input (`<node-j>` is the output of the earlier node j). Tools with
-        parameters get `{"name": …, "value": …}` for each parameter for which the request has a value.
+        parameters get `{"name": …, "value": …}` for each parameter for which the request has a value; in a
+        schema graph, links fill theirs with references.
         """
         mentions = Mentions(request)
         evidence = self._retriever.evidence(mentions.without_values) or self._retriever.evidence(request)
@@ -61,11 +62,14 @@ class Planner:
                 list(fill_parameters(tool, mentions, place, taken))
                 for tool, place in zip(tools, places, strict=True)
             ]
-            pairs = [
-                (node, node + 1)
-                for node in range(len(numbers) - 1)
-                if self._graph.numbered.types(numbers[node], numbers[node + 1])
-            ]
+            if self._graph.dependency_type == "schema":
+                arguments, pairs = with_references(self._graph, tools, arguments)
+            else:
+                pairs = [
+                    (node, node + 1)
+                    for node in range(len(numbers) - 1)
+                    if self._graph.numbered.types(numbers[node], numbers[node + 1])
+                ]
         return TaskGraph(
             steps=[
                 f"Step {number}: {_step(tool, values)}"

@@ -9,16 +9,26 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import filled_arguments, places_of
-from toolassay.offline.writer.english import joined, read_list, with_article
-from toolassay.offline.writer.phrases import MOST_OPTIONAL, PLACE, Phrases, slot_names
+from toolassay.offline.argument_templates import ABSENT, ValuePlace, filled_arguments
+from toolassay.offline.fed_arguments import FedArgument, fed_arguments, included, is_fed, with_fed
+from toolassay.offline.writer.english import id_words, joined, read_list, with_article
+from toolassay.offline.writer.phrases import (
+    MOST_OPTIONAL,
+    PLACE,
+    Phrases,
+    fed_slot,
+    slot_names,
+    stated_places,
+)
 from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.output_paths import EACH
+from toolassay.tools import Tool, ToolLibrary, is_required
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +46,14 @@ class SampleCall:
     Attributes:
         sources: the earlier nodes on which it depends.
         waits: those of them that feed no slot: it only has to come after them.
+        fed: in a schema graph, the arguments that take the result of an earlier node; the last slots.
     """
 
     tool: Tool
     slots: tuple[InputSlot, ...]
     sources: tuple[int, ...]
     waits: tuple[int, ...]
+    fed: tuple[FedArgument, ...] = ()
 
 
 def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: DependencyType) -> list[SampleCall]:
@@ -51,9 +63,9 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
     """
     order = {name: number for number, name in enumerate(sample.nodes)}
     calls = []
-    for name in sample.nodes:
+    for name, fed in zip(sample.nodes, fed_arguments(sample, library), strict=True):
         tool = library[name]
-        names = slot_names(tool, dependency_type)
+        names = slot_names(tool, dependency_type, fed)
         links = [link for link in sample.links if link.target == name and link.source in order]
         feeds: dict[int, int] = {}
         waits = []
@@ -68,9 +80,11 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
                 waits.append(order[link.source])
             else:
                 feeds[number] = order[link.source]
-        slots = tuple(InputSlot(slot, feeds.get(number)) for number, slot in enumerate(names))
+        slots = [InputSlot(slot, feeds.get(number)) for number, slot in enumerate(names)]
+        slots += [InputSlot(fed_slot(number), one.source) for number, one in enumerate(fed)]
         sources = tuple(sorted({order[link.source] for link in links}))
-        calls.append(SampleCall(tool, slots, sources, tuple(sorted(set(waits) - set(feeds.values())))))
+        only_waits = tuple(sorted(set(waits) - {slot.source for slot in slots}))
+        calls.append(SampleCall(tool, tuple(slots), sources, only_waits, fed))
     return calls
 
 
@@ -172,7 +186,7 @@ class Clause:
         text: a verb phrase.
         lead: what the step waits for: "once the flight is booked"; empty if nothing.
         waits: the numbers of the steps in `lead`.
-        values: the gold by slot: literals, and the ids of tools whose result is taken.
+        values: the gold by slot: literals, and in a resource graph the ids of tools whose result is taken.
     """
 
     text: str
@@ -212,6 +226,7 @@ class ClauseWriter:
         self._handles: set[str] = set()
         self._details = Details(story)
         self._mentions: list[dict[str, str]] = []
+        self._stated: list[dict[str, str]] = []
         self.nouns = self._result_nouns()
 
     def clauses(self) -> list[Clause]:
@@ -231,10 +246,14 @@ class ClauseWriter:
     def _clause(self, number: int) -> Clause:
         call, phrases = self.calls[number], self.phrases[number]
         values = self._values(call, phrases)
+        self._stated.append(dict(values))
         action = self._action(call, phrases)
         mentions = {
-            slot.name: self._mention(slot, number, values[slot.name], phrases, action) for slot in call.slots
+            slot.name: self._mention(slot, number, values.get(slot.name, ""), phrases, action)
+            for slot in call.slots
         }
+        for place, one in enumerate(call.fed):
+            mentions[fed_slot(place)] = self._origin(one, number)
         self._mentions.append(mentions)
         relation, lead = self._relation(number)
         text = filled(action, mentions, values) if call.slots else self._details.added(action)
@@ -247,12 +266,34 @@ class ClauseWriter:
         return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
 
     def _values(self, call: SampleCall, phrases: Phrases) -> dict[str, str]:
-        """The value of each slot; of an imported tool a valid one, if a few draws find it."""
-        if call.tool.input_schema is None or self.resource:
+        """The value of each slot that is not fed; of an imported tool a valid one, if a few draws find it."""
+        if self.resource:
             return {slot.name: self._value(slot, phrases) for slot in call.slots}
-        return drawn_values(
-            call.tool, {slot.name: phrases.kinds[slot.name] for slot in call.slots}, self.story
-        )
+        stated = [slot for slot in call.slots if slot.source is None]
+        if call.tool.input_schema is None:
+            return {slot.name: self._value(slot, phrases) for slot in stated}
+        kinds = {slot.name: phrases.kinds[slot.name] for slot in stated}
+        return drawn_values(call.tool, kinds, self.story, call.fed, self._shared(call))
+
+    def _shared(self, call: SampleCall) -> dict[str, str]:
+        """The values of required arguments that a call has in common with those that feed it.
+
+        Steps about one thing name the same thing: the season of a show, and the show.
+        """
+        required = {one.name for one in call.tool.parameters if is_required(one, call.tool)}
+        shared: dict[str, str] = {}
+        for source in sorted({one.source for one in call.fed}):
+            known = self._stated[source]
+            shared |= {name: known[name] for name in required & known.keys()}
+        return shared
+
+    def _origin(self, fed: FedArgument, number: int) -> str:
+        """Where a fed argument comes from: "from the first result of searching for movies"."""
+        what = _part_in_words(fed)
+        done = next((text for text in self.phrases[fed.source].done if text.startswith("after ")), None)
+        if done is None or (fed.source == number - 1 and self.story.chance(0.4)):
+            return f"from {what}" if fed.source == number - 1 else f"from {what} of that step"
+        return f"from {what} of {done.removeprefix('after ')}"
 
     def _action(self, call: SampleCall, phrases: Phrases) -> str:
         fed = {slot.name: slot.source is not None for slot in call.slots}
@@ -347,25 +388,59 @@ class ClauseWriter:
         return text
 
 
-def drawn_values(tool: Tool, kinds: Mapping[str, str], story: Story) -> dict[str, str]:
+def drawn_values(
+    tool: Tool,
+    kinds: Mapping[str, str],
+    story: Story,
+    fed: Sequence[FedArgument] = (),
+    known: Mapping[str, str] | None = None,
+) -> dict[str, str]:
     """The value of each slot of an imported tool: one that its place accepts, if a few draws find one.
 
     Args:
         tool: The tool.
         kinds: The kind of value of each slot, in the order of its places.
         story: What the request is about.
+        fed: The arguments that are fed; they get no value.
+        known: Values that are preferred, by slot.
     """
+    known = known or {}
     values = {}
-    for (name, kind), place in zip(kinds.items(), places_of(tool, MOST_OPTIONAL), strict=True):
+    for (name, kind), place in zip(kinds.items(), stated_places(tool, fed), strict=True):
         draws = (value_of(one, story) for one in (kind, *_SHORT_KINDS))
-        values[name] = next((text for text in draws if place.accepts(text)), "1")
+        texts = chain([known[name]], draws) if name in known else draws
+        values[name] = next((text for text in texts if place.accepts(text)), "1")
     return values
 
 
-def given_arguments(tool: Tool, values: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The arguments of an imported tool, `{"name", "value"}` each, with the values of its slots."""
+def given_arguments(
+    tool: Tool, values: Mapping[str, str], fed: Sequence[FedArgument] = ()
+) -> list[dict[str, Any]]:
+    """The arguments of a tool, `{"name", "value"}` each, with the values of its slots and references."""
     texts = iter(values.values())
-    return filled_arguments(tool, MOST_OPTIONAL, lambda place: place.typed(next(texts)))
+
+    def value(place: ValuePlace) -> Any:
+        if is_fed(place.parameter.name, fed):
+            return ABSENT
+        return next(texts) if tool.input_schema is None else place.typed(next(texts))
+
+    return with_fed(filled_arguments(tool, MOST_OPTIONAL, value, included(fed)), fed)
+
+
+_COLLECTIONS = frozenset({"results", "result", "items", "data", "entries", "hits", "value", "values", "list"})
+
+
+def _part_in_words(fed: FedArgument) -> str:
+    """The part of a result that a fed argument takes: "the first result", "all entries under 'cast'"."""
+    place = next((n for n, part in enumerate(fed.path) if part == EACH or isinstance(part, int)), None)
+    if place is None:
+        return "the result"
+    collection = fed.path[place - 1] if place else ""
+    is_all = fed.path[place] == EACH
+    if not place or collection in _COLLECTIONS:
+        return "all results" if is_all else "the first result"
+    under = " ".join(id_words(str(collection)))
+    return f"all entries under '{under}'" if is_all else f"the first entry under '{under}'"
 
 
 def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:

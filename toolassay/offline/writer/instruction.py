@@ -12,6 +12,7 @@ from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
 from toolassay.offline.argument_templates import problem_of
+from toolassay.offline.fed_arguments import FedArgument
 from toolassay.offline.writer.clauses import (
     Clause,
     ClauseWriter,
@@ -33,6 +34,7 @@ from toolassay.offline.writer.phrases import (
 from toolassay.offline.writer.request_text import Assembly, Situations
 from toolassay.offline.writer.story import Story
 from toolassay.offline.writer.values import role_entry
+from toolassay.output_paths import EACH, path_text
 from toolassay.tools import Tool, ToolLibrary
 
 _WORD = re.compile(r"\w+")
@@ -74,19 +76,21 @@ def step_texts(
     nouns: Sequence[str],
     dependency_type: DependencyType,
 ) -> list[str]:
-    """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters."""
+    """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters.
+
+    A fed argument: "movie_id: results[0].id of step 1".
+    """
     steps = []
     for number, (call, phrase) in enumerate(zip(calls, phrases, strict=True)):
-        if dependency_type == "temporal" and call.slots:
-            values_in_words = joined(
-                [
-                    f"{parameter.name}: '{value}'"
-                    for parameter, value in zip(
-                        stated_parameters(call.tool), values[number].values(), strict=True
-                    )
-                ]
-            )
-            steps.append(f"Step {number + 1}: Call {call.tool.id} with {values_in_words}")
+        if dependency_type != "resource" and call.slots:
+            stated = zip(stated_parameters(call.tool, call.fed), values[number].values(), strict=True)
+            parts = [f"{parameter.name}: '{value}'" for parameter, value in stated]
+            parts += [
+                f"{one.place}: {path_text(one.path).replace(EACH, '[*]') or 'the result'} of step"
+                f" {one.source + 1}"
+                for one in call.fed
+            ]
+            steps.append(f"Step {number + 1}: Call {call.tool.id} with {joined(parts)}")
             continue
         verb = "Use" if dependency_type == "resource" else "Call"
         purpose = _purpose(call, phrase, values[number], nouns)
@@ -132,13 +136,13 @@ class _Vocabulary:
 
     def __init__(self, library: ToolLibrary) -> None:
         self.names = ToolNames(library.ids)
-        self._phrases: dict[tuple[str, DependencyType], Phrases] = {}
+        self._phrases: dict[tuple[str, DependencyType, tuple[str, ...]], Phrases] = {}
 
-    def phrases(self, tool: Tool, dependency_type: DependencyType) -> Phrases:
-        key = tool.id, dependency_type
+    def phrases(self, tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument]) -> Phrases:
+        key = tool.id, dependency_type, tuple(one.place for one in fed)
         if key not in self._phrases:
             written = written_phrases(tool, dependency_type)
-            self._phrases[key] = written or invented_phrases(tool, dependency_type)
+            self._phrases[key] = written or invented_phrases(tool, dependency_type, fed)
         return self._phrases[key]
 
 
@@ -155,13 +159,13 @@ def write_instruction(
     Args:
         sample: the subgraph of tools that the request needs.
         library: the tools.
-        dependency_type: of the tool graph; resource tools get inputs, temporal ones arguments.
+        dependency_type: of the tool graph; resource tools get inputs, others arguments.
 
     Returns:
         `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that Shen et al. (2024,
         section 3.2) require of a model. A resource node is `{"id", "input": [text, …]}`, one entry for each
-        input: a literal of the request, or the id of the tool whose output is taken. A temporal node is
-        `{"id", "arguments": [{"name", "value"}, …]}`.
+        input: a literal of the request, or the id of the tool whose output is taken. Another node is
+        `{"id", "arguments": [{"name", "value"}, …]}`; in a schema graph values may be references.
 
     Raises:
         ToolassayError: No valid arguments were found for an imported tool (see `unfillable`).
@@ -175,7 +179,7 @@ def write_instruction(
     if vocabulary is None:
         vocabulary = _vocabularies[library] = _Vocabulary(library)
     calls = wire_calls(sample, library, dependency_type)
-    phrases = [vocabulary.phrases(call.tool, dependency_type) for call in calls]
+    phrases = [vocabulary.phrases(call.tool, dependency_type, call.fed) for call in calls]
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     writer, clauses, request = _write(Random(f"write {key} 0"), calls, phrases, dependency_type)
     for attempt in range(1, _ATTEMPTS):
@@ -237,8 +241,9 @@ def _problems(
 ) -> Iterator[tuple[str, str]]:
     """The imported tools whose arguments are invalid, and why."""
     for call, clause in zip(calls, clauses, strict=True):
-        has_schema = dependency_type == "temporal" and call.tool.input_schema is not None
-        if has_schema and (problem := problem_of(call.tool, given_arguments(call.tool, clause.values))):
+        if dependency_type == "resource" or call.tool.input_schema is None:
+            continue
+        if problem := problem_of(call.tool, given_arguments(call.tool, clause.values, call.fed)):
             yield call.tool.id, problem
 
 
@@ -266,12 +271,4 @@ def unfillable(library: ToolLibrary) -> dict[str, str]:
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
     if dependency_type == "resource":
         return {"id": call.tool.id, "input": list(values.values())}
-    if call.tool.input_schema is not None:
-        return {"id": call.tool.id, "arguments": given_arguments(call.tool, values)}
-    return {
-        "id": call.tool.id,
-        "arguments": [
-            {"name": parameter.name, "value": value}
-            for parameter, value in zip(call.tool.parameters, values.values(), strict=True)
-        ],
-    }
+    return {"id": call.tool.id, "arguments": given_arguments(call.tool, values, call.fed)}

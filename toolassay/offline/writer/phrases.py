@@ -6,10 +6,12 @@ Hand-written ones if there are any, otherwise derived from the tool's descriptio
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import as_text, places_of
+from toolassay.offline.argument_templates import ValuePlace, as_text, places_of
+from toolassay.offline.fed_arguments import FedArgument, included, is_fed
 from toolassay.offline.writer.english import (
     base_form,
     gerund,
@@ -19,7 +21,7 @@ from toolassay.offline.writer.english import (
     participle,
     read_list,
 )
-from toolassay.offline.writer.values import guessed_role, is_quoted, kind_of, slot_phrase
+from toolassay.offline.writer.values import FED, guessed_role, is_quoted, kind_of, slot_phrase
 from toolassay.offline.writer.verb_phrases import VerbPhrase, verb_phrases
 from toolassay.tools import Parameter, Tool
 
@@ -47,14 +49,16 @@ class Phrases:
     kinds: dict[str, str] = field(default_factory=dict)
 
 
-def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
-    """The slots of a tool: the numbers of its inputs, or the names of its values.
+def slot_names(
+    tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument] = ()
+) -> tuple[str, ...]:
+    """The slots of a tool: the numbers of its inputs, or the names of its values that are not fed.
 
     A name that would break a template, or is that of two values, is replaced by its number.
     """
     if dependency_type == "resource":
         return tuple(str(number) for number in range(len(tool.inputs)))
-    names = [parameter.name for parameter in stated_parameters(tool)]
+    names = [parameter.name for parameter in stated_parameters(tool, fed)]
     return tuple(
         name if _PLAIN.fullmatch(name) and names.index(name) == n else f"parameter {n}"
         for n, name in enumerate(names)
@@ -65,11 +69,15 @@ MOST_OPTIONAL = 2
 """Optional arguments of an imported tool that a request states; it may have dozens."""
 
 
-def stated_parameters(tool: Tool) -> tuple[Parameter, ...]:
+def stated_places(tool: Tool, fed: Sequence[FedArgument] = ()) -> tuple[ValuePlace, ...]:
+    """The places in the arguments of a tool that are not fed."""
+    places = places_of(tool, MOST_OPTIONAL, included(fed))
+    return tuple(place for place in places if not is_fed(place.parameter.name, fed)) if fed else places
+
+
+def stated_parameters(tool: Tool, fed: Sequence[FedArgument] = ()) -> tuple[Parameter, ...]:
     """The values that a request states for a call: of the parameters, or inside of nested arguments."""
-    if tool.input_schema is None:
-        return tool.parameters
-    return tuple(place.parameter for place in places_of(tool, MOST_OPTIONAL))
+    return tuple(place.parameter for place in stated_places(tool, fed))
 
 
 _KINDS_OF_FORMATS = {
@@ -85,12 +93,12 @@ _PEOPLE = re.compile(r"guests|passengers|people|adults|children", re.IGNORECASE)
 _WHOLE = frozenset({"age", "count", "integer", "numeric code", "plain amount", "postcode", "year"})
 
 
-def kinds_of_values(tool: Tool) -> list[str]:
+def kinds_of_values(tool: Tool, fed: Sequence[FedArgument] = ()) -> list[str]:
     """The kind of each stated value, as `kind_of` names it."""
     if tool.input_schema is None:
-        return [kind_of(parameter, tool) for parameter in tool.parameters]
+        return [kind_of(parameter, tool) for parameter in stated_parameters(tool, fed)]
     kinds = []
-    for place in places_of(tool, MOST_OPTIONAL):
+    for place in stated_places(tool, fed):
         parameter = place.parameter
         kind = _KINDS_OF_FORMATS.get(parameter.type) or kind_of(parameter, tool)
         if place.choices:
@@ -105,7 +113,7 @@ def kinds_of_values(tool: Tool) -> list[str]:
 
 def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | None:
     """The hand-written phrases for a tool with this id and these inputs, if there are any."""
-    entry = read_list(f"{dependency_type}_phrases").get(tool.id)
+    entry = read_list(f"{dependency_type}_phrases").get(tool.id) if dependency_type != "schema" else None
     if entry is None:
         return None
     if dependency_type == "temporal":
@@ -138,17 +146,27 @@ _NUMERIC = ("kind:number", "kind:integer")
 _NUMBERED = r"(?:two|both|pairs? of|multiple|several)"
 
 
-def invented_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases:
-    """Phrases derived from a tool's description, id, types and parameters."""
+def invented_phrases(tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument] = ()) -> Phrases:
+    """Phrases derived from a tool's description, id, types and parameters.
+
+    A fed argument has the slot of its number (`fed_slot`), after the others.
+    """
     bases = list(dict.fromkeys(verb_phrases(tool)))
     if dependency_type == "resource":
         kinds = {str(n): guessed_role(tool, n) for n in range(len(tool.inputs))}
         actions = _synonymous(_counted(_with_inputs(bases[0], tool), kinds), bases[0].verb)
         return Phrases(actions, _results(bases[0], tool), _done(bases), kinds)
-    slots = slot_names(tool, dependency_type)
-    kinds = dict(zip(slots, kinds_of_values(tool), strict=True))
-    actions = _synonymous([_with_parameters(bases[0], tool, kinds)], bases[0].verb)
+    slots = slot_names(tool, dependency_type, fed)
+    kinds = dict(zip(slots, kinds_of_values(tool, fed), strict=True))
+    kinds |= {fed_slot(number): FED for number in range(len(fed))}
+    parameters = [*stated_parameters(tool, fed), *(Parameter(one.name) for one in fed)]
+    actions = _synonymous([_with_parameters(bases[0], parameters, kinds)], bases[0].verb)
     return Phrases(actions, (), _done(bases), kinds)
+
+
+def fed_slot(number: int) -> str:
+    """The slot of a fed argument of a tool, by its number."""
+    return f"fed {number}"
 
 
 def _synonymous(actions: list[str], verb: str) -> tuple[str, ...]:
@@ -255,14 +273,15 @@ def _joint(base: VerbPhrase) -> str:
     return "using"
 
 
-def _with_parameters(base: VerbPhrase, tool: Tool, kinds: dict[str, str]) -> str:
+def _with_parameters(base: VerbPhrase, parameters: Sequence[Parameter], kinds: dict[str, str]) -> str:
     """The verb phrase with the place of each parameter where it is mentioned, or at the end."""
     if not kinds:
         return str(base)
     types = read_list("types")
     text, unplaced = str(base), []
-    for parameter, (slot, kind) in zip(stated_parameters(tool), kinds.items(), strict=True):
-        match = None if kind.split("|")[0] in types["settings"] else _parameter_mention(parameter, kind, text)
+    for parameter, (slot, kind) in zip(parameters, kinds.items(), strict=True):
+        no_mention = kind == FED or kind.split("|")[0] in types["settings"]
+        match = None if no_mention else _parameter_mention(parameter, kind, text)
         if match:
             alone = kind in types["names"] or (
                 is_quoted(kind) and kind not in ("content", "title", "description")

@@ -101,6 +101,13 @@ def _listed(description: str) -> list[str]:
     return [item for item in items if item and item.lower() != "etc" and len(item.split()) <= 4][:8]
 
 
+_PREPOSITIONS = frozenset(
+    {"with", "without", "from", "to", "by", "in", "on", "for", "of", "at", "after", "before"}
+)
+FED = "fed"
+"""The kind of a value that comes from the result of an earlier step."""
+
+
 def slot_phrase(parameter: Parameter, kind: str, slot: str) -> tuple[str, bool]:
     """The phrase for a slot at the end of a verb phrase, and whether it needs no "with" before it.
 
@@ -111,6 +118,9 @@ def slot_phrase(parameter: Parameter, kind: str, slot: str) -> tuple[str, bool]:
     """
     words = id_words(parameter.name)
     name, place = " ".join(words), f"{{{slot}}}"
+    if kind == FED:
+        # "with the with genres" would be read twice.
+        return (f"the '{name}' value {place}" if words[0] in _PREPOSITIONS else f"the {name} {place}"), False
     if kind == "count" and len(words) == 1 and is_plural(name):
         return f"for {place} {name}", True
     if len(words) > 1 and words[0] in ("from", "to") and kind != "date":

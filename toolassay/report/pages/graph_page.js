@@ -8,8 +8,12 @@
   const LONGEST_LIST = 200;
   const MANY = 150;
   const READABLE = 0.6;
+  const MOST_NEAR = 25; // tools on each side of the chosen one
+  // A schema graph has a store of links, which its page can edit.
+  const store = data.rule === "dependencies" ? linkStore(data) : null;
   let chosen = null;
   let wanted = "";
+  let apart = false; // whether the chosen tool and its neighbours are shown alone
   const unchecked = new Set();
 
   // ---- words and elements (texts become text nodes, never markup) ----
@@ -29,7 +33,7 @@
 
   // ---- which tool can follow which ----
   const pairs = new Map();
-  data.links.forEach(([source, target, kind]) => {
+  if (!store) data.links.forEach(([source, target, kind]) => {
     for (const [end, key] of [[source, "after"], [target, "before"]]) {
       if (!pairs.has(end)) pairs.set(end, { after: new Map(), before: new Map() });
       const other = key === "after" ? target : source;
@@ -39,6 +43,7 @@
   });
   const shared = (giver, taker) => [...new Set(giver.gives)].filter((kind) => taker.takes.includes(kind));
   const neighbours = (number) => {
+    if (store) return store.near(number);
     if (data.rule === "listed") return pairs.get(number) || { after: new Map(), before: new Map() };
     const found = { after: new Map(), before: new Map() };
     tools.forEach((tool, other) => {
@@ -51,9 +56,11 @@
     return found;
   };
 
-  // ---- what a tool is filtered by: its resource types, or the types of its parameters ----
+  // ---- what a tool is filtered by: its group, its resource types, or the types of its parameters ----
   const byResource = tools.some((tool) => tool.takes.length || tool.gives.length);
-  const kindsOf = (tool) => [...new Set(byResource
+  const kindsOf = (tool) => [...new Set(store
+    ? (data.group_noun ? [types[tool.colour].name] : [])
+    : byResource
     ? [...tool.takes, ...tool.gives].map((kind) => types[kind].name)
     : tool.parameters.map((parameter) => parameter[1]))];
   const toolKinds = tools.map(kindsOf);
@@ -75,6 +82,9 @@
     "text-margin-x": (node) => (away + node.data("width") / 2) * Math.cos(node.data("angle")),
     "text-margin-y": (node) => (away + node.data("width") / 2) * Math.sin(node.data("angle")),
   });
+  const onGround = () => ({
+    "text-background-color": variable("--ground"), "text-background-opacity": 0.85, "text-background-padding": 1,
+  });
   const style = () => [
     { selector: "node", style: {
       width: SIZE, height: SIZE, "background-color": "data(colour)", "border-width": 1.5,
@@ -92,28 +102,71 @@
       "curve-style": "unbundled-bezier", "edge-distances": "node-position",
       "control-point-weights": "data(weights)", "control-point-distances": "data(distances)",
     } },
+    { selector: "edge.scored", style: {
+      width: "mapData(score, 0, 1, 0.5, 2.4)", opacity: `mapData(score, 0, 1, 0.06, ${data.links.length > 400 ? 0.4 : 0.65})`,
+    } },
+    { selector: "edge.observed", style: { "line-style": "dashed" } },
+    { selector: "edge.edited", style: { "line-color": variable("--mark"), "target-arrow-color": variable("--mark") } },
     { selector: ".faded", style: { opacity: 0.14 } },
     { selector: "edge.faded", style: { opacity: 0.04 } },
     { selector: "edge.near", style: { opacity: 0.85, width: 1.8, "z-index": 5 } },
     { selector: "edge.near.many", style: { opacity: 0.35, width: 1 } },
+    { selector: "edge.scored.near", style: {
+      width: "mapData(score, 0, 1, 0.8, 3.2)", opacity: "mapData(score, 0, 1, 0.35, 0.95)",
+    } },
+    { selector: "edge.apart", style: {
+      "curve-style": "straight", color: variable("--quiet"), "font-size": 10, "font-family": FONT.family,
+      "source-text-rotation": "autorotate", "target-text-rotation": "autorotate",
+      "source-text-offset": 70, "target-text-offset": 70, "min-zoomed-font-size": 6, ...onGround(),
+    } },
+    // Names of what flows are beside the neighbours, where the links are apart.
+    { selector: "edge.apart.into", style: { "source-label": "data(name)" } },
+    { selector: "edge.apart.from", style: { "target-label": "data(name)" } },
     { selector: ".found", style: { "border-width": 4, "border-color": variable("--mark") } },
     { selector: ".chosen", style: {
       width: SIZE + 8, height: SIZE + 8, ...margins(AWAY + 5), "border-width": 4, "border-color": variable("--mark"),
       color: variable("--mark"), "z-index": 10,
     } },
+    // In the middle of its neighbours, the name of the chosen tool is above it.
+    { selector: "node.chosen.apart", style: {
+      "text-rotation": 0, "text-margin-x": 0, "text-margin-y": -26, ...onGround(),
+    } },
     { selector: ".hidden", style: { display: "none" } },
   ];
   const short = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
-  const edgeOf = (source, target, kind, curve) => ({
+  // A cubic Bézier curve towards the bends of both tools. Links of wide groups are straighter: otherwise those of
+  // groups that fill the circle would all meet in the centre. Each control point is given by how far along the line
+  // it is (a share of its length) and how far off the line (pixels).
+  const curveOf = (source, target) => {
+    const [from, to] = [tools[source], tools[target]];
+    const [across, down] = [to.x - from.x, to.y - from.y];
+    const length = Math.hypot(across, down);
+    const straight = Math.max(from.straight, to.straight);
+    const points = [[from, 1 / 3], [to, 2 / 3]].map(([{ bend }, part]) => [
+      straight * part * across + (1 - straight) * (bend[0] - from.x),
+      straight * part * down + (1 - straight) * (bend[1] - from.y),
+    ]);
+    return {
+      weights: points.map(([x, y]) => (x * across + y * down) / length ** 2),
+      distances: points.map(([x, y]) => (y * across - x * down) / length),
+    };
+  };
+  const edgeOf = (source, target, kind, curved) => ({
     group: "edges",
-    classes: curve ? "curved" : "",
+    classes: curved ? "curved" : "",
     data: {
       source: `t${source}`, target: `t${target}`, kind,
       colour: kind === null ? variable("--line") : types[kind].colour,
-      weights: curve ? [curve[0], curve[2]] : undefined,
-      distances: curve ? [curve[1], curve[3]] : undefined,
+      ...(curved ? curveOf(source, target) : {}),
     },
   });
+  const edgeOfLink = (link) => {
+    const made = edgeOf(link.source, link.target, tools[link.source].colour, true);
+    Object.assign(made.data, { id: `l${link.source}-${link.target}`, link, score: link.score, name: link.type });
+    const edited = store.editOf(store.keyOf(link.source, link.target));
+    made.classes += ` scored${link.kind === "observed" ? " observed" : ""}${edited ? " edited" : ""}`;
+    return made;
+  };
   const graph = cytoscape({
     container: $("graph"),
     elements: [
@@ -125,7 +178,7 @@
         },
         position: { x: tool.x, y: tool.y },
       })),
-      ...(data.show_all ? data.links.map((link, number) => edgeOf(...link, data.curves[number])) : []),
+      ...(data.show_all ? data.links.map((link) => edgeOf(...link, true)) : []),
     ],
     style: style(),
     layout: { name: "preset" },
@@ -168,8 +221,9 @@
     const found = matches();
     const near = chosen === null ? null : neighbours(chosen);
     graph.batch(() => {
-      if (!data.show_all) graph.edges().remove();
-      graph.elements().removeClass("faded found chosen near many hidden");
+      if (!data.show_all && !store) graph.edges().remove();
+      graph.elements().removeClass("faded found chosen near many hidden apart into from");
+      if (store) drawLinks(near);
       graph.nodes().forEach((node) => { node.toggleClass("hidden", !passes(node.data("number"))); });
       graph.edges().forEach((edge) => { edge.toggleClass("hidden", !kindPasses(edge.data("kind"))); });
       if (wanted) found.forEach((number) => nodeOf(number).addClass("found"));
@@ -178,7 +232,7 @@
         const kept = [chosen, ...near.after.keys(), ...near.before.keys()];
         kept.forEach((number) => nodeOf(number).removeClass("faded"));
         nodeOf(chosen).addClass("chosen");
-        if (!data.show_all) graph.add(edgesOf(near));
+        if (!data.show_all && !store) graph.add(edgesOf(near));
         nodeOf(chosen).connectedEdges().removeClass("faded").addClass("near")
           .toggleClass("many", near.after.size + near.before.size > MANY);
       } else if (wanted && found.length) {
@@ -186,9 +240,61 @@
         found.forEach((number) => nodeOf(number).removeClass("faded"));
       }
     });
+    if (store) placeNear(near);
     listTools(found);
     describe(near);
     return found;
+  };
+  // Draws the best links and all of the chosen tool; what is drawn already stays.
+  const drawLinks = (near) => {
+    const drawn = store.shown();
+    const put = new Map();
+    const add = (link) => put.set(`l${link.source}-${link.target}`, link);
+    drawn.slice(0, data.most_shown).forEach(add);
+    if (near) [...near.before.values(), ...near.after.values()].forEach(add);
+    graph.edges().forEach((edge) => {
+      if (put.get(edge.id()) === edge.data("link")) put.delete(edge.id()); else edge.remove();
+    });
+    graph.add([...put.values()].map(edgeOfLink));
+    showNote(drawn.length);
+  };
+  // Shows the chosen tool and its best neighbours alone: those before it left, those after it right.
+  let moved = [];
+  const placeNear = (near) => {
+    const was = moved.length > 0;
+    moved.forEach((number) => nodeOf(number).position({ x: tools[number].x, y: tools[number].y })
+      .data("angle", tools[number].angle));
+    moved = [];
+    $("near").disabled = near === null;
+    $("near").setAttribute("aria-pressed", String(apart && near !== null));
+    if (!apart || near === null) {
+      apart = false;
+      if (was) showAll();
+      return;
+    }
+    const sides = [[near.before, -1, near.after], [near.after, 1, near.before]].map(([found, side, other]) => [side,
+      [...found.keys()].filter((number) => passes(number)
+        && !(other.has(number) && (other.get(number).score > found.get(number).score
+          || (side === 1 && other.get(number).score === found.get(number).score)))).slice(0, MOST_NEAR)]);
+    const place = (number, x, y, angle) => {
+      moved.push(number);
+      nodeOf(number).position({ x, y }).data("angle", angle);
+    };
+    graph.batch(() => {
+      place(chosen, 0, 0, 0);
+      sides.forEach(([side, row]) => row.forEach((number, at) =>
+        place(number, side * 260, (at - (row.length - 1) / 2) * 42, side < 0 ? Math.PI : 0)));
+      const kept = new Set(moved);
+      graph.nodes().forEach((node) => {
+        node.toggleClass("hidden", !kept.has(node.data("number"))).toggleClass("apart", kept.has(node.data("number")));
+      });
+      graph.edges().forEach((edge) => { 
+        edge.toggleClass("hidden", !edge.hasClass("near")).addClass("apart")
+          .addClass(edge.data("link").target === chosen ? "into" : "from");
+      });
+    });
+    graph.stop().fit(graph.elements(":visible"), 40);
+    if (graph.zoom() > 1.4) graph.zoom(1.4).center(graph.nodes(":visible"));
   };
   const edgesOf = (near) => {
     const made = [];
@@ -201,11 +307,11 @@
   const choose = (number) => {
     chosen = number;
     refresh();
-    if (number !== null && !isInView(number)) centreOn(number);
+    if (number !== null && !apart && !isInView(number)) centreOn(number);
   };
 
   // ---- the panels ----
-  const toolButton = (number, note) => {
+  const toolLink = (number, note) => {
     const button = element("button", { type: "button" }, swatch(colourOf(tools[number])), tools[number].id);
     if (note) button.append(element("small", {}, note));
     button.addEventListener("click", () => {
@@ -213,8 +319,9 @@
       choose(number);
       if (inDetail) $("detail").querySelector("h2").focus();
     });
-    return element("li", {}, button);
+    return button;
   };
+  const toolButton = (number, note) => element("li", {}, toolLink(number, note));
   let listed = null;
   const listTools = (found) => {
     // Rows stay where only the choice changes, so that the keyboard keeps its place.
@@ -239,18 +346,22 @@
     if (rest) rows.push(element("li", { class: "quiet" }, `and ${rest.toLocaleString("en")} more`));
     return found.size ? element("ul", {}, ...rows) : element("p", { class: "quiet" }, "None.");
   };
+  let described = null;
   const describe = (near) => {
+    editor?.listEdits();
     if (near === null) {
+      described = null;
       $("detail").replaceChildren(
         element("h2", {}, "No tool chosen"),
         element("p", {}, "Choose a tool in the graph or in the list to see what it does, what it takes and gives, "
-          + "and which tools can come before and after it."),
+          + `and which tools can come before and after it${store ? ", to correct its links too" : ""}.`),
         element("p", { class: "quiet" }, "Drag to move, scroll to zoom. With the graph in focus: arrow keys, "
           + "+ and −, 0 for all, Escape to let go."));
       return;
     }
     const tool = tools[chosen];
-    const parts = [element("h2", { tabindex: "-1" }, tool.id), element("p", {}, tool.description || "No description.")];
+    const head = [element("h2", { tabindex: "-1" }, tool.id), element("p", {}, tool.description || "No description.")];
+    const parts = [];
     if (tool.takes.length) parts.push(...section("Takes", chips(tool.takes)));
     if (tool.gives.length) parts.push(...section("Gives", chips(tool.gives)));
     if (tool.parameters.length) {
@@ -265,28 +376,39 @@
       const rows = Object.entries(given || {}).map(([key, value]) => element("li", {}, `${key}: ${value}`));
       if (rows.length) parts.push(...section(title, element("ul", {}, ...rows)));
     }
-    parts.push(...section(`Can come before it (${near.before.size})`, neighbourList(near.before)));
-    parts.push(...section(`Can come after it (${near.after.size})`, neighbourList(near.after)));
-    $("detail").replaceChildren(...parts);
-    $("detail").scrollTop = 0;
+    if (!editor) {
+      parts.push(...section(`Can come before it (${near.before.size})`, neighbourList(near.before)));
+      parts.push(...section(`Can come after it (${near.after.size})`, neighbourList(near.after)));
+    }
+    const [scrolled, unfolded] = [$("detail").scrollTop, $("detail").querySelector("details")?.open];
+    if (editor) {
+      const fold = element("details", {}, element("summary", {}, "Parameters, result and source"), ...parts);
+      fold.open = described === chosen && unfolded;
+      $("detail").replaceChildren(...head, fold, ...editor.sections(chosen, near));
+    } else {
+      $("detail").replaceChildren(...head, ...parts);
+    }
+    $("detail").scrollTop = described === chosen ? scrolled : 0;
+    described = chosen;
   };
   const listTypes = () => {
     const kinds = [...uses.keys()].sort((a, b) => uses.get(b) - uses.get(a) || (a < b ? -1 : 1));
     $("types").hidden = kinds.length < 2;
-    $("types").querySelector("legend").textContent = byResource ? "Types" : "Parameter types";
+    $("types").querySelector("legend").textContent = store
+      ? `Tools by ${data.group_noun}` : byResource ? "Types" : "Parameter types";
     kinds.forEach((kind) => {
       const box = element("input", { type: "checkbox", checked: "" });
-      const known = types.find((type) => type.name === kind);
+      const known = store || byResource ? types.find((type) => type.name === kind) : null;
       box.addEventListener("change", () => {
         if (box.checked) unchecked.delete(kind); else unchecked.add(kind);
         if (chosen !== null && !passes(chosen)) chosen = null;
         refresh();
       });
-      const counts = byResource && known
+      const counts = known
         ? `${count(known.givers, "tool")}, ${count(known.links, "link")}`
         : count(uses.get(kind), "tool");
-      const name = element("span", {}, kind, " ", element("small", { class: "quiet" }, counts));
-      $("types").append(element("label", {}, box, ...(byResource && known ? [swatch(known.colour)] : []), name));
+      const name = element("span", {}, kind || `no ${data.group_noun}`, " ", element("small", { class: "quiet" }, counts));
+      $("types").append(element("label", {}, box, ...(known ? [swatch(known.colour)] : []), name));
     });
     const without = tools.filter((tool) => !tool.gives.length).length;
     if (byResource && without && without < tools.length) {
@@ -320,6 +442,7 @@
   const keys = {
     ArrowLeft: () => panBy(60, 0), ArrowRight: () => panBy(-60, 0),
     ArrowUp: () => panBy(0, 60), ArrowDown: () => panBy(0, -60),
+    n: () => $("near")?.click(),
     "+": () => zoomBy(1.25), "=": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: showAll,
   };
   $("graph").addEventListener("keydown", (event) => {
@@ -328,7 +451,11 @@
     keys[event.key]();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && event.target !== $("search")) choose(null);
+    if (event.key === "Escape" && event.target !== $("search") && !event.target.closest("dialog")) choose(null);
+  });
+  $("near")?.addEventListener("click", () => {
+    apart = !apart;
+    refresh();
   });
   $("closer").addEventListener("click", keys["+"]);
   $("farther").addEventListener("click", keys["-"]);
@@ -351,10 +478,21 @@
   const title = `${count(tools.length, "tool")}, ${count(data.number_of_links, "link")}`;
   $("title").textContent = title;
   document.title = `Tool graph: ${title}`;
+  const showNote = (links) => {
+    const best = links > data.most_shown
+      ? `The ${data.most_shown.toLocaleString("en")} best of ${count(links, "link")}, and those of the chosen tool. `
+      : `${count(links, "link")}. `;
+    const missing = data.number_of_links > data.links.length
+      ? `The file has ${data.number_of_links.toLocaleString("en")} links; the page has the best. ` : "";
+    $("note").textContent = `${missing}${best}An arrow points to the tool after; the wider, the better the score; dashed: `
+      + "only the order was seen.";
+  };
   $("note").textContent = data.rule === "complete"
     ? "Every tool can follow every other; the links of the chosen tool are shown. An arrow points to the tool after."
     : `${data.show_all ? "" : "The links of the chosen tool are shown. "}An arrow points to the tool after`
       + (byResource ? "; its colour is the type that flows." : ".");
+  const editor = store
+    ? linkEditor(data, store, { element, count, toolLink, refresh, choose, chosen: () => chosen }) : null;
   listTypes();
   paint();
   refresh();

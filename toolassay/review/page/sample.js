@@ -14,14 +14,18 @@ const decisionChip = (record) => {
   return chip(record.stale ? `${words}, on an earlier version` : words, record.stale ? "" : kind);
 };
 
-const reference = (text) => (typeof text === "string" ? /^\s*<node-(\d+)>\s*$/.exec(text)?.[1] : undefined);
+// "<node-0>" and "<node-0>.results[0].id", not "about <node-0>".
+const REFERENCE = /^\s*<node-(\d+)>(?:\.?((?<=\.)[^<>]+|\[[^<>]+))?\s*$/;
+const reference = (text) => (typeof text === "string" ? REFERENCE.exec(text) : null);
 const value = (given, nodes) => {
   if (given === "") return element("span", { class: "missing" }, "empty text");
   if (given === undefined) return element("span", { class: "missing" }, "no value");
-  const to = reference(given);
-  if (to === undefined) return element("span", {}, shown(given));
+  const found = reference(given);
+  if (!found) return element("span", {}, shown(given));
+  const [, to, path] = found;
   const tool = toolOf(nodes[Number(to)]);
-  return element("span", { class: "chip" }, `result of ${to}${tool ? `  ${tool}` : ", which is no node"}`);
+  const what = path ? `${path} of the result of` : "result of";
+  return element("span", { class: "chip" }, `${what} ${to}${tool ? `  ${tool}` : ", which is no node"}`);
 };
 
 const argumentsOf = (node, card, nodes, findings) => {

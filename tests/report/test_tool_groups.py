@@ -1,0 +1,65 @@
+from typing import Any
+
+import pytest
+
+from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import Dependency
+from toolassay.report.style import ACCENT, NEUTRAL
+from toolassay.report.tool_groups import ToolGroups, tool_groups
+from toolassay.tools import Tool, ToolLibrary
+
+
+def groups_of(*tools: dict[str, Any]) -> ToolGroups:
+    library = ToolLibrary([Tool(f"t{number}", **keys) for number, keys in enumerate(tools)])
+    return tool_groups(ToolGraph.of_dependencies(library, []))
+
+
+def test_tools_are_grouped_by_their_first_tag() -> None:
+    tags = [("a", "b"), ("b",), ("b",), ("b", "a"), ()]
+    found = groups_of(*({"tags": own, "source": {"server": f"s{len(own)}"}} for own in tags))
+    assert found.noun == "tag"
+    assert list(found.of.values()) == ["a", "b", "b", "b", ""]
+    # The largest group first, tools without one last and without a colour.
+    assert list(found.colours) == ["b", "a", ""]
+    assert found.colours[""] == NEUTRAL
+
+
+def test_a_tag_that_all_tools_share_is_no_group() -> None:
+    common: dict[str, Any] = {"tags": ("all",)}
+    found = groups_of(*(common | {"source": {"server": name}} for name in "xxy"))
+    assert found.noun == "server"
+    assert list(found.of.values()) == ["x", "x", "y"]
+
+
+def test_a_tag_for_nearly_every_tool_is_no_group() -> None:
+    found = groups_of(*({"tags": (str(n),), "source": {"server": "xy"[n % 2]}} for n in range(9)))
+    assert found.noun == "server"
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["/movie/{id}", "/movie", "/search"], ["movie", "movie", "search"]),
+        (["/v1/movie/{id}", "/v1/movie", "/v1/search"], ["movie", "movie", "search"]),
+        (["/v1", "/v1/movie", "/v2/movie"], ["v1", "v1", "v2"]),
+    ],
+)
+def test_tools_of_one_server_are_grouped_by_the_first_part_of_their_paths_that_differs(
+    paths: list[str], expected: list[str]
+) -> None:
+    found = groups_of(*({"source": {"server": "api", "path": path}} for path in paths))
+    assert found.noun == "path"
+    assert list(found.of.values()) == expected
+
+
+def test_tools_that_nothing_separates_have_one_colour() -> None:
+    found = groups_of({}, {}, {})
+    assert found.noun == ""
+    assert found.colours == {"": ACCENT}
+
+
+def test_links_are_counted_between_groups() -> None:
+    library = ToolLibrary([Tool(name, tags=(name[0],)) for name in ("a1", "a2", "b1", "b2")])
+    pairs = [("a1", "b1"), ("a1", "b2"), ("a1", "a2"), ("b1", "a1")]
+    graph = ToolGraph.of_dependencies(library, [Dependency(*pair) for pair in pairs])
+    assert tool_groups(graph).links(graph) == {("a", "b"): 2, ("a", "a"): 1, ("b", "a"): 1}
