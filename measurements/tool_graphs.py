@@ -1,16 +1,17 @@
 """Graphs derived from schemas: recall of known pairs, time and memory, published links, edges to read.
 
-    python -m measurements.tool_graphs recall OPENAPI.json [GOLD.json] [--schemathesis PYTHON] [--picture FILE]
+    python -m measurements.tool_graphs recall OPENAPI.json [GOLD.json] [--schemathesis PYTHON] [--picture F]
     python -m measurements.tool_graphs size TOOL_DESC... [--cut N]
     python -m measurements.tool_graphs links TOOL_DESC GRAPH_DESC
     python -m measurements.tool_graphs sample GRAPH_DESC [--best 50] [--random 50] [--seed 1]
 
-`recall` derives the links of an OpenAPI document and counts how many of the consecutive pairs of operations of
-a RestBench file (https://github.com/Yifan-Song793/RestGPT) are among the best N. Without GOLD.json it only
-counts links. schemathesis needs an environment of its own (`pip install schemathesis==4.32.*`), whose
-interpreter `--schemathesis` names. `size` measures `toolassay graph` in a process of its own, on a copy of the
-tools; with `--cut N` the first N tools of each file, too. Limits: 60 seconds and 2 GB up to 16,000 tools.
-`links` compares with the links of a published graph. `sample` prints edges as Markdown, to be read.
+`recall` derives the links of an OpenAPI document and counts how many of the consecutive pairs of operations
+of a RestBench file are among the best N: `[{"query": …, "solution": ["GET /search/movie", …]}]`. Without
+GOLD.json it only counts links. schemathesis needs an environment of its own
+(`pip install schemathesis==4.32.*`), whose interpreter `--schemathesis` names. `size` measures
+`toolassay graph` in a process of its own, on a copy of the tools; with `--cut N` the first N tools of each
+file, too. Limits: 60 seconds and 2 GB up to 16,000 tools. `links` compares with the links of a published
+graph. `sample` prints edges as Markdown, to be read.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from toolassay.graph.dependencies import Dependency
 
 Pair = tuple[str, str]
 
@@ -78,7 +83,7 @@ def gold_pairs(value: Iterable[dict[str, Any]]) -> set[Pair]:
     [('GET /a', 'GET /b')]
     """
     solutions = ([call.strip() for call in item["solution"]] for item in value)
-    return {pair for calls in solutions for pair in zip(calls, calls[1:], strict=False) if pair[0] != pair[1]}
+    return {pair for calls in solutions for pair in pairwise(calls) if pair[0] != pair[1]}
 
 
 def found_pairs(pairs: Sequence[Pair], gold: set[Pair], number: int) -> int:
@@ -239,27 +244,29 @@ def links(options: argparse.Namespace) -> int:
     return 0
 
 
+def drawn(links: Iterable[Dependency], seed: int) -> list[Dependency]:
+    """The links in a random order that stays when others are added or removed, so that verdicts stay, too."""
+    return sorted(links, key=lambda link: random.Random(f"{seed}:{link.source}:{link.target}").random())
+
+
 def sample(options: argparse.Namespace) -> int:
     """Print the best links of a graph, and random ones of all, as Markdown."""
     from toolassay.graph import ToolGraph
 
     graph = ToolGraph.load(options.graph_desc)
-    chance = random.Random(options.seed)
     # Of links with equal scores random ones are printed, rather than those of the first tools.
-    shuffled = chance.sample(all_links := list(graph.dependencies()), k=len(all_links))
+    shuffled = drawn(graph.dependencies(), options.seed)
     best = sorted(shuffled, key=lambda link: -link.score)[: options.best]
-    drawn = chance.sample(all_links, k=min(options.random, len(all_links)))
-    print(f"{len(graph):,} tools, {len(all_links):,} links")
-    for title, chosen in (("Best", best), ("Random", drawn)):
+    print(f"{len(graph):,} tools, {len(shuffled):,} links")
+    for title, chosen in (("Best", best), ("Random", shuffled[: options.random])):
         print(f"\n## {title}\n")
         for number, link in enumerate(chosen, start=1):
             flows = ", ".join(f"`{pair.source or 'result'}` → `{pair.target}`" for pair in link.fields)
             print(f"{number}. {link.score:.2f} **{link.source}** → **{link.target}**: {flows}")
             print(f"    - {'; '.join(link.reasons)}")
             for name in (link.source, link.target):
-                print(
-                    f"    - {name}: {shorten(' '.join(graph.library[name].description.split()), 160, placeholder='…')}"
-                )
+                description = " ".join(graph.library[name].description.split())
+                print(f"    - {name}: {shorten(description, 160, placeholder='…')}")
     return 0
 
 
