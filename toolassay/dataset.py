@@ -62,6 +62,7 @@ class Sample:
         links: The links with the type of their resource ("complete" in a temporal graph); at most one per
             input slot.
         fields: In a schema graph, the values that flow through each of `links`; no argument is filled twice.
+        shared: In a schema graph, for each of `links` the arguments of both tools that take the same value.
     """
 
     index: int
@@ -70,6 +71,7 @@ class Sample:
     nodes: tuple[str, ...]
     links: tuple[Link, ...]
     fields: tuple[tuple[FieldPair, ...], ...] = ()
+    shared: tuple[tuple[FieldPair, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

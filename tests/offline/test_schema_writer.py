@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +26,8 @@ SIZES = {"2": 1.0, "3": 1.0, "4": 1.0, "5": 1.0}
 def sample_of(graph: ToolGraph, *links: Dependency, shape: Any = "chain") -> Sample:
     nodes = list(dict.fromkeys(name for one in links for name in (one.source, one.target)))
     plain = tuple(Link(one.source, one.target, one.type) for one in links)
-    return Sample(0, 4, shape, tuple(nodes), plain, tuple(one.fields for one in links))
+    fields, shared = (tuple(getattr(one, name) for one in links) for name in ("fields", "shared"))
+    return Sample(0, 4, shape, tuple(nodes), plain, fields, shared)
 
 
 def written(sample: Sample, library: ToolLibrary = CINEMA.library) -> dict[str, Any]:
@@ -128,10 +130,40 @@ def test_steps_about_one_thing_name_the_same_thing() -> None:
             ),
         ]
     )
-    instruction = written(
-        sample_of(CINEMA, link("get_show", "get_season", ("seasons[].number", "season"))), library
-    )
+    flow = link("get_show", "get_season", ("seasons[].number", "season"))
+    same = replace(flow, shared=(FieldPair("show_id", "show_id"),))
+    instruction = written(sample_of(CINEMA, same), library)
     assert arguments(instruction, 0)["show_id"] == arguments(instruction, 1)["show_id"]
+
+
+def test_a_shared_argument_that_is_a_reference_is_repeated() -> None:
+    number = {"type": "integer"}
+    library = ToolLibrary.from_json(
+        [
+            imported_tool(
+                "find",
+                "Finds a show.",
+                {"query": {"type": "string"}},
+                [],
+                output={"properties": {"id": number}},
+            ),
+            imported_tool(
+                "get_show",
+                "Gets a show.",
+                {"show_id": number},
+                ["show_id"],
+                output={"properties": {"season": number}},
+            ),
+            imported_tool(
+                "get_season", "Gets a season.", {"show_id": number, "season": number}, ["show_id", "season"]
+            ),
+        ]
+    )
+    last = replace(
+        link("get_show", "get_season", ("season", "season")), shared=(FieldPair("show_id", "show_id"),)
+    )
+    instruction = written(sample_of(CINEMA, link("find", "get_show", ("id", "show_id")), last), library)
+    assert arguments(instruction, 2) == {"show_id": "<node-0>.id", "season": "<node-1>.season"}
 
 
 def test_requests_have_no_residue_and_the_critic_accepts_the_plans() -> None:

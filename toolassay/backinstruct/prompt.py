@@ -93,6 +93,8 @@ def _link_lines(sample: Sample, number: int) -> Iterator[str]:
     yield f"Link: {link.source} -> {link.target}"
     for pair in sample.fields[number] if sample.fields else ():
         yield f"  {pair.source or WHOLE_RESULT} -> {pair.target}"
+    for pair in sample.shared[number] if sample.shared else ():
+        yield f"  {pair.source} = {pair.target}"
 
 
 WHOLE_RESULT = "(whole result)"

@@ -52,10 +52,13 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
 
 
 def written_links(sample: Sample) -> list[dict[str, Any]]:
-    """The links of a sample as a record has them; those of a schema graph with the `fields` that flow."""
+    """The links of a sample as a record has them; those of a schema graph with `fields` and `shared`."""
     links: list[dict[str, Any]] = [{"source": link.source, "target": link.target} for link in sample.links]
     for link, pairs in zip(links, sample.fields, strict=False):
         link["fields"] = [pair.to_json() for pair in pairs]
+    for link, pairs in zip(links, sample.shared, strict=False):
+        if pairs:
+            link["shared"] = [pair.to_json() for pair in pairs]
     return links
 
 

@@ -30,6 +30,7 @@ from toolassay.gates.schema.argument_objects import (
     with_value,
 )
 from toolassay.gates.schema.declared_types import kinds_of_type
+from toolassay.gates.wiring_gate import leads_to
 from toolassay.gold import Gold
 from toolassay.graph.dependencies import fields_of
 from toolassay.tools import Tool
@@ -476,4 +477,6 @@ def _agrees(wires: list[tuple[int, int]], gold: Gold, background: Background) ->
             for link in links - ends
             if graph is None or (found := graph.dependency(*link)) is None or not fields_of(found)
         }
+        # A step may repeat an argument of the step before it, which is a reference.
+        ends = {wire for wire in ends if wire in links or not leads_to(*wire, gold.links)}
     return ends == links and all(_fits(source, target, background) for source, target in ends)

@@ -33,7 +33,7 @@ from toolassay.gates.call_repairs import (
 )
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import sample_of
-from toolassay.gates.wiring_gate import order_of_steps
+from toolassay.gates.wiring_gate import leads_to, order_of_steps
 from toolassay.gold import Gold
 
 __all__ = ["Repair", "repair"]
@@ -153,7 +153,8 @@ def _agree(wires: Sequence[Wire], gold: Gold) -> bool:
     if any(source == target or source >= len(tools) for source, target in wires):
         return False
     ends = {(tools[source], tools[target]) for source, target in wires}
-    return gold.record.get("task_links") is None or ends <= set(gold.links)
+    links = set(gold.links)
+    return gold.record.get("task_links") is None or all(end in links or leads_to(*end, links) for end in ends)
 
 
 def _order(wires: Sequence[Wire], gold: Gold) -> list[int] | None:

@@ -43,13 +43,25 @@ class FedArgument(NamedTuple):
 
 
 def fed_arguments(sample: Sample, library: ToolLibrary) -> list[tuple[FedArgument, ...]]:
-    """The fed arguments of each node of a sample, in the order of its nodes."""
+    """The fed arguments of each node of a sample, in the order of its nodes.
+
+    An argument with the same value as a fed argument of an earlier node is fed in the same way.
+    """
     order = {name: number for number, name in enumerate(sample.nodes)}
     fed: list[list[FedArgument]] = [[] for _ in sample.nodes]
     for link, pairs in zip(sample.links, sample.fields, strict=False):
         for pair in pairs:
             giver, taker = library[link.source], library[link.target]
             fed[order[link.target]].append(fed_argument(pair, order[link.source], giver, taker))
+    # Nodes are in topological order: what a source shares is complete before its targets come.
+    for link, pairs in sorted(
+        zip(sample.links, sample.shared, strict=False), key=lambda one: order[one[0].source]
+    ):
+        for pair in pairs:
+            for one in fed[order[link.source]]:
+                if one.place == pair.source:
+                    same = one._replace(parts=parse_path(pair.target))
+                    fed[order[link.target]].append(same)
     return [tuple(arguments) for arguments in fed]
 
 

@@ -88,8 +88,7 @@ class GrowingDag:
         self._fed[link.target, link.type] += 1
         if self.neighbours.fields(link.source, link.target):
             filled = self._filled.setdefault(link.target, set())
-            free = self.neighbours.free_fields(link.source, link.target, filled)
-            filled |= {pair.target for pair in free}
+            filled |= self.neighbours.used(link.source, link.target, filled)
         self._fed_tools.add(link.target)
         self._after[link.source].append(link.target)
 
@@ -203,10 +202,10 @@ def _linked(
         now = state.fed
         if neighbours.fields(source, target):
             filled = [argument for place, argument, _ in now if place == target]
-            free = neighbours.free_fields(source, target, filled)
-            if not free:
+            used = neighbours.used(source, target, filled)
+            if not used:
                 continue
-            now = now | {(target, pair.target, 1) for pair in free}
+            now = now | {(target, argument, 1) for argument in used}
         elif neighbours.limits:
             now = now - {(target, kind, count)} | {(target, kind, count + 1)}
         yield _TreeState(state.tools | {new}, now, (*state.links, NumberedLink(source, target, kind)))

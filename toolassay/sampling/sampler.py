@@ -237,6 +237,9 @@ class Sampler:
         order = {tool: place for place, tool in enumerate(found.nodes)}
         links = sorted(found.links, key=lambda link: (order[link.source], order[link.target]))
         fields = self._fields(found.links) if self.graph.dependency_type == "schema" else {}
+        shared = tuple(
+            self._neighbours.shared(link.source, link.target) if fields.get(link) else () for link in links
+        )
         return Sample(
             index,
             self.seed,
@@ -244,6 +247,7 @@ class Sampler:
             tuple(ids[tool] for tool in found.nodes),
             tuple(Link(ids[source], ids[target], kind) for source, target, kind in links),
             tuple(fields[link] for link in links) if fields else (),
+            shared if any(shared) else (),
         )
 
     def _fields(self, links: Sequence[NumberedLink]) -> dict[NumberedLink, tuple[FieldPair, ...]]:
@@ -252,7 +256,7 @@ class Sampler:
         for link in links:
             taken = filled.setdefault(link.target, set())
             fields[link] = self._neighbours.free_fields(link.source, link.target, taken)
-            taken |= {pair.target for pair in fields[link]}
+            taken |= self._neighbours.used(link.source, link.target, taken)
         return fields
 
 

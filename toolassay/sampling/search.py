@@ -83,18 +83,29 @@ class Neighbours:
         link = self._dependencies.get(source, target) if self._dependencies else None
         return () if link is None else fields_of(link)
 
+    def shared(self, source: int, target: int) -> tuple[FieldPair, ...]:
+        """The arguments of two linked tools that take the same value, in a schema graph."""
+        link = self._dependencies.get(source, target) if self._dependencies else None
+        return () if link is None else link.shared
+
+    def used(self, source: int, target: int, filled: Collection[str]) -> set[str]:
+        """The arguments of `target` that a link fills or shares with `source`; none if it cannot be added."""
+        free = self.free_fields(source, target, filled)
+        return {pair.target for pair in (*free, *(self.shared(source, target) if free else ()))}
+
     def free_fields(self, source: int, target: int, filled: Collection[str]) -> tuple[FieldPair, ...]:
         """The values that can still flow; none if the link competes for a required argument.
 
-        The values of required arguments belong together, such as the ids of a show and of its season.
+        The values of required arguments belong together, such as the ids of a show and of its season. So an
+        argument that is to have the same value as one of the source is not free for another link.
 
         Args:
             source: The tool that gives the values.
             target: The tool that takes them.
             filled: The arguments of the target that other links fill.
         """
-        fields = self.fields(source, target)
-        if not fields:
+        fields, shared = self.fields(source, target), self.shared(source, target)
+        if not fields or len(free_fields(shared, filled)) < len(shared):
             return ()
         free = free_fields(fields, filled)
         required = self._required(target)

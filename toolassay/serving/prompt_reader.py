@@ -25,7 +25,7 @@ from toolassay.tools import ToolLibrary
 
 # Matches "  results[].id -> movie_id", the field below a link, not "Link: a -> b".
 _PAIR = re.compile(r"  (?P<source>.+?) -> (?P<target>.+)")
-_WHOLE_RESULT = "(whole result)"
+_SAME = re.compile(r"  (?P<source>.+?) = (?P<target>.+)")  # matches "  tv_id = tv_id"
 _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
 
 
@@ -65,11 +65,19 @@ class PromptReader:
         ]
         graph = self.graphs.graph("\n".join(nodes), kind, True)
         names = [tool_of_line(node)["id"] for node in nodes]
-        links, flowing = _links(fields["links"], names, graph)
+        links, flowing, shared = _links(fields["links"], names, graph)
         seed, _, index = fields["seed"].rpartition("-")
         pairs = [(link.source, link.target) for link in links]
         shape = shape_of(len(names), pairs)
-        sample = Sample(int(index), int(seed), shape, tuple(names), tuple(links), tuple(flowing))
+        sample = Sample(
+            int(index),
+            int(seed),
+            shape,
+            tuple(names),
+            tuple(links),
+            tuple(flowing),
+            tuple(shared) if any(shared) else (),
+        )
         return BackInstructTask(sample, graph.library, kind, check=bool(fields["check"]))
 
 
@@ -90,10 +98,11 @@ def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
     return critic.critique_of(json.loads(fields["request"]), plan, library, kind)
 
 
-def _links(
-    text: str, names: Sequence[str], graph: ToolGraph
-) -> tuple[list[Link], list[tuple[FieldPair, ...]]]:
-    """The shown links, each with a type, and in a schema graph the values that flow through each.
+_Pairs = list[tuple[FieldPair, ...]]
+
+
+def _links(text: str, names: Sequence[str], graph: ToolGraph) -> tuple[list[Link], _Pairs, _Pairs]:
+    """The shown links, each with a type, and in a schema graph the values that flow and are shared.
 
     The type is the first shared one whose input slot is still free, in a schema graph that of the link.
 
@@ -102,12 +111,16 @@ def _links(
     """
     between = {f"Link: {one} -> {two}": (one, two) for one in names for two in names}
     links: list[Link] = []
-    flowing: list[tuple[FieldPair, ...]] = []
+    flowing: _Pairs = []
+    shared: _Pairs = []
     fed: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
     for line in text.split("\n") if text != "(none)" else []:
         if (pair := _PAIR.fullmatch(line)) and flowing:
-            source = "" if pair["source"] == _WHOLE_RESULT else pair["source"]
+            source = "" if pair["source"] == back_instruct.WHOLE_RESULT else pair["source"]
             flowing[-1] = (*flowing[-1], FieldPair(source, pair["target"]))
+            continue
+        if (pair := _SAME.fullmatch(line)) and shared:
+            shared[-1] = (*shared[-1], FieldPair(pair["source"], pair["target"]))
             continue
         if line not in between:
             raise ValueError(f"not a link: {line}")
@@ -119,4 +132,5 @@ def _links(
         links.append(Link(source, target, kind))
         if graph.dependency_type == "schema":
             flowing.append(())
-    return links, flowing
+            shared.append(())
+    return links, flowing, shared

@@ -406,11 +406,8 @@ class _Result:
 
     def fields(self) -> Iterator[Given]:
         start, path, first = self._unlisted(self.schema, ())
-        waiting = [
-            _Place(
-                path, start, self._named(first, self.about), True, 0, 0, _has_name(first), True, frozenset()
-            )
-        ]
+        owners = self._named(first, self._about_root(start, path))
+        waiting = [_Place(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
         seen: set[tuple[str, bool]] = set()
         while waiting and self.left > 0:
             place = waiting.pop(0)
@@ -477,7 +474,7 @@ class _Result:
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
         if not thing_of(name):
-            owners = self._named(names, place.owners)
+            owners = self._named(names, self.about if place.level == 0 and place.top else place.owners)
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
         thing = thing_of(name)
@@ -504,6 +501,20 @@ class _Result:
         return _Place(
             path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset()
         )
+
+    def _about_root(self, schema: Any, path: tuple[Part, ...]) -> tuple[Owner, ...]:
+        """What the fields of the whole result, or of each of its items, are of.
+
+        The `id` beside the list in the credits of a movie is that of the movie.
+        """
+        lists = [
+            one for one in declared_at(schema, self.schema).values() if "array" in kinds_of(one, self.schema)
+        ]
+        if path or self.is_single or not lists or self.route is None or not self._is_envelope(schema):
+            return self.about
+        parameters = (part.strip("{}") for part in reversed(self.route.parts) if part[:1] == "{")
+        outer = meaning_of(next(parameters, "")).thing
+        return (Owner(outer, BY_PATH, "it is beside a list, and the path names it"),) if outer else ()
 
     def _is_envelope(self, schema: Any) -> bool:
         """Whether an object has little beside lists and objects, as pages of results have."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from toolassay.graph.derive.evidence import ToolFields
 from toolassay.graph.derive.fields import BY_CONTAINER, BY_PATH, IDENTIFYING, Given, Owner
-from toolassay.graph.derive.names import IDENTITIES, Words, word_list
+from toolassay.graph.derive.names import IDENTITIES, Words, meaning_of, word_list
 
 _LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
 _LIKELY, _MARGIN = 0.35, 1.5
@@ -56,6 +56,9 @@ class Shapes:
                 for thing in names:
                     if thing[-1] in wanted:
                         known[given.shape].add(thing)
+        # Things to which a name such as `network_id` refers: a container named after one contains just these.
+        meanings = (meaning_of(taken.path.rpartition(".")[2]) for one in tools for taken in one.taken)
+        self._identified = {one.thing[-1] for one in meanings if one.thing and one.attribute in IDENTITIES}
         self._number = len(objects) or 1
         self._frequency = Counter(name for shape in objects for name in shape)
         self._known = known
@@ -78,6 +81,8 @@ class Shapes:
         if certain == 1.0:
             return given
         known = {owner.thing for owner in given.owners}
+        if any(one.certainty == BY_CONTAINER and one.thing[-1] in self._identified for one in given.owners):
+            return given
         likely = self._recognise(given.shape)
         if not given.own:
             likely = tuple(one for one in likely if one[0] >= _LIKELY)

@@ -28,7 +28,7 @@ from toolassay.offline.writer.phrases import (
 from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
 from toolassay.output_paths import EACH
-from toolassay.tools import Tool, ToolLibrary, is_required
+from toolassay.tools import Tool, ToolLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class SampleCall:
         sources: the earlier nodes on which it depends.
         waits: those of them that feed no slot: it only has to come after them.
         fed: in a schema graph, the arguments that take the result of an earlier node; the last slots.
+        shared: in a schema graph, the arguments that have the value of an earlier node's argument: that node,
+            its argument, and the own one.
     """
 
     tool: Tool
@@ -54,6 +56,7 @@ class SampleCall:
     sources: tuple[int, ...]
     waits: tuple[int, ...]
     fed: tuple[FedArgument, ...] = ()
+    shared: tuple[tuple[int, str, str], ...] = ()
 
 
 def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: DependencyType) -> list[SampleCall]:
@@ -84,7 +87,13 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
         slots += [InputSlot(fed_slot(number), one.source) for number, one in enumerate(fed)]
         sources = tuple(sorted({order[link.source] for link in links}))
         only_waits = tuple(sorted(set(waits) - {slot.source for slot in slots}))
-        calls.append(SampleCall(tool, tuple(slots), sources, only_waits, fed))
+        shared = tuple(
+            (order[link.source], pair.source, pair.target)
+            for link, pairs in zip(sample.links, sample.shared, strict=False)
+            for pair in pairs
+            if link.target == name
+        )
+        calls.append(SampleCall(tool, tuple(slots), sources, only_waits, fed, shared))
     return calls
 
 
@@ -280,12 +289,11 @@ class ClauseWriter:
 
         Steps about one thing name the same thing: the season of a show, and the show.
         """
-        required = {one.name for one in call.tool.parameters if is_required(one, call.tool)}
-        shared: dict[str, str] = {}
-        for source in sorted({one.source for one in call.fed}):
-            known = self._stated[source]
-            shared |= {name: known[name] for name in required & known.keys()}
-        return shared
+        return {
+            target: self._stated[source][argument]
+            for source, argument, target in call.shared
+            if argument in self._stated[source]
+        }
 
     def _origin(self, fed: FedArgument, number: int) -> str:
         """Where a fed argument comes from: "from the first result of searching for movies"."""
