@@ -181,7 +181,8 @@ def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
         if isinstance(parts := schema.get(keyword), list) and parts:
             found = [_kinds_of(part, root, depth + 1) for part in parts[:_MOST_SHOWN]]
             return frozenset().union(*found) if all(found) else frozenset()
-    for part in (schema.get("allOf") or ())[:_MOST_SHOWN] if depth < 4 else ():
+    parts = schema.get("allOf")
+    for part in parts[:_MOST_SHOWN] if depth < 4 and isinstance(parts, list) else ():
         if named := _kinds_of(part, root, depth + 1):
             return named
     implied = {"properties": "object", "items": "array"}
@@ -261,7 +262,8 @@ def _type_name(schema: Any, root: Schema, depth: int) -> str:
             if isinstance(parts := schema.get(keyword), list) and parts:
                 shown = parts[:_MOST_SHOWN]
                 return " | ".join(dict.fromkeys(_type_name(part, root, depth + 1) for part in shown))
-        for part in (schema.get("allOf") or ())[:_MOST_SHOWN]:
+        parts = schema.get("allOf")
+        for part in parts[:_MOST_SHOWN] if isinstance(parts, list) else ():
             if (name := _type_name(part, root, depth + 1)) != "any":
                 return name
     if not names:

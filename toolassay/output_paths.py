@@ -14,12 +14,16 @@ from typing import NamedTuple
 EACH = "[]"
 """The part of a path that stands for the items of a list."""
 
-# One part of a path: ".name", "[3]", ".3", "[*]", "[]", "['odd name']". Not "..", "[x]".
+# One part of a path: ".name", "[3]", ".3", "[*]", "[]", "['odd name']", "['']". Not "..", "[x]".
 _PART = re.compile(
-    r"\.(?P<name>[^\s.\[\]'\"<>]+)|\[(?P<item>\d{1,9}|\*|)\]|\[(?P<quote>['\"])(?P<odd>.+?)(?P=quote)\]"
+    r"\.(?P<name>[^\s.\[\]'\"<>]+)|\[(?P<item>\d{1,9}|\*|)\]|\[(?P<quote>['\"])(?P<odd>.*?)(?P=quote)\]",
+    re.DOTALL,
 )
-# A whole reference: "<node-2>", "<node-0>.results[0].id". Not "<node-x>", "see <node-0>".
-_REFERENCE = re.compile(r"<node-(\d{1,18})>((?:\.[^\s.\[\]'\"<>]+|\[(?:\d{1,9}|\*|)\]|\[(['\"]).+?\3\])*)")
+# A whole reference: "<node-2>", "<node-0>.results[0].id". Not "<node-x>", "see <node-0>". The atomic group
+# ends a quoted name at the first quote with a bracket; without it, n of them in a wrong text take 2^n steps.
+_REFERENCE = re.compile(
+    r"<node-(\d{1,18})>((?:\.[^\s.\[\]'\"<>]+|\[(?:\d{1,9}|\*|)\]|(?>\[(['\"]).*?\3\]))*)", re.DOTALL
+)
 _PLAIN = re.compile(r"[^\s.\[\]'\"<>]+")
 
 Part = str | int
@@ -51,7 +55,7 @@ def reference_text(reference: Reference) -> str:
     >>> reference_text(Reference(0, ("results", EACH, "id")))
     '<node-0>.results[*].id'
     """
-    path = path_text(reference.path).replace(EACH, "[*]")
+    path = path_text(reference.path, each="[*]")
     return f"<node-{reference.node}>{path if path[:1] in ('', '[') else f'.{path}'}"
 
 
@@ -70,14 +74,14 @@ def _parts(text: str) -> tuple[Part, ...]:
         if match["item"] is not None:
             parts.append(int(match["item"]) if match["item"].isdecimal() else EACH)
         else:
-            name = match["odd"] or match["name"]
+            odd, name = match["odd"], match["name"]
             # ".0" is another spelling of "[0]".
-            parts.append(int(name) if match["odd"] is None and name.isdecimal() else name)
+            parts.append(odd if odd is not None else int(name) if name.isdecimal() else name)
     return tuple(parts)
 
 
-def path_text(parts: tuple[Part, ...]) -> str:
-    """The text of a path.
+def path_text(parts: tuple[Part, ...], *, each: str = EACH) -> str:
+    """The text of a path, with `each` for all items of a list.
 
     >>> path_text(("results", EACH, "id")), path_text((EACH, "a b", 0))
     ('results[].id', "[]['a b'][0]")
@@ -85,10 +89,10 @@ def path_text(parts: tuple[Part, ...]) -> str:
     text = ""
     for part in parts:
         if part == EACH or isinstance(part, int):
-            text += EACH if part == EACH else f"[{part}]"
+            text += each if part == EACH else f"[{part}]"
         elif _PLAIN.fullmatch(part) and not part.isdecimal():
             text += f".{part}" if text else part
         else:
-            quote = '"' if "'" in part else "'"
+            quote = '"' if "'" in part and '"]' not in part else "'"
             text += f"[{quote}{part}{quote}]"
     return text

@@ -205,7 +205,9 @@ class Derivation:
     def between(self, source: str, target: str) -> Dependency | None:
         """The link from one tool to another, also one whose score is too low to be derived."""
         first, second = self.library.index(source), self.library.index(target)
-        found = self._matches(first, only=second, least=0.0).get(second)
+        # Weak matches only if there are no others: they are not part of a derived link.
+        found = self._matches(first, only=second).get(second)
+        found = found or self._matches(first, only=second, least=0.0).get(second)
         if first == second or not found:
             return None
         chosen = _chosen(found)
@@ -237,7 +239,8 @@ class Derivation:
 
 def _chosen(matches: dict[str, Match]) -> list[Match]:
     """The matches of a link, the best first, without weak ones and without a field for two arguments."""
-    ranked = sorted(matches.values(), key=lambda one: -one.score)
+    # Of equal ones the least nested, so that the order of the other tools does not matter.
+    ranked = sorted(matches.values(), key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
     least = ranked[0].score * _LEAST_PART
     chosen: list[Match] = []
     for one in ranked:

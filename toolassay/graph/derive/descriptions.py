@@ -37,16 +37,16 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
     if one.verb in ("search", "find", "make", ""):
         for owner in things_of_tool(one.tool, one.route):
             owners.setdefault(owner.thing, owner)
+    listed = _lists(one)
     for found in _RETURNED.finditer(one.tool.description[:2_000]):
         text = _PREPOSITION.split(found["what"])[0]
         for word in words_of(text):
             word = "url" if word in ("link", "uri", "href") else word
             if word in wanted:
-                owners.setdefault((word,), Owner((word,), 0.6, "its description"))
+                owners.setdefault((word,), Owner((word,), 0.75 if listed else 0.6, "its description"))
     known = tuple(owner for owner in owners.values() if owner.thing[-1] in wanted)
     if not known:
         return []
-    listed = _lists(one)
     nothing: frozenset[str] = frozenset()
     return [Given("", known, "", nothing, "", frozenset(), listed, True, 0, nothing, is_described=True)]
 

@@ -28,6 +28,7 @@ _FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
+_NAMING = frozenset({"path", "name", "url", "username", "email"})  # attributes by which a text names a thing
 _NUMBERS = frozenset({"integer", "number"})
 
 
@@ -103,9 +104,8 @@ def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
     if not thing:
         return 0.0
     if given.is_described:
-        return (
-            thing * owner.certainty * (0.9 if taken.attribute in IDENTITIES or not taken.attribute else 0.7)
-        )
+        identifies = not taken.attribute or attribute_fit("id", taken.attribute) > 0
+        return thing * owner.certainty * (0.9 if identifies or taken.attribute in _NAMING else 0.7)
     return thing * owner.certainty * attribute_fit(given.attribute, taken.attribute)
 
 
@@ -137,11 +137,12 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     if given.own and given.listed:
         return False
     identifies = taken.attribute in IDENTITIES or not taken.attribute
+    same = 0.7 if given.is_described else 0.9
     return any(
-        same_thing(owner.thing, one.thing) >= 0.9
+        same_thing(owner.thing, one.thing) >= same
         and (identifies or attribute_fit(given.attribute, one.attribute) >= 0.5)
         for one in source.taken
-        if (one.required or not given.own) and not one.listed
+        if (one.required or not given.own) and (given.is_described or not one.listed)
     )
 
 
@@ -170,10 +171,17 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= _SINGLE
     if best.given.is_described:
         score *= same_server(source, target)
-    if best.taken.attribute not in IDENTITIES | {""} and _missing(source, target, matches):
+    if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
         score *= _SCOPED
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
+
+
+def _lacks_scope(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> bool:
+    """Whether an argument that comes earlier in the target's path must come from elsewhere."""
+    missing = set(_missing(source, target, matches))
+    depth = len(matches[0].taken.route)
+    return any(one.path in missing and 0 < len(one.route) < depth for one in target.needs)
 
 
 def same_server(source: ToolFields, target: ToolFields) -> float:

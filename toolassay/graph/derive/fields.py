@@ -20,7 +20,7 @@ from toolassay.graph.derive.names import (
     word_list,
     words_of,
 )
-from toolassay.output_paths import EACH, Part, path_text
+from toolassay.output_paths import EACH, Part, parse_path, path_text
 from toolassay.tools import Tool
 
 # Bounds on what is read of one tool.
@@ -241,7 +241,9 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
         ]
     found: list[Taken] = []
     waiting: list[tuple[tuple[Part, ...], Any, bool, int]] = [((), schema, True, 0)]
-    while waiting and len(found) < _MOST_ARGUMENTS:
+    left = _MOST_ARGUMENTS  # objects to look into
+    while waiting and len(found) < _MOST_ARGUMENTS and left:
+        left -= 1
         place, part, needed, depth = waiting.pop(0)
         for one in properties_at(part, schema):
             path, inner = (*place, one.name), one.schema
@@ -253,8 +255,9 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
                 is_list = "object" not in kinds
                 inside = (*path, EACH) if is_list else path
-                if not thing_of(one.name):  # an envelope such as `data`
-                    waiting.append((inside, items if is_list else inner, True, depth))
+                if not thing_of(one.name):  # an envelope such as `data`, which may contain itself
+                    if len(path) < _DEEPEST_RESULT:
+                        waiting.append((inside, items if is_list else inner, True, depth))
                 else:
                     waiting.append((inside, items if is_list else inner, required, depth + 1))
                 continue
@@ -279,16 +282,25 @@ def _named_things(tool: Tool) -> list[Taken]:
     ]
 
 
+_NEW = frozenset({"name", "id", "path", "title", ""})
+"""Attributes that a tool which creates a thing gives it."""
+
+
 def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
-    bare = meaning_of(re.split(r"[.\[\]]+", taken.path)[-1]).thing == () and bool(taken.attribute)
+    name = str(parse_path(taken.path)[-1])
+    bare = meaning_of(name).thing == () and bool(taken.attribute)
     makes = verb_of(tool, route) == "make"
     # What a tool changes or sets as often as it refers to a thing by it.
     describing = word_list("describing attributes")
     # The `id` or `name` of what a tool creates is new, `ids` are those of other things. A tool without a path
     # may refer to a thing by its name.
-    is_plural = taken.listed or taken.path[-1:].casefold() == "s"
+    is_plural = taken.listed or name[-1:].casefold() == "s"
     is_new = makes and not is_plural
+    own = things_of_tool(tool, route)
+    names_own = bool(own) and own[0].thing[-len(taken.thing) :] == taken.thing and taken.attribute in _NEW
+    if names_own and is_new and route is None:
+        return True  # `branch_name` of "create_branch"
     if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
         return True
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
@@ -443,7 +455,8 @@ class _Result:
                 if isinstance(title := resolved.get("title"), str):
                     names.append(title)
                 for keyword in ("allOf", "anyOf", "oneOf"):
-                    for one in resolved.get(keyword) or ():
+                    parts = resolved.get(keyword)
+                    for one in parts if isinstance(parts, list) else ():
                         if isinstance(one, Mapping) and isinstance(one.get("$ref"), str):
                             names.append(one["$ref"].rpartition("/")[2])
                 if "array" in kinds_of(resolved, self.schema) and isinstance(resolved.get("items"), Mapping):
@@ -474,7 +487,11 @@ class _Result:
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
         if not thing_of(name):
-            owners = self._named(names, self.about if place.level == 0 and place.top else place.owners)
+            around = self.about if place.level == 0 and place.top else place.owners
+            if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
+                # "entities" may be just a list, or the entities that `entity_name` names.
+                around = (*around, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
+            owners = self._named(names, around)
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
         thing = thing_of(name)

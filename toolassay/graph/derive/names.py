@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 Words = tuple[str, ...]
 
-# The words of a name: "movieId", "movie_ids", "HTTPServer", "sha256". Not punctuation.
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+# The words of a name: "movieId", "movieIDs", "movie_ids", "HTTPServer", "sha256". Not punctuation.
+_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 # Endings that may be those of an irregular plural: "people", "children", "indices", "criteria".
 _PLURALS = ("s", "ren", "ople", "ices", "ia", "ae")
 
@@ -50,17 +50,21 @@ def words_of(name: str) -> Words:
 
 @lru_cache(maxsize=50_000)
 def _word(word: str) -> str:
-    """A word in singular."""
+    """A word in singular, spelled out: "repo" and "repos" are both a "repository"."""
+    known = _data()["abbreviations"]
+    single = word if word in known else _singular(word)
+    return str(known.get(single, single))
+
+
+def _singular(word: str) -> str:
     from simplemma import lemmatize
 
-    if word in (known := _data()["abbreviations"]):
-        return str(known[word])
-    if len(word) < 3 or not word.endswith(_PLURALS):
+    if len(word) < 3 or not word.endswith(_PLURALS) or word in word_list("singular"):
         return word
     if word[:-1] in IDENTITIES or word[:-1] in ("url", "uri"):
         return word[:-1]
     found = lemmatize(word, lang="en")
-    if found != word or word in word_list("singular") or not word.endswith("s"):
+    if found != word or not word.endswith("s"):
         return found.lower()
     if word.endswith(("ss", "us", "is")):
         return word

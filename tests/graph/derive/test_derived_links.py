@@ -1,0 +1,278 @@
+"""Which tools are linked, through which fields, and which links are the more certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from graph.derive.libraries import (
+    DETAIL,
+    FILM,
+    FILMS,
+    NUMBER,
+    REVIEW,
+    REVIEWS,
+    SEARCH,
+    TEXT,
+    library_of,
+    links_of,
+    many,
+    mcp_tool,
+    operation,
+    pairs_of,
+    record,
+)
+from toolassay.graph.derive import Derivation, explain
+
+UUID = {"type": "string", "format": "uuid"}
+EMAIL = {"type": "string", "format": "email"}
+FILM_LIST = operation("GET /films", many(record("id", "title")))
+FILM_OF_ID = operation("GET /film", needs={"film_id": TEXT})
+CREATE = operation("POST /orders", record("id", "status"), needs={"product": TEXT})
+ORDER = {"order_id": TEXT}
+
+
+def score(source: Mapping[str, Any], target: Mapping[str, Any], *others: Mapping[str, Any]) -> float:
+    """The score of the link between two tools; 0 if there is none."""
+    link = links_of(source, target, *others).get((source["id"], target["id"]))
+    return link.score if link else 0.0
+
+
+def test_a_search_leads_to_a_detail_and_that_to_what_is_within() -> None:
+    links = links_of(*FILMS)
+    assert {pair: pairs_of(link) for pair, link in links.items()} == {
+        (SEARCH["id"], DETAIL["id"]): [("results[].id", "movie_id")],
+        (SEARCH["id"], REVIEWS["id"]): [("results[].id", "movie_id")],
+        (REVIEWS["id"], REVIEW["id"]): [("results[].id", "review_id")],
+    }
+    link = links[SEARCH["id"], DETAIL["id"]]
+    assert (link.type, link.kind, link.origin) == ("movie_id", "dependency", "schema")
+    assert link.score > 0.85
+    assert "`movie_id` is required" in link.reasons
+
+
+def test_a_detail_that_echoes_its_argument_leads_nowhere() -> None:
+    other = operation("GET /movie/{movie_id}/credits", record(id=NUMBER))
+    assert not links_of(DETAIL, other)
+    # The films alike are others.
+    alike = operation("GET /movie/{movie_id}/similar", record(results=many({**FILM, "title": "Movie"})))
+    assert score(alike, other) > 0.5
+
+
+def test_a_foreign_key_leads_to_the_detail_of_the_other_thing() -> None:
+    reviews = operation("GET /reviews", many(record("id", "text", movie_id=NUMBER)))
+    link = links_of(reviews, DETAIL)[reviews["id"], DETAIL["id"]]
+    assert pairs_of(link) == [("[].movie_id", "movie_id")]
+    assert "have the same name" in link.reasons[0]
+
+
+def test_what_was_created_can_be_read_and_deleted_but_not_used_after() -> None:
+    read = operation("GET /orders/{order_id}", record("id"), needs=ORDER)
+    delete = operation("DELETE /orders/{order_id}", record("id", "order_id"), needs=ORDER)
+    links = links_of(CREATE, read, delete)
+    assert set(links) == {(CREATE["id"], read["id"]), (CREATE["id"], delete["id"])}
+    assert pairs_of(links[CREATE["id"], read["id"]]) == [("id", "order_id")]
+
+
+def test_a_removal_gives_nothing() -> None:
+    archive = mcp_tool("archive_order", record("order_id"), needs={"day": TEXT})
+    assert not links_of(archive, mcp_tool("get_order", needs=ORDER))
+    assert not links_of(mcp_tool("delete_order", needs={"day": TEXT}), mcp_tool("get_order", needs=ORDER))
+
+
+@pytest.mark.parametrize(
+    ("given", "taken", "least", "most"),
+    [
+        (TEXT, TEXT, 0.8, 1),
+        (UUID, UUID, 0.8, 1),
+        ({}, TEXT, 0.8, 1),
+        ({"type": ["string", "null"]}, TEXT, 0.8, 1),
+        (NUMBER, {"type": "number"}, 0.7, 0.82),
+        (NUMBER, TEXT, 0.6, 0.8),
+        (TEXT, NUMBER, 0.2, 0.5),
+        (UUID, EMAIL, 0.2, 0.5),
+        (TEXT, {"type": "string", "enum": ["a"]}, 0.2, 0.5),
+        ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, 0.8, 1),
+        ({"enum": ["a"]}, {"enum": ["b"]}, 0, 0),
+        ({"type": "boolean"}, NUMBER, 0, 0),
+    ],
+)
+def test_types_formats_and_values_must_agree(given: Any, taken: Any, least: float, most: float) -> None:
+    source = operation("GET /films", many(record(id=given)))
+    assert least <= score(source, operation("GET /film", needs={"film_id": taken})) <= most
+
+
+def test_several_fields_flow_through_one_link() -> None:
+    found = record("name", owner=record("login"))
+    search = operation("GET /search/repositories", record(items=many(found)), needs={"q": TEXT})
+    needs = {"owner": TEXT, "repo": TEXT}
+    commits = operation("GET /repos/{owner}/{repo}/commits", many(record("sha")), needs=needs)
+    commit = operation("GET /repos/{owner}/{repo}/commits/{sha}", record("sha"), needs={**needs, "sha": TEXT})
+    links = links_of(search, commits, commit)
+    both = {("items[].owner.login", "owner"), ("items[].name", "repo")}
+    assert set(pairs_of(links[search["id"], commits["id"]])) == both
+    assert pairs_of(links[commits["id"], commit["id"]]) == [("[].sha", "sha")]
+    # What the first of two calls was asked with is known at the second; a search does not know the commit.
+    link = links[commits["id"], commit["id"]]
+    assert [pair.target for pair in link.shared] == ["owner", "repo"]
+    assert link.reasons[-1] == "`owner`, `repo`: the one that the source was asked with"
+    assert links[search["id"], commit["id"]].reasons[-1] == "`sha` must come from elsewhere"
+    assert links[search["id"], commit["id"]].score < links[search["id"], commits["id"]].score
+
+
+def test_a_field_fills_one_argument() -> None:
+    accounts = operation("GET /accounts", many(record(id=NUMBER)))
+    transfer = operation("POST /transfers", needs={"from_account_id": NUMBER, "to_account_id": NUMBER})
+    link = links_of(accounts, transfer)[accounts["id"], transfer["id"]]
+    assert pairs_of(link) == [("[].id", "from_account_id")]
+    assert link.reasons[-1] == "`to_account_id` must come from elsewhere"
+
+
+def test_a_list_of_ids_is_filled_by_the_ids_of_a_list() -> None:
+    genres = operation("GET /genres", many(record(id=NUMBER)))
+    discover = operation("GET /discover", needs={"genre_ids": many(NUMBER)})
+    assert pairs_of(links_of(genres, discover)[genres["id"], discover["id"]]) == [("[].id", "genre_ids")]
+
+
+def test_a_required_argument_is_more_certain_than_an_optional_one() -> None:
+    assert (
+        score(FILM_LIST, FILM_OF_ID) > score(FILM_LIST, operation("GET /film", takes={"film_id": TEXT})) > 0
+    )
+
+
+def test_a_search_is_more_certain_than_a_mention_in_passing() -> None:
+    rentals = operation("GET /rentals", many(record("id", movie=record(id=NUMBER))))
+    links = links_of(SEARCH, rentals, DETAIL)
+    found, passing = (links[one["id"], DETAIL["id"]].score for one in (SEARCH, rentals))
+    assert found > passing > 0.3
+
+
+def test_an_id_is_more_certain_than_a_name() -> None:
+    assert score(FILM_LIST, FILM_OF_ID) > score(operation("GET /films", many(record("name"))), FILM_OF_ID)
+
+
+def test_a_list_is_more_certain_than_one_thing() -> None:
+    one = operation("GET /film/latest", record("id"))
+    assert score(FILM_LIST, FILM_OF_ID) > score(one, FILM_OF_ID) > 0
+
+
+def test_a_collection_of_the_same_path_is_more_certain_than_another_of_the_name() -> None:
+    lists = [operation(f"GET /{kind}/chapters", many(record(id=NUMBER))) for kind in ("book", "club")]
+    details = [operation(f"GET /{kind}/chapters/{{chapter_id}}") for kind in ("book", "club")]
+    links = links_of(*lists, *details)
+    for one, (listing, detail) in enumerate(zip(lists, details, strict=True)):
+        own = links[listing["id"], detail["id"]].score
+        assert own > links[lists[1 - one]["id"], detail["id"]].score > 0
+
+
+def test_an_object_is_recognised_by_its_fields() -> None:
+    person = record("name", "known_for", "gender", "profile_path", id=NUMBER)
+    detail = operation("GET /person/{person_id}", person)
+    credit = operation("GET /movie/{movie_id}/credits", record(cast=many(person)))
+    link = links_of(detail, credit)[credit["id"], detail["id"]]
+    assert pairs_of(link) == [("cast[].id", "person_id")]
+    assert "it has the fields of a person" in link.reasons[0]
+
+
+def test_common_fields_are_not_recognised() -> None:
+    plain = record("name", id=NUMBER)
+    detail = operation("GET /person/{person_id}", plain)
+    credit = operation("GET /movie/{movie_id}/credits", record(cast=many(plain)))
+    assert not links_of(detail, credit)
+    # One uncommon field of both is not enough.
+    more = record("name", "gender", "label", "size", id=NUMBER)
+    detail = operation("GET /person/{person_id}", record("name", "gender", "birthday", id=NUMBER))
+    assert not links_of(detail, operation("GET /movie/{movie_id}/credits", record(cast=many(more))))
+
+
+def test_an_argument_that_every_tool_takes_counts_little() -> None:
+    teams = operation("GET /teams", many(record("id")))
+    target = operation("GET /a0", needs={"team_id": TEXT})
+    with_team = [operation(f"GET /a{n}", needs={"team_id": TEXT}) for n in range(1, 40)]
+    without = [operation(f"GET /b{n}", needs={"film_id": TEXT}) for n in range(1, 40)]
+    assert score(teams, target, *with_team) < 0.6 * score(teams, target, *without[:30])
+    assert score(teams, target, *with_team) > 0
+
+
+# Tools without output schemas
+
+
+NOTES = mcp_tool("search_notes", needs={"query": TEXT}, description="Searches the notes.")
+NOTE = mcp_tool("read_note", needs={"note_id": TEXT}, description="Reads one of the notes.")
+
+
+def test_tools_without_output_schema_have_weaker_links_from_their_names() -> None:
+    link = links_of(NOTES, NOTE)["search_notes", "read_note"]
+    assert (link.origin, link.type, pairs_of(link)) == ("description", "note_id", [("", "note_id")])
+    with_schema = {**NOTES, "output_schema": many(record("id", "text"))}
+    assert 0.3 < link.score < score(with_schema, NOTE)
+    assert links_of(with_schema, NOTE)["search_notes", "read_note"].origin == "schema"
+
+
+def test_what_a_description_says_that_a_tool_returns_is_given() -> None:
+    target = mcp_tool("open_it", needs={"folder_id": TEXT})
+    assert score(mcp_tool("scan", description="Lists all folders in a path."), target) > 0.2
+    assert not score(mcp_tool("scan", description="Counts bytes in the folders."), target)
+    assert not score(mcp_tool("scan", description="Lists users by folder."), target)
+
+
+def test_tools_of_different_servers_are_linked_with_less_trust() -> None:
+    elsewhere = {**NOTE, "source": {**NOTE["source"], "server": "another"}}
+    assert 0 < score(NOTES, elsewhere) < score(NOTES, NOTE)
+
+
+def test_a_description_that_names_another_tool_links_them() -> None:
+    uid = {"type": "string", "description": "The uid that take_snapshot returned."}
+    snapshot = mcp_tool("take_snapshot", description="Shows the page.")
+    link = links_of(snapshot, mcp_tool("press", needs={"uid": uid}))["take_snapshot", "press"]
+    assert link.reasons[0] == "the description of `uid` names `take_snapshot`"
+    assert link.origin == "description"
+    assert not score(
+        mcp_tool("snapshot"), mcp_tool("press", needs={"uid": {**uid, "description": "A snapshot."}})
+    )
+
+
+# Explanations
+
+
+def test_an_explanation_of_a_link_has_its_score_its_fields_and_its_reasons() -> None:
+    library = library_of(*FILMS)
+    link = links_of(*FILMS)[SEARCH["id"], DETAIL["id"]]
+    lines = explain(library, SEARCH["id"], DETAIL["id"])
+    assert lines == [f"score {link.score:.2f} from schema", "results[].id → movie_id", *link.reasons]
+
+
+def test_the_whole_result_is_named_in_an_explanation() -> None:
+    assert explain(library_of(NOTES, NOTE), "search_notes", "read_note")[1] == "the whole result → note_id"
+
+
+def test_an_explanation_of_no_link_says_what_is_given_taken_and_not_compared() -> None:
+    lines = explain(library_of(*FILMS), REVIEW["id"], SEARCH["id"])
+    assert lines == [
+        "no field of the result fits an argument",
+        f"{REVIEW['id']} gives the id of a review",
+        f"{SEARCH['id']} takes nothing that another tool could give",
+        "not compared, because they are settings or free text: query, page",
+    ]
+    lines = explain(library_of(*FILMS), SEARCH["id"], REVIEW["id"])
+    assert f"{REVIEW['id']} takes `review_id` (the id of a review)" in lines
+
+
+def test_a_link_that_is_too_weak_is_explained_as_none() -> None:
+    title = operation("GET /films", many(record("title")))
+    by_name = operation("GET /film", takes={"film_key": EMAIL})
+    source = operation("GET /films", many(record(id=UUID)))
+    assert not links_of(source, by_name)
+    assert explain(library_of(source, by_name), source["id"], by_name["id"])[0].endswith(": not a link")
+    assert explain(library_of(title, by_name), title["id"], by_name["id"])[0].startswith("no field")
+
+
+def test_an_explanation_has_only_the_fields_of_the_derived_link() -> None:
+    """The second field alone is too weak for a link (formats differ), and must not raise the score."""
+    source = operation("GET /films", many(record("id", genre_id=UUID)))
+    target = operation("GET /film", takes={"film_id": NUMBER, "genre_id": EMAIL})
+    (link,) = links_of(source, target).values()
+    assert pairs_of(link) == [("[].id", "film_id")]
+    assert Derivation(library_of(source, target)).between(source["id"], target["id"]) == link
