@@ -41,8 +41,8 @@ def build_folder(path: Path) -> Path:
 def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
     """The links that follow from the schemas."""
     links = [BENCH, WEAK, NOTES]
-    monkeypatch.setattr("toolassay.stages.schema_links.derive_dependencies", lambda *_, **__: list(links))
-    monkeypatch.setattr("toolassay.stages.schema_links.explain", lambda *_: ["`benches[]` fits"])
+    monkeypatch.setattr("toolassay.stages.schema_links.Derivation.links", lambda _: iter(links))
+    monkeypatch.setattr("toolassay.stages.schema_links.Derivation.explain", lambda *_: ["`benches[]` fits"])
     return links
 
 
@@ -77,7 +77,7 @@ def test_links_above_the_threshold_are_written_and_counted(folder: Path, capsys:
     assert links(folder) == {("find_benches", "book_bench"): BENCH, ("book_bench", "search-notes"): NOTES}
     assert "graph_desc.json: written (8 tools, 2 links, schema)" in done.out
     assert "links by origin: 2 schema" in done.out
-    assert "left out by --min_confidence 0.3: 1 link" in done.out
+    assert "left out by --min_confidence 0.4: 1 link" in done.out
     assert "up to date" in graph(capsys, folder).out
     assert names(folder) == {"tool_desc.json", "benchmark.json", "graph_desc.json"}
 
@@ -284,7 +284,7 @@ def test_explain_says_why_there_is_no_link(folder: Path, capsys: Capture) -> Non
     weak = ("--explain", "find_benches", "search-notes")
     out = graph(capsys, folder, *weak).out
     assert "no link from find_benches to search-notes" in out
-    assert "score 0.20 is below --min_confidence 0.3" in out
+    assert "score 0.20 is below --min_confidence 0.4" in out
     limit = ("--min_confidence", "0", "--max_edges_per_tool", "1")
     assert (
         "--max_edges_per_tool 1 keeps better links of find_benches"

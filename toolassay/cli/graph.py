@@ -42,7 +42,7 @@ def _pairs(name: str, text: str) -> Any:
         "min_confidence",
         type=options.FloatRange(0, 1),
         default=None,
-        help="Least score of a link [default: 0.3]. Links that were added or pinned are always kept.",
+        help="Least score of a link [default: 0.4]. Links that were added or pinned are always kept.",
     ),
     options.option(
         "max_edges_per_tool",

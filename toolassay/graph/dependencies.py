@@ -20,7 +20,7 @@ Origin = Literal["schema", "description", "trace", "user", "critic"]
 ORDER = "order"
 """The type of a link that carries no value: one tool was observed after another."""
 
-DEFAULT_MIN_CONFIDENCE = 0.3
+DEFAULT_MIN_CONFIDENCE = 0.4
 """Least score of the links that `graph` writes."""
 
 

@@ -41,7 +41,7 @@ class LinkOptions:
     """Options of the links of a schema graph.
 
     Attributes:
-        min_confidence: Least score; None for 0.3. Links that a person added or pinned are always kept.
+        min_confidence: Least score; None for 0.4. Links that a person added or pinned are always kept.
         max_edges_per_tool: Maximum number of links from each tool, the best; None for no limit.
         traces: Files of recorded calls (`toolassay.graph.recorded_calls`). Their links are stored in
             `graph_traces.json` and used until other files are given.

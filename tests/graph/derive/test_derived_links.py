@@ -91,7 +91,7 @@ def test_a_removal_gives_nothing() -> None:
         ({"type": ["string", "null"]}, TEXT, 0.8, 1),
         (NUMBER, {"type": "number"}, 0.7, 0.82),
         (NUMBER, TEXT, 0.6, 0.8),
-        (TEXT, NUMBER, 0.2, 0.5),
+        (TEXT, NUMBER, 0.5, 0.75),
         (UUID, EMAIL, 0.2, 0.5),
         (TEXT, {"type": "string", "enum": ["a"]}, 0.2, 0.5),
         ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, 0.8, 1),

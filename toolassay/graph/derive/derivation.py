@@ -29,7 +29,7 @@ from toolassay.tools import ToolLibrary
 LEAST = 0.2
 """Links with a lower score are not derived at all."""
 _MOST_LINKS = 60  # links from one tool
-_COMMON = 25  # tools that may give a thing in passing before that says little
+_COMMON = 10  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 _OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
 _LEAST_PART = 0.5  # of the best match that a further field must reach
@@ -221,6 +221,10 @@ class Derivation:
         if link is not None:
             flows = [f"{pair.source or 'the whole result'} → {pair.target}" for pair in link.fields]
             verdict = "" if link.score >= LEAST else f", less than {LEAST}: not a link"
+            if not verdict and all(
+                one.target != target for one in self._links_of(self.library.index(source))
+            ):
+                verdict = f", but not among the {_MOST_LINKS} best links of {source}"
             return [f"score {link.score:.2f} from {link.origin}{verdict}", *flows, *link.reasons]
         given = dict.fromkeys(
             in_words(owner.thing, one.attribute) for one in first.given for owner in one.owners[:1]

@@ -14,19 +14,23 @@ from toolassay.tools import Tool
 
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95
-_DESCRIBED = 0.75  # of that for a result without a schema
-_EMBEDDED = 0.82  # an object inside what the tool is about
+_DESCRIBED = 0.88  # of that for a result without a schema
+_EMBEDDED = 0.75  # an object inside what the tool is about
+_REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _DEEPER = 0.85  # each further object around the field
 _OPTIONAL = 0.85
+_VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
+_UNDONE = 0.6  # what a tool creates is rarely removed next
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
+_LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
 _NAMING = frozenset({"path", "name", "url", "username", "email"})  # attributes by which a text names a thing
 _NUMBERS = frozenset({"integer", "number"})
@@ -83,7 +87,9 @@ def type_fit(given: Given, taken: Taken) -> float:
         return 0.4
     if given.format and taken.format and given.format != taken.format and "string" in given.kinds:
         return 0.3
-    return _kind_fit(given.kinds, taken.kinds)
+    fit = _kind_fit(given.kinds, taken.kinds)
+    # Documents often declare ids carelessly, but a title is no number.
+    return max(fit, _LOOSE_ID) if fit and given.attribute in IDENTITIES else fit
 
 
 def _kind_fit(given: frozenset[str], taken: frozenset[str]) -> float:
@@ -94,7 +100,7 @@ def _kind_fit(given: frozenset[str], taken: frozenset[str]) -> float:
     if "string" in taken and given & _NUMBERS:
         return 0.9
     if "string" in given and taken & _NUMBERS:
-        return 0.4
+        return 0.3
     return 0.0
 
 
@@ -118,11 +124,11 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     if given.is_described:
         score *= _DESCRIBED
     elif not given.own:
-        score *= _EMBEDDED
+        score *= _EMBEDDED if source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
     score *= _DEEPER ** max(0, given.depth - 1)
-    score *= 1.0 if taken.required else _OPTIONAL
+    score *= 1.0 if taken.required else _OPTIONAL if given.attribute or taken.attribute else _VAGUE
     if is_echo(source, given, owner, taken):
         score *= _ECHO
     return Match(score, given, taken, owner)
@@ -173,6 +179,8 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= same_server(source, target)
     if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
         score *= _SCOPED
+    if source.verb == "make" and target.verb == "remove":
+        score *= _UNDONE
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
 
@@ -190,8 +198,8 @@ def same_server(source: ToolFields, target: ToolFields) -> float:
 
 
 def with_similarity(score: float, similarity: float, *, is_described: bool) -> float:
-    """A score, lowered for tools whose descriptions differ: by at most 4 %, or 25 % without schemas."""
-    least = 0.75 if is_described else 0.96
+    """A score, lowered for tools whose descriptions differ: by at most 4 %, or 20 % without schemas."""
+    least = 0.8 if is_described else 0.96
     return score * (least + (1 - least) * min(1.0, similarity / _SIMILAR))
 
 

@@ -70,7 +70,9 @@ IDENTIFYING = IDENTITIES | {"name", "slug", "key"}
 
 
 BY_PATH = 0.95
-"""The certainty of an owner known by the path of the operation."""
+"""The certainty of an owner known by the last part of the operation's path."""
+BY_PATH_BEFORE = 0.9
+"""That of one known by the part before it."""
 BY_CONTAINER = 0.93
 """The certainty of an owner known by the name of the object or list around a field."""
 
@@ -185,7 +187,9 @@ def verb_of(tool: Tool, route: Route | None) -> str:
     last = words_of(route.fixed[-1]) if route.fixed else ()
     if any(_verbs().get(word) == "remove" for word in last):
         return "remove"
-    return "change" if route.ends_in_parameter else "make"
+    # "/projects/{id}/addMembers" and "/tasks/{id}/duplicate" act on what is there.
+    acts = len(route.parts) > len(route.fixed) and bool(last) and last[0] in _verbs()
+    return "change" if acts or route.ends_in_parameter else "make"
 
 
 def name_words(tool: Tool) -> Words:
@@ -201,9 +205,11 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
             if part[:1] == "{":
                 if found:  # "credits" in "/movie/{id}/credits": they are not movies
                     break
+            elif found and part.casefold() in word_list("myself"):
+                break  # "/me/playlists" is about playlists
             elif thing := ("user",) if part.casefold() in word_list("myself") else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
-                found.append(Owner(thing, BY_PATH - 0.05 if found else BY_PATH, f"the path names `{part}`"))
+                found.append(Owner(thing, BY_PATH_BEFORE if found else BY_PATH, f"the path names `{part}`"))
             if len(found) == 2:
                 break
         return tuple(found)
@@ -483,22 +489,23 @@ class _Result:
         self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
     ) -> _Place:
         level, named = place.level + 1, _has_name(names)
+        is_list = EACH in path[len(place.path) :]
         if is_transparent(name):
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
         if not thing_of(name):
-            around = self.about if place.level == 0 and place.top else place.owners
+            owners = self.about if place.level == 0 and place.top else place.owners
             if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
                 # "entities" may be just a list, or the entities that `entity_name` names.
-                around = (*around, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
-            owners = self._named(names, around)
+                owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
+            owners = self._named(names, owners)
             named = named or place.named
             return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
         thing = thing_of(name)
-        own = place.own and any(owner.thing[-1:] == thing[-1:] for owner in self.about)
+        own = place.own and any(owner.thing == thing for owner in self.about)
         if place.top:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
-            listed = EACH in path and not self.is_single and self._is_envelope(place.schema)
+            listed = is_list and not self.is_single and self._is_envelope(place.schema)
             own = own or listed or not self._identifies(place.schema)
         why = f"it is in `{name}`"
         others = [
@@ -508,7 +515,7 @@ class _Result:
         if (
             place.depth == 0
             and place.own
-            and EACH in path
+            and is_list
             and not names
             and len(declared_at(schema, self.schema)) > 2
         ):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from toolassay.graph.derive.evidence import ToolFields
-from toolassay.graph.derive.fields import BY_CONTAINER, BY_PATH, IDENTIFYING, Given, Owner
+from toolassay.graph.derive.fields import BY_CONTAINER, BY_PATH_BEFORE, IDENTIFYING, Given, Owner
 from toolassay.graph.derive.names import IDENTITIES, Words, meaning_of, word_list
 
 _LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
@@ -48,7 +48,7 @@ class Shapes:
                     owner.thing
                     for owner in given.owners
                     # The name of a container may be a role, such as `cast`.
-                    if owner.certainty >= (BY_PATH - 0.05 if listed else 1.0)
+                    if owner.certainty >= (BY_PATH_BEFORE if listed else 1.0)
                     and owner.certainty != BY_CONTAINER
                 }
                 if single and given.own and not given.listed and given.depth == 0:
