@@ -15,18 +15,19 @@ from toolassay.tools import Tool
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95
 _DESCRIBED = 0.88  # of that for a result without a schema
-_EMBEDDED = 0.75  # an object inside what the tool is about
+_EMBEDDED = 0.7  # an object inside what the tool is about
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _DEEPER = 0.85  # each further object around the field
 _OPTIONAL = 0.85
 _VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
+_OTHER_PARENT = 0.4  # a collection of the same name within another one
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
-_UNDONE = 0.6  # what a tool creates is rarely removed next
+_UNDONE = 0.5  # what a tool creates is rarely removed next
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
-_VERBS = {"search": 1.0, "find": 0.94, "make": 0.9, "": 0.9, "change": 0.8, "remove": 0.1}
+_VERBS = {"search": 1.0, "find": 0.94, "make": 0.8, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
@@ -128,7 +129,9 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     if not score:
         return None
     score *= _DEEPER ** max(0, given.depth - 1)
-    score *= 1.0 if taken.required else _OPTIONAL if given.attribute or taken.attribute else _VAGUE
+    if not taken.required and taken.path:
+        vague = not given.attribute and not taken.attribute and not given.is_described
+        score *= _VAGUE if vague else _OPTIONAL
     if is_echo(source, given, owner, taken):
         score *= _ECHO
     return Match(score, given, taken, owner)
@@ -140,8 +143,9 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     An item of a list has an id of its own: the films similar to a film are others. An email address of a user
     is news to who asked with the user's id; another name of the user is not.
     """
-    if given.own and given.listed:
-        return False
+    if given.own and given.listed and not given.is_described:
+        # Unless the items are those whose ids were given.
+        return any(one.listed and one.required and same_thing(owner.thing, one.thing) for one in source.taken)
     identifies = taken.attribute in IDENTITIES or not taken.attribute
     same = 0.7 if given.is_described else 0.9
     return any(
@@ -163,6 +167,8 @@ def route_fit(source: ToolFields, taken: Taken, rivals: int) -> float:
     if rivals < 2 or source.route is None or not taken.route:
         return 1.0
     shared = sum(part in source.fixed for part in taken.route)
+    if shared < len(taken.route) and not set(source.route.fixed[:-1]) <= set(taken.route):
+        return _OTHER_PARENT  # the notes of merge requests are not those of issues
     return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * shared / len(taken.route)
 
 

@@ -304,7 +304,7 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     is_new = makes and not is_plural
     own = things_of_tool(tool, route)
     names_own = bool(own) and own[0].thing[-len(taken.thing) :] == taken.thing and taken.attribute in _NEW
-    if names_own and is_new and route is None:
+    if names_own and is_new and not taken.route and taken.thing:
         return True  # `branch_name` of "create_branch"
     if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
         return True
