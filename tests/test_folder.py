@@ -35,7 +35,7 @@ def test_a_library_without_types_is_taken_as_temporal_and_that_is_said(tmp_path:
 
 
 def test_an_unknown_dependency_type_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="resource or temporal"):
+    with pytest.raises(UsageError, match="resource, temporal or schema"):
         DataFolder(tmp_path).dependency_type("spatial")
 
 

@@ -320,7 +320,7 @@ def check_dependency_type(name: object, *, file: Path | None = None) -> Dependen
     """
     if name not in get_args(DependencyType):
         raise UsageError(
-            f"unknown dependency type '{name}'", file=file, fix=f"use {', '.join(get_args(DependencyType))}"
+            f"unknown dependency type '{name}'", file=file, fix="use resource, temporal or schema"
         )
     return cast(DependencyType, name)
 
