@@ -28,6 +28,8 @@ _DEEPEST_ARGUMENT, _MOST_ARGUMENTS = 3, 200
 _MOST_BESIDE = 5  # plain fields beside a list in a page of results
 _DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000
 
+_PLAIN = frozenset({"string", "integer", "number", "boolean"})
+
 Values = frozenset[Any]
 
 
@@ -433,6 +435,8 @@ class _Result:
             shape = place.shape or frozenset(members)
             for name, member in members.items():
                 self.left -= 1
+                if isinstance(member, Mapping) and member.get("type") in _PLAIN and not self._matters(name):
+                    continue
                 inner, inner_path, found = self._unlisted(member, (*place.path, name))
                 kinds = kinds_of(inner, self.schema) - {"null"}
                 if "object" in kinds or (not kinds and declared_at(inner, self.schema)):
@@ -545,6 +549,13 @@ class _Result:
         plain = (kinds_of(one, self.schema).isdisjoint({"array", "object"}) for one in members)
         return sum(plain) <= _MOST_BESIDE
 
+    def _matters(self, name: str) -> bool:
+        """Whether some argument may refer to a field with this name."""
+        thing, attribute = meaning_of(name)
+        if not thing:
+            return bool(attribute)
+        return thing[-1] in self.wanted or attribute in self.wanted
+
     def _identifies(self, schema: Any) -> bool:
         """Whether an object has a field that identifies it."""
         found = (words_of(name) for name in declared_at(schema, self.schema))
@@ -557,7 +568,7 @@ class _Result:
         thing, attribute = meaning_of(name)
         owners: tuple[Owner, ...]
         own = place.own
-        if thing and attribute and not (thing[-1] in self.wanted or attribute in self.wanted):
+        if not self._matters(name):
             return None
         if thing:
             owners = tuple(
@@ -565,10 +576,8 @@ class _Result:
             )
             # `movie_id` in a movie is its own id, in a review that of another thing.
             own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.9)
-        elif attribute:
-            owners = place.owners
         else:
-            return None
+            owners = place.owners
         owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
         # What an object without a known name is may follow from its fields.
         may_be_known = not thing and attribute in IDENTIFYING
