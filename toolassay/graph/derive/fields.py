@@ -396,6 +396,12 @@ def given_fields(tool: Tool, route: Route | None, wanted: frozenset[str]) -> lis
     return list(_Result(tool, schema, route, wanted).fields())
 
 
+def _is_plain(schema: Any) -> bool:
+    """Whether a schema declares one type that has no parts."""
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return isinstance(kind, str) and kind in _PLAIN
+
+
 class _Place(NamedTuple):
     """An object in a result; see `Given` for the words."""
 
@@ -435,7 +441,7 @@ class _Result:
             shape = place.shape or frozenset(members)
             for name, member in members.items():
                 self.left -= 1
-                if isinstance(member, Mapping) and member.get("type") in _PLAIN and not self._matters(name):
+                if not self._matters(name) and _is_plain(member):
                     continue
                 inner, inner_path, found = self._unlisted(member, (*place.path, name))
                 kinds = kinds_of(inner, self.schema) - {"null"}
