@@ -9,7 +9,7 @@ import numpy as np
 
 from toolassay.graph.derive.evidence import Match, ToolFields
 from toolassay.graph.derive.fields import Given, Owner, things_of_tool
-from toolassay.graph.derive.names import word_list, words_of
+from toolassay.graph.derive.names import is_control, word_list, words_of
 
 # What a description says that a tool returns: "files and folders" in "Lists files and folders in a path". Not
 # what follows a preposition.
@@ -33,6 +33,8 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
         return []
     if one.route is not None and (one.tool.output_schema or one.verb not in ("search", "find")):
         return []
+    if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
+        return []  # "/cards/{id}/board/{field}" returns one property
     owners: dict[tuple[str, ...], Owner] = {}
     if one.verb in ("search", "find", "make", ""):
         for owner in things_of_tool(one.tool, one.route):

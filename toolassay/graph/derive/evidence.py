@@ -25,7 +25,7 @@ _OTHER_PARENT = 0.4  # a collection of the same name within another one
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
-_UNDONE = 0.5  # what a tool creates is rarely removed next
+_UNDONE = 0.5  # what a tool creates is rarely removed next, and has nothing inside yet
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.8, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
@@ -33,6 +33,8 @@ _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
+_ALIKE = 0.7  # of `same_thing`, from which a result repeats an argument
+_KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
 _NAMING = frozenset({"path", "name", "url", "username", "email"})  # attributes by which a text names a thing
 _NUMBERS = frozenset({"integer", "number"})
 
@@ -146,10 +148,9 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     if given.own and given.listed and not given.is_described:
         # Unless the items are those whose ids were given.
         return any(one.listed and one.required and same_thing(owner.thing, one.thing) for one in source.taken)
-    identifies = taken.attribute in IDENTITIES or not taken.attribute
-    same = 0.7 if given.is_described else 0.9
+    identifies = not taken.attribute or taken.attribute in _KNOWN_BY
     return any(
-        same_thing(owner.thing, one.thing) >= same
+        same_thing(owner.thing, one.thing) >= _ALIKE
         and (identifies or attribute_fit(given.attribute, one.attribute) >= 0.5)
         for one in source.taken
         if (one.required or not given.own) and (given.is_described or not one.listed)
@@ -185,10 +186,21 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= same_server(source, target)
     if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
         score *= _SCOPED
-    if source.verb == "make" and target.verb == "remove":
+    if source.verb == "make" and (target.verb == "remove" or _lists_inside(target)):
         score *= _UNDONE
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
+
+
+def _lists_inside(target: ToolFields) -> bool:
+    """Whether a tool lists what another thing contains: "/projects/{id}/tasks"."""
+    route = target.route
+    return (
+        target.verb in ("find", "search")
+        and route is not None
+        and not route.ends_in_parameter
+        and len(route.parts) > len(route.fixed)
+    )
 
 
 def _lacks_scope(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> bool:

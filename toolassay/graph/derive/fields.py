@@ -314,7 +314,15 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
         return True
     if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key"}:
         return True
-    return not taken.attribute and bool(taken.values)
+    return not taken.attribute and (bool(taken.values) or _CHOICE.search(taken.description) is not None)
+
+
+# The description of an argument that chooses what to include: "true or false", "all or a comma-separated
+# list of: name, url". Not "A comma-separated list of user ids".
+_CHOICE = re.compile(
+    r"^\W*(?:true or false|(?:one|any|some) of\b|either\b|whether\b|(?:all|none)\W+or\b)|\blist of:",
+    re.IGNORECASE,
+)
 
 
 _PLACES = frozenset({"url", "uri", "link", "href"})
