@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.classic.importing import import_classic
     from toolassay.benchmarks.taskbench.importing import import_taskbench
     from toolassay.cli.screen import SCREEN
+    from toolassay.graph.edits import Edit
+    from toolassay.link_review import ReviewOptions
     from toolassay.runs.budget import Budget
     from toolassay.runs.settings import Limits, ModelSettings, RunChoices
     from toolassay.screen import SILENT
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         start_review,
     )
     from toolassay.stages.sample import sample
+    from toolassay.stages.schema_links import LinkOptions
     from toolassay.stages.serve import serve
     from toolassay.stages.split import split
     from toolassay.stages.variety import measure_variety
@@ -49,8 +52,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "Benchmark": "benchmarks.benchmark",
     "Budget": "runs.budget",
+    "Edit": "graph.edits",
     "Limits": "runs.settings",
+    "LinkOptions": "stages.schema_links",
     "ModelSettings": "runs.settings",
+    "ReviewOptions": "link_review",
     "RunChoices": "runs.settings",
     "SCREEN": "cli.screen",
     "SILENT": "screen",
