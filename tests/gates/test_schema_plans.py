@@ -68,6 +68,20 @@ def test_valid_references_pass_every_gate(record: dict[str, Any]) -> None:
     assert repair(record, BACKGROUND)[1] == []
 
 
+def test_a_step_may_repeat_a_reference_of_the_step_before_it() -> None:
+    plan = label(
+        ("search_movies", named(query="dogs")),
+        ("movie_details", named(movie_id="<node-0>.results[0].id")),
+        ("compare_movies", named(ids=["<node-1>.id", "<node-0>.results[0].id"])),
+        links="search_movies>movie_details movie_details>compare_movies",
+        user_request="Search for dogs and compare.",
+    )
+    assert check(WIRING, plan) == []
+    assert repair(plan, BACKGROUND)[1] == []
+    apart = plan | {"task_links": plan["task_links"][1:]}
+    assert "but there is no link 'search_movies' -> 'compare_movies'" in str(check(WIRING, apart))
+
+
 @pytest.mark.parametrize(
     ("record", "place", "reason"),
     [

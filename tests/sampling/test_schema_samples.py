@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from schema_graphs import CINEMA, link
@@ -10,7 +11,7 @@ from schema_graphs import CINEMA, link
 from sampling.graphs import check
 from toolassay.dataset import Sample
 from toolassay.errors import UsageError
-from toolassay.graph import Dependency, ToolGraph
+from toolassay.graph import Dependency, FieldPair, ToolGraph
 from toolassay.sampling import Sampler
 from toolassay.sampling.search import free_fields
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -104,6 +105,19 @@ def test_of_optional_arguments_a_link_fills_those_that_are_free() -> None:
     )
     found = flows(Sampler(joined(*links, optional=True), 1).draw("dag", 3))
     assert found == {("a", "c"): [("id", "movie")], ("b", "c"): [("lang", "language")]}
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_an_argument_that_both_tools_share_is_filled_by_no_other_link(optional: bool) -> None:
+    first = link("a", "c", ("season", "movie"))
+    sharing = replace(first, shared=(FieldPair("tongue", "language"),))
+    other = link("b", "c", ("lang", "language"))
+    assert len(Sampler(joined(first, other, optional=optional), 1).draw("dag", 3).links) == 2
+    with pytest.raises(UsageError, match=r"there is no dag|no dag was found"):
+        Sampler(joined(sharing, other, optional=optional), 1).draw("dag", 3)
+    sample = Sampler(joined(sharing, other, optional=optional), 1).draw("chain", 2, index=3)
+    expected = {("a", "c"): sharing.shared, ("b", "c"): ()}
+    assert sample.shared in (((expected[sample.links[0].source, "c"]),), ())
 
 
 def test_an_observed_link_feeds_nothing_and_is_always_possible() -> None:
