@@ -14,7 +14,7 @@ from toolassay.tools import Tool
 
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95
-_DESCRIBED = 0.88  # of that for a result without a schema
+_DESCRIBED = 0.95  # of that for a result without a schema
 _EMBEDDED = 0.7  # an object inside what the tool is about
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _DEEPER = 0.85  # each further object around the field
@@ -27,12 +27,13 @@ _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source o
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
 _UNDONE = 0.5  # what a tool creates is rarely removed next, and has nothing inside yet
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
-_VERBS = {"search": 1.0, "find": 0.94, "make": 0.8, "": 0.9, "change": 0.8, "remove": 0.1}
+_VERBS = {"search": 1.0, "find": 0.94, "make": 0.75, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
+_NARROWER = 0.5  # a card may be a gift card, or not
 _ALIKE = 0.7  # of `same_thing`, from which a result repeats an argument
 _KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
 _NAMING = frozenset({"path", "name", "url", "username", "email"})  # attributes by which a text names a thing
@@ -112,6 +113,8 @@ def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
     thing = same_thing(owner.thing, taken.thing)
     if not thing:
         return 0.0
+    if thing < _ALIKE + 0.1 and len(taken.thing) > len(owner.thing):
+        thing = _NARROWER
     if given.is_described:
         identifies = not taken.attribute or attribute_fit("id", taken.attribute) > 0
         return thing * owner.certainty * (0.9 if identifies or taken.attribute in _NAMING else 0.7)

@@ -94,14 +94,16 @@ class Meaning(NamedTuple):
 def meaning_of(name: str) -> Meaning:
     """What a name refers to.
 
-    >>> [tuple(meaning_of(name)) for name in ("movie_id", "id", "channel", "issueIdOrKey")]
-    [(('movie',), 'id'), ((), 'id'), (('channel',), ''), (('issue',), 'id')]
+    >>> [tuple(meaning_of(name)) for name in ("movie_id", "idMovie", "id", "channel", "issueIdOrKey")]
+    [(('movie',), 'id'), (('movie',), 'id'), ((), 'id'), (('channel',), ''), (('issue',), 'id')]
     """
     words = words_of(name)
     if "or" in words:
         words = words[: words.index("or")]
     if words and words[-1] in _ATTRIBUTES:
         return Meaning(words[:-1], words[-1])
+    if len(words) > 1 and words[0] in IDENTITIES:
+        return Meaning(words[1:], words[0])
     return Meaning(words, "")
 
 
