@@ -143,7 +143,8 @@ class DataFolder:
         nodes = ToolLibrary.load(self.graph_desc)
         if not self.tool_desc.exists():
             return nodes
-        return agreed_tools(ToolLibrary.load(self.tool_desc), nodes, say=say)
+        schemas = self.benchmark.get("dependency_type") == "schema"
+        return agreed_tools(ToolLibrary.load(self.tool_desc), nodes, schemas=schemas, say=say)
 
     def graph(
         self,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import answering, command_of, is_running, serving
+from mcp_servers import answering, command_of, is_running, serving, written_to
 
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
@@ -539,11 +539,11 @@ def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, 
     with subprocess.Popen(
         [sys.executable, "-c", program, command], stderr=subprocess.PIPE, text=True
     ) as process:
-        assert pipe.read_text() == "all run"
+        assert written_to(pipe) == "all run"
         process.send_signal(number)
         assert process.stderr
         if times == 2:
-            assert pipe.read_text() == "asked to end"
+            assert written_to(pipe) == "asked to end"
             process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert "KeyboardInterrupt" in errors

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import answering, closed_port, config_of, is_running, serving
+from mcp_servers import answering, closed_port, config_of, is_running, serving, written_to
 
 from toolassay.errors import UsageError
 from toolassay.mcp_client.connection import connect
@@ -248,7 +248,7 @@ async def test_a_cancelled_caller_leaves_no_process(tmp_path: Path) -> None:
     pids, pipe = tmp_path / "pids", tmp_path / "pipe"
     os.mkfifo(pipe)
     task = asyncio.create_task(listed(config_of("hostile", "children", str(pids), "hang", str(pipe))))
-    assert await asyncio.to_thread(pipe.read_text) == "all run"
+    assert await asyncio.to_thread(written_to, pipe) == "all run"
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

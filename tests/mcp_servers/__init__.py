@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shlex
 import socket
 import subprocess
@@ -86,3 +87,15 @@ def is_running(pid: int) -> bool:
         return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (OSError, IndexError):
         return False
+
+
+def written_to(pipe: Path) -> str:
+    """What a program writes to a named pipe; "" if none has written after a minute, e.g. because it ended."""
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(end, encoding="utf-8") as stream:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        if not poll.poll(60_000):
+            return ""
+        os.set_blocking(end, True)
+        return stream.read()

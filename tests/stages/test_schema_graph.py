@@ -13,8 +13,9 @@ from running import Capture, Finished, inside
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.graph import Dependency, FieldPair
+from toolassay.graph import Dependency, FieldPair, ToolFilesDiffer
 from toolassay.graph.traces import lower_bound
+from toolassay.locks import exclusive_folder
 from toolassay.stages.graph import build_graph
 
 BENCH = Dependency(
@@ -89,6 +90,96 @@ def test_thresholds_are_options(folder: Path, capsys: Capture) -> None:
     assert set(links(folder)) == {("find_benches", "book_bench"), ("book_bench", "search-notes")}
     assert "left out by --min_confidence 0 and --max_edges_per_tool 1: 1 link" in done.out
     assert graph(capsys, folder, "--min_confidence", "nan").code == 2
+
+
+def test_thresholds_are_remembered(folder: Path, capsys: Capture) -> None:
+    graph(capsys, folder, "--min_confidence", "0.1", "--max_edges_per_tool", "1")
+    kept = set(links(folder))
+    assert graph(capsys, folder, "--pin", "find_benches", "book_bench").code == 0
+    assert set(links(folder)) == kept
+    assert DataFolder(folder).benchmark["links"] == {"min_confidence": 0.1, "max_edges_per_tool": 1}
+    graph(capsys, folder, "--max_edges_per_tool", "0")
+    assert len(links(folder)) == 3
+    graph(capsys, folder, "--min_confidence", "0.4")
+    assert len(links(folder)) == 2
+
+
+def test_damaged_thresholds_are_ignored(folder: Path, capsys: Capture) -> None:
+    DataFolder(folder).describe(links={"min_confidence": "much", "max_edges_per_tool": True})
+    assert graph(capsys, folder).code == 0
+    assert len(links(folder)) == 2
+
+
+def test_a_second_command_at_the_same_time_is_refused(folder: Path, capsys: Capture) -> None:
+    with exclusive_folder(folder, ".graph.lock", what="a test", fix="wait"):
+        done = graph(capsys, folder, "--add", "find_benches", "search-notes")
+        assert done.code == 2
+        assert "another graph command is writing it" in done.err
+        assert graph(capsys, folder, "--explain", "find_benches", "search-notes").code == 0
+    assert names(folder) == {"tool_desc.json", "benchmark.json"}
+
+
+def test_a_graph_whose_schemas_changed_is_refused(folder: Path, capsys: Capture) -> None:
+    graph(capsys, folder)
+    value = workshop_tools()
+    tool = next(one for one in value["nodes"] if one["id"] == "book_bench")
+    tool["input_schema"] = {**tool["input_schema"], "description": "Books."}
+    (folder / "tool_desc.json").write_text(json.dumps(value))
+    assert len(links(folder)) == 2
+    tool["output_schema"] = {"type": "object", "properties": {"number": {"type": "string"}}}
+    (folder / "tool_desc.json").write_text(json.dumps(value))
+    with pytest.raises(ToolFilesDiffer, match="'book_bench' has another output_schema"):
+        links(folder)
+    graph(capsys, folder)
+    assert len(links(folder)) == 2
+
+
+def test_a_folder_with_data_keeps_its_dependency_type(folder: Path, capsys: Capture) -> None:
+    graph(capsys, folder)
+    (folder / "data.json").write_text("")
+    done = graph(capsys, folder, "--dependency_type", "temporal")
+    assert done.code == 2
+    assert "the folder has data of a schema graph" in done.err
+    assert len(links(folder)) == 2
+
+
+def test_the_graph_before_is_kept_once(folder: Path, capsys: Capture) -> None:
+    for least in ("0.1", "0.4", "0.55"):
+        graph(capsys, folder, "--min_confidence", least)
+    copies = names(folder) - {"tool_desc.json", "benchmark.json", "graph_desc.json"}
+    assert copies == {"graph_desc.before.json"}
+    assert len(json.loads((folder / "graph_desc.before.json").read_text())["links"]) == 2
+
+
+def test_recordings_of_other_tools_change_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
+    graph(capsys, folder, "--traces", calls)
+    stored = (folder / "graph_traces.json").read_text()
+    calls.write_text('[{"tool": "unknown"}]\n')
+    done = graph(capsys, folder, "--traces", calls)
+    assert done.code == 2
+    assert "no call of a tool of this library" in done.err
+    assert (folder / "graph_traces.json").read_text() == stored
+
+
+def test_an_edit_of_a_tool_that_is_gone_can_be_taken_back(folder: Path, capsys: Capture) -> None:
+    graph(capsys, folder, "--pin", "find_benches", "book_bench")
+    (folder / "graph_edits.json").write_text(
+        (folder / "graph_edits.json").read_text().replace("book_bench", "gone")
+    )
+    assert "no longer fits" in graph(capsys, folder).err
+    assert graph(capsys, folder, "--undo", "find_benches", "gone").code == 0
+    assert edits(folder) == []
+
+
+def test_several_files_of_edits_are_merged(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+    given: list[str | Path] = []
+    for number, target in enumerate(("book_bench", "search-notes")):
+        path = tmp_path / f"edits {number}.json"
+        edit = {"action": "pin" if number == 0 else "add", "source": "find_benches", "target": target}
+        path.write_text(json.dumps({"edits": [edit]}))
+        given += ["--edits", path]
+    assert graph(capsys, folder, *given).code == 0
+    assert [one["target"] for one in edits(folder)] == ["book_bench", "search-notes"]
 
 
 def test_recorded_calls_add_links_and_are_kept_for_later_graphs(

@@ -42,13 +42,15 @@ def _pairs(name: str, text: str) -> Any:
         "min_confidence",
         type=options.FloatRange(0, 1),
         default=None,
-        help="Least score of a link [default: 0.4]. Links that were added or pinned are always kept.",
+        help="Least score of a link [default: that of the last graph, at first 0.4]. Links that were added "
+        "or pinned are always kept.",
     ),
     options.option(
         "max_edges_per_tool",
-        type=click.IntRange(1),
+        type=click.IntRange(0),
         default=None,
-        help="Maximum number of links from each tool, the best [default: no limit].",
+        help="Maximum number of links from each tool, the best; 0: no limit [default: that of the last "
+        "graph, at first no limit].",
     ),
     options.option(
         "traces",
@@ -85,7 +87,9 @@ def _pairs(name: str, text: str) -> Any:
         "e.g. results[].id=movie_id; can be repeated.",
     ),
     _pairs("undo", "Take back the correction of a link."),
-    options.option("edits", type=options.PATH, default=None, help="Add the corrections of a file."),
+    options.option(
+        "edits", type=options.PATH, multiple=True, help="Add the corrections of a file; can be repeated."
+    ),
 )
 @options.section("Review of doubtful links by a model", link_review())
 def command(data_dir: Path | None, **settings: Any) -> None:

@@ -154,7 +154,7 @@ def dependency_type() -> Callable[[Function], Function]:
         metavar="resource|temporal|schema",
         help="What a link means. resource: an output type of one tool is an input type of the other; "
         "temporal: any order; schema: a result of one tool can fill an argument of the other "
-        "[default: the one in benchmark.json, else resource].",
+        "[default: the one in benchmark.json, else by what the tools declare].",
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.tools import Tool, ToolLibrary, normal_type
@@ -17,7 +18,11 @@ class ToolFilesDiffer(UsageError):
 
 
 def agreed_tools(
-    tools: ToolLibrary, nodes: ToolLibrary, *, say: Callable[[str], None] = lambda _: None
+    tools: ToolLibrary,
+    nodes: ToolLibrary,
+    *,
+    schemas: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> ToolLibrary:
     """The tools of `tool_desc.json` with the type spelling of the graph, from which implied links follow.
 
@@ -26,6 +31,8 @@ def agreed_tools(
     Args:
         tools: Tools of `tool_desc.json`.
         nodes: Nodes of `graph_desc.json`.
+        schemas: Whether schemas must agree, too, apart from their descriptions: the links of a schema graph
+            follow from them.
         say: Called with one notice if descriptions or other details, such as schemas, differ.
 
     Raises:
@@ -33,7 +40,7 @@ def agreed_tools(
             `input_schema` requires. The spelling of types (`Image`, `image`), the order of parameters and
             the rest of a schema do not count.
     """
-    found = list(_differences(tools, nodes))
+    found = list(_differences(tools, nodes, schemas))
     if found:
         more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
         raise ToolFilesDiffer(
@@ -50,18 +57,24 @@ def agreed_tools(
     return ToolLibrary(merged, normalised=tools.normalised, path=tools.path, list_name=tools.list_name)
 
 
-def tools_agree(tools: ToolLibrary, nodes: ToolLibrary) -> bool:
+def tools_agree(tools: ToolLibrary, nodes: ToolLibrary, *, schemas: bool = False) -> bool:
     """Whether `agreed_tools` accepts the two files."""
-    return next(_differences(tools, nodes), None) is None
+    return next(_differences(tools, nodes, schemas), None) is None
 
 
-def _differences(tools: ToolLibrary, nodes: ToolLibrary) -> Iterator[str]:
+def _differences(tools: ToolLibrary, nodes: ToolLibrary, schemas: bool) -> Iterator[str]:
     """The differences that affect links or plans, one phrase per tool."""
     for tool in tools:
         if tool.id not in nodes:
             yield f"'{tool.id}' is not in the graph"
         elif what := "; ".join(_difference(tool, nodes[tool.id])):
             yield f"'{tool.id}' has {what}"
+        elif schemas:
+            node = nodes[tool.id]
+            for name in ("input_schema", "output_schema"):
+                here, there = getattr(tool, name), getattr(node, name)
+                if here != there and _bare(here) != _bare(there):
+                    yield f"'{tool.id}' has another {name}"
     yield from (f"the graph also has '{node.id}'" for node in nodes if node.id not in tools)
 
 
@@ -85,6 +98,25 @@ def _difference(tool: Tool, node: Tool) -> Iterator[str]:
             if one.name in needed and one.required != needed[one.name]:
                 words = ("required", "optional") if one.required else ("optional", "required")
                 yield f"parameter '{one.name}' {words[0]} (in the graph: {words[1]})"
+
+
+_TEXTS = frozenset({"description", "title", "examples", "$comment"})
+_NAMED = frozenset({"properties", "patternProperties", "$defs"})
+
+
+def _bare(schema: Any) -> Any:
+    """A schema without its texts, which do not say what a tool takes or gives."""
+    if isinstance(schema, list):
+        return [_bare(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: {name: _bare(one) for name, one in part.items()}
+        if key in _NAMED and isinstance(part, Mapping)
+        else _bare(part)
+        for key, part in schema.items()
+        if key not in _TEXTS
+    }
 
 
 def _listed(types: Sequence[str]) -> str:

@@ -245,8 +245,6 @@ class ToolGraph:
         # Implied links depend on the spelling of types with which the file was written.
         normalise_types = normalise_types and value.get("normalise_types") is not False
         library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
-        if tools is not None:
-            library = agreed_tools(tools, library, say=say)
         links = value["links"]
         if links is not None and not isinstance(links, list):
             raise UsageError(
@@ -254,6 +252,8 @@ class ToolGraph:
             )
         named = dependency_type or value.get("dependency_type")
         kind = check_dependency_type(named, file=path) if named else _kind_of(library, links)
+        if tools is not None:
+            library = agreed_tools(tools, library, schemas=kind == "schema", say=say)
         if links is None:
             return cls.build(library, kind)
         if kind == "schema":

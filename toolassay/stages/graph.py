@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
+from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.schema_links import LinkOptions, SchemaLinks
@@ -67,41 +69,69 @@ def build_graph(
         raise UsageError(
             "the tools would be overwritten by their graph", file=source, fix="give another --data_dir"
         )
-    library = ToolLibrary.load(source, normalise_types=normalise_types)
-    for sentence in library.normalised:
-        screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")
-    kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
-    complete = True
-    limit = None if materialise else DEFAULT_MAX_LINKS if max_links is None else max_links
-    if kind == "schema":
-        if max_links is not None:
-            raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
-        schema_links = SchemaLinks(library, folder.path, links, screen)
-        graph = ToolGraph.of_dependencies(library, schema_links.kept)
-        if links.explain is not None:
-            for line in schema_links.explanation(*links.explain):
-                screen.show(line)
-            return graph
-        if links.review is not None and links.review.dry_run:
-            return graph
-        complete = schema_links.complete
-        schema_links.write()
-        _show_written(graph, folder, None, screen)
-        schema_links.show()
-    else:
-        for name in links.given():
-            raise UsageError(
-                f"--{name} is only for schema graphs, this one is {kind}", fix="add --dependency_type schema"
+    is_reading = links.explain is not None or (links.review is not None and links.review.dry_run)
+    # Two corrections at the same time would lose one of them.
+    lock = exclusive_folder(
+        folder.path, ".graph.lock", what="another graph command", fix="repeat this one when that has ended"
+    )
+    with nullcontext() if is_reading else lock:
+        library = ToolLibrary.load(source, normalise_types=normalise_types)
+        for sentence in library.normalised:
+            screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")
+        kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
+        complete = True
+        limit = None if materialise else DEFAULT_MAX_LINKS if max_links is None else max_links
+        if kind == "schema":
+            if max_links is not None:
+                raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
+            refuse_other_data(folder, kind)
+            links = links.with_limits(folder.benchmark.get("links"))
+            schema_links = SchemaLinks(library, folder.path, links, screen)
+            graph = ToolGraph.of_dependencies(library, schema_links.kept)
+            if links.explain is not None:
+                for line in schema_links.explanation(*links.explain):
+                    screen.show(line)
+                return graph
+            if links.review is not None and links.review.dry_run:
+                return graph
+            complete = schema_links.complete
+            schema_links.write()
+            _show_written(graph, folder, None, screen)
+            schema_links.show()
+            if folder.benchmark.get("links") != links.limits:
+                folder.describe(links=links.limits)
+        else:
+            for name in links.given():
+                raise UsageError(
+                    f"--{name} is only for schema graphs, this one is {kind}",
+                    fix="add --dependency_type schema",
+                )
+            refuse_other_data(folder, kind)
+            graph = ToolGraph.build(library, kind)
+            _show_written(graph, folder, limit, screen)
+        _complete(folder, source, graph, screen.say)
+        if not complete:
+            raise IncompleteError(
+                f"{folder.graph_desc} is written, but the critic has not judged every link",
+                fix="run the same command again, after a budget stop with a higher limit",
             )
-        graph = ToolGraph.build(library, kind)
-        _show_written(graph, folder, limit, screen)
-    _complete(folder, source, graph, screen.say)
-    if not complete:
-        raise IncompleteError(
-            f"{folder.graph_desc} is written, but the critic has not judged every link",
-            fix="run the same command again, after a budget stop with a higher limit",
+        return graph
+
+
+def refuse_other_data(folder: DataFolder, kind: str) -> None:
+    """Refuse to give a folder with data of schema graphs another graph, or the other way round.
+
+    Raises:
+        UsageError: The stages after this one would refuse either the graph or the data.
+    """
+    recorded = folder.benchmark.get("dependency_type")
+    has_data = folder.data_raw.exists() or folder.data.exists()
+    if has_data and recorded not in (None, kind) and "schema" in (recorded, kind):
+        raise UsageError(
+            f"the folder has data of a {recorded} graph, and --dependency_type is {kind}",
+            file=folder.path,
+            fix="give another --data_dir, with --tool_desc for the tools of this one",
         )
-    return graph
 
 
 def _show_written(graph: ToolGraph, folder: DataFolder, limit: int | None, screen: Screen) -> None:
@@ -123,11 +153,23 @@ def _write(graph: ToolGraph, path: Path, limit: int | None) -> str:
             graph.write(stream, max_links=limit)
         if path.exists() and _same(path, new):
             return "up to date"
-        kept = f", the one before kept as {keep_dated_copy(path).name}" if path.exists() else ""
+        kept = f", the one before kept as {_kept(path, graph).name}" if path.exists() else ""
         new.replace(path)
         return f"written{kept}"
     finally:
         new.unlink(missing_ok=True)
+
+
+def _kept(path: Path, graph: ToolGraph) -> Path:
+    """A copy of the graph before: dated, or of a schema graph the last one only.
+
+    Corrections of schema graphs are in a file of their own, and each of them makes a new graph.
+    """
+    if graph.dependency_type != "schema":
+        return keep_dated_copy(path)
+    copy = path.with_name(f"{path.stem}.before{path.suffix}")
+    shutil.copy2(path, copy)
+    return copy
 
 
 def _same(old: Path, new: Path) -> bool:

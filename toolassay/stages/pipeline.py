@@ -160,7 +160,8 @@ def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) 
     if not folder.graph_desc.exists() or not folder.tool_desc.exists():
         return False
     graph = ToolGraph.load(folder.graph_desc)
-    fits = tools_agree(ToolLibrary.load(folder.tool_desc), graph.library)
+    is_schema = graph.dependency_type == "schema"
+    fits = tools_agree(ToolLibrary.load(folder.tool_desc), graph.library, schemas=is_schema)
     fits = fits and dependency_type in (None, graph.dependency_type)
     if fits:
         screen.show(f"{folder.graph_desc}: there already, used as it is")

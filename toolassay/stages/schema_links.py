@@ -41,13 +41,15 @@ class LinkOptions:
     """Options of the links of a schema graph.
 
     Attributes:
-        min_confidence: Least score; None for 0.4. Links that a person added or pinned are always kept.
-        max_edges_per_tool: Maximum number of links from each tool, the best; None for no limit.
+        min_confidence: Least score; None for that of the last graph of the folder, at first 0.4. Links that a
+            person added or pinned are always kept.
+        max_edges_per_tool: Maximum number of links from each tool, the best; 0 for no limit; None for that of
+            the last graph of the folder, at first no limit.
         traces: Files of recorded calls (`toolassay.graph.recorded_calls`). Their links are stored in
             `graph_traces.json` and used until other files are given.
         changes: Corrections to add to `graph_edits.json`; one that does not fit is refused.
         undo: Pairs of tools whose correction is taken back.
-        edits: File of corrections to add, e.g. exported by the HTML graph; those that do not fit are
+        edits: Files of corrections to add, e.g. exported by the HTML graph; those that do not fit are
             reported.
         review: A model that judges doubtful links; None applies the verdicts of earlier reviews.
         explain: Pair of tools; the reasons why there is or is no link are shown, and nothing is written.
@@ -58,9 +60,15 @@ class LinkOptions:
     traces: Sequence[Path] = ()
     changes: Sequence[Edit] = ()
     undo: Sequence[tuple[str, str]] = ()
-    edits: Path | None = None
+    edits: Sequence[Path] = ()
     review: ReviewOptions | None = None
     explain: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("traces", "edits"):
+            value = getattr(self, name)
+            paths = (value,) if isinstance(value, str | Path) else value
+            object.__setattr__(self, name, tuple(map(Path, paths)))
 
     def given(self) -> list[str]:
         """The names of the options that differ from their defaults."""
@@ -73,6 +81,29 @@ class LinkOptions:
     def least(self) -> float:
         """The least score."""
         return DEFAULT_MIN_CONFIDENCE if self.min_confidence is None else self.min_confidence
+
+    @property
+    def most(self) -> int | None:
+        """The maximum number of links from each tool; None for no limit."""
+        return self.max_edges_per_tool or None
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What `benchmark.json` records as `links`, so that the next graph has the same limits."""
+        return {"min_confidence": self.least, "max_edges_per_tool": self.most}
+
+    def with_limits(self, recorded: Any) -> LinkOptions:
+        """The options with recorded limits in place of those that are not given."""
+        known = recorded if isinstance(recorded, dict) else {}
+        least, most = known.get("min_confidence"), known.get("max_edges_per_tool")
+        is_score = isinstance(least, int | float) and not isinstance(least, bool) and 0 <= least <= 1
+        return replace(
+            self,
+            min_confidence=least if self.min_confidence is None and is_score else self.min_confidence,
+            max_edges_per_tool=most
+            if self.max_edges_per_tool is None and type(most) is int and most > 0
+            else self.max_edges_per_tool,
+        )
 
 
 class SchemaLinks:
@@ -95,9 +126,12 @@ class SchemaLinks:
 
     def __init__(self, library: ToolLibrary, folder: Path, options: LinkOptions, screen: Screen) -> None:
         self.library, self.folder, self.options, self.screen = library, folder, options, screen
-        pairs = [*(edit.pair for edit in options.changes), *options.undo]
+        pairs = [edit.pair for edit in options.changes]
         for pair in [*pairs, *([options.explain] if options.explain else [])]:
             self._check_pair(pair)
+        # What is mistyped or malformed is reported before the work, which takes long for many tools.
+        self._check_once(pairs)
+        stored = self._stored_edits()
         with _progress(screen, "derive links", len(library)) as progress:
             self._derivation = Derivation(library, progress=progress)
             derived = list(self._derivation.links())
@@ -107,13 +141,13 @@ class SchemaLinks:
         self.merged, self.complete = review_links(
             folder, library, merged, options=options.review, screen=screen
         )
-        self.edits = self._edits()
+        self.edits = self._edits(stored)
         self.edited: Edited = apply(self.edits, self.merged, library)
         self._check_changes()
         self.kept = strongest(
             self.edited.dependencies,
             min_confidence=options.least,
-            max_edges_per_tool=options.max_edges_per_tool,
+            max_edges_per_tool=options.most,
         )
 
     def write(self) -> None:
@@ -140,8 +174,8 @@ class SchemaLinks:
         left_out = len(self.edited.dependencies) - len(self.kept)
         if left_out:
             limits = [f"--min_confidence {options.least:g}"]
-            if options.max_edges_per_tool is not None:
-                limits.append(f"--max_edges_per_tool {options.max_edges_per_tool}")
+            if options.most is not None:
+                limits.append(f"--max_edges_per_tool {options.most}")
             show(f"left out by {' and '.join(limits)}: {count_of(left_out, 'link')}")
         if self.edits:
             show(f"{EDITS}: {len(self.edited.applied):,} of {count_of(len(self.edits), 'edit')} applied")
@@ -185,7 +219,7 @@ class SchemaLinks:
     def _threshold(self, link: Dependency) -> str:
         if link.score < self.options.least:
             return f"score {link.score:.2f} is below --min_confidence {self.options.least:g}"
-        return f"--max_edges_per_tool {self.options.max_edges_per_tool} keeps better links of {link.source}"
+        return f"--max_edges_per_tool {self.options.most} keeps better links of {link.source}"
 
     def _advice(self) -> str:
         """What to do about a graph without links."""
@@ -218,6 +252,12 @@ class SchemaLinks:
         if self.options.traces:
             traced = trace_dependencies(self.options.traces, self.library)
             _report(traced, self.screen)
+            if not traced.calls:
+                raise UsageError(
+                    "no call of a tool of this library",
+                    file=self.options.traces[0],
+                    fix="check the names of the tools in the recordings; nothing was changed",
+                )
             # As they are stored: the next start must make the same graph.
             return [Dependency.from_json(link.to_json()) for link in traced.dependencies]
         path = self.folder / TRACES
@@ -231,8 +271,8 @@ class SchemaLinks:
             self.screen.say(f"{WARNING}{path}: {gone} of tools that are gone left out")
         return known
 
-    def _edits(self) -> list[Edit]:
-        """The corrections of the folder with those that are given; pinned links get their copy."""
+    def _stored_edits(self) -> list[Edit]:
+        """The corrections of the folder, without those that are taken back, and those of given files."""
         path, options = self.folder / EDITS, self.options
         edits = read_edits(path) if path.exists() else []
         for source, target in options.undo:
@@ -243,24 +283,30 @@ class SchemaLinks:
                     fix="check the order of the two tools",
                 )
         edits = [edit for edit in edits if edit.pair not in options.undo]
-        if options.edits is not None:
-            edits = combine(edits, read_edits(options.edits))
+        for given in options.edits:
+            edits = combine(edits, read_edits(given))
+        return edits
+
+    def _edits(self, stored: Sequence[Edit]) -> list[Edit]:
+        """The corrections with those that are given; pinned links get their copy."""
         links = {(link.source, link.target): link for link in self.merged}
         return [
             replace(edit, link=links.get(edit.pair))
             if edit.action in ("pin", "retype") and edit.link is None
             else edit
-            for edit in combine(edits, options.changes)
+            for edit in combine(stored, self.options.changes)
         ]
 
-    def _check_changes(self) -> None:
-        """Refuse given corrections that do not fit: they are mistyped rather than outdated."""
-        pairs = Counter(edit.pair for edit in self.options.changes)
-        for (source, target), count in pairs.items():
+    def _check_once(self, pairs: Sequence[tuple[str, str]]) -> None:
+        for (source, target), count in Counter(pairs).items():
             if count > 1:
                 raise UsageError(
                     f"two corrections of the link from '{source}' to '{target}'", fix="give one of them"
                 )
+
+    def _check_changes(self) -> None:
+        """Refuse given corrections that do not fit: they are mistyped rather than outdated."""
+        pairs = {edit.pair for edit in self.options.changes}
         for edit, reason in self.edited.problems:
             if edit.pair in pairs and reason != NO_LONGER_DERIVED:
                 raise UsageError(

@@ -88,7 +88,7 @@ def type_fit(given: Given, taken: Taken) -> float:
     if given.values and taken.values and not given.values & taken.values:
         return 0.0
     if taken.values and not given.values:
-        return 0.4
+        return 0.25
     if given.format and taken.format and given.format != taken.format and "string" in given.kinds:
         return 0.3
     fit = _kind_fit(given.kinds, taken.kinds)
@@ -154,7 +154,11 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     identifies = not taken.attribute or taken.attribute in _KNOWN_BY
     return any(
         same_thing(owner.thing, one.thing) >= _ALIKE
-        and (identifies or attribute_fit(given.attribute, one.attribute) >= 0.5)
+        and (
+            # With its id, all of a thing is known; with its name, the name.
+            (identifies and (one.attribute in IDENTITIES or one.attribute in ("", taken.attribute)))
+            or attribute_fit(given.attribute, one.attribute) >= 0.5
+        )
         for one in source.taken
         if (one.required or not given.own) and (given.is_described or not one.listed)
     )
