@@ -164,7 +164,9 @@ def _ask(
     )
     low, high = options.critic_band
     known = f", {len(doubtful) - work.size:,} judged by other models" if others else ""
-    screen.say(f"{llm}: {count_of(len(doubtful), 'doubtful link')} (score {low:g} to {high:g}){known}")
+    total = len(doubtful_links(dependencies, band=options.critic_band, most=len(dependencies)))
+    cut = f", the most doubtful of {total:,}" if total > len(doubtful) else ""
+    screen.say(f"{llm}: {count_of(len(doubtful), 'doubtful link')} (score {low:g} to {high:g}{cut}){known}")
     if not work.size:
         return True
     settings = RunSettings(
@@ -176,7 +178,10 @@ def _ask(
     )
     ended = Run(work, _trial(folder, llm), settings).carry_out()
     if ended.malformed and ended.summary.complete and not options.dry_run:
-        screen.say(f"{WARNING}{llm} gave no readable verdict on {count_of(ended.malformed, 'link')}")
+        screen.say(
+            f"{WARNING}{llm} gave no readable verdict on {count_of(ended.malformed, 'link')}, which stay as they "
+            "are (--force true asks again)"
+        )
     return ended.summary.complete
 
 
