@@ -179,8 +179,8 @@ def _ask(
     ended = Run(work, _trial(folder, llm), settings).carry_out()
     if ended.malformed and ended.summary.complete and not options.dry_run:
         screen.say(
-            f"{WARNING}{llm} gave no readable verdict on {count_of(ended.malformed, 'link')}, which stay as they "
-            "are (--force true asks again)"
+            f"{WARNING}{llm} gave no readable verdict on {count_of(ended.malformed, 'link')}, "
+            "which stay as they are (--force true asks again)"
         )
     return ended.summary.complete
 
