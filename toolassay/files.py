@@ -129,16 +129,17 @@ def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
     write_text(path, json.dumps(value, indent=indent, ensure_ascii=False) + "\n")
 
 
-def write_nodes(stream: IO[str], nodes: Iterable[Any]) -> None:
+def write_nodes(stream: IO[str], nodes: Iterable[Any], *, compact: bool = False) -> None:
     """Write `{"nodes": […]` without the closing brace, like `write_json` with one node in memory.
 
     Args:
         stream: Where to write.
         nodes: At least one.
+        compact: One line for each, which is several times as fast, rather than the published layout.
     """
     separator = '{\n  "nodes": [\n    '
     for node in nodes:
-        text = json.dumps(node, indent=2, ensure_ascii=False).replace("\n", "\n    ")
+        text = json.dumps(node, indent=None if compact else 2, ensure_ascii=False).replace("\n", "\n    ")
         stream.write(separator + text)
         separator = ",\n    "
     stream.write("\n  ]")

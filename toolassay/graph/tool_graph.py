@@ -271,14 +271,15 @@ class ToolGraph:
         """Write the graph as `graph_desc.json`, one link at a time.
 
         The layout equals the published files (Shen et al., 2024) to the byte: an indent of 2, no newline at
-        the end.
+        the end. In a schema graph, each tool and each link is one line.
 
         Args:
             stream: Where to write.
             max_links: Maximum number of implied links to write; None for no limit. Above it, `links` is null,
                 `dependency_type` is added, and also `normalise_types: false` if types have several spellings.
         """
-        write_nodes(stream, (tool.to_json() for tool in self.library))
+        is_schema = self.dependency_type == "schema"
+        write_nodes(stream, (tool.to_json() for tool in self.library), compact=is_schema)
         stream.write(",\n")
         if self.is_implied and max_links is not None and self.number_of_links > max_links:
             spelling = "" if self._has_normal_types else ',\n  "normalise_types": false'
@@ -286,7 +287,7 @@ class ToolGraph:
             return
         stream.write('  "links": [')
         separator = "\n"
-        if self.dependency_type == "schema":
+        if is_schema:
             for link in self.dependencies():
                 stream.write(f"{separator}    {json.dumps(link.to_json(), ensure_ascii=False)}")
                 separator = ",\n"
