@@ -100,7 +100,7 @@ CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "a repeated id": ("graph", text("tool_desc.json", tools(tool(), tool())), (), ("tool_desc.json:", "'A' occurs twice")),
     "a tool without id": ("graph", text("tool_desc.json", tools({"desc": "x"})), (), ("tool_desc.json", "no id")),
     "a tool without types": ("graph", text("tool_desc.json", tools(tool(), {"id": "B"})), (), ("'B'", "temporal")),
-    "unknown dependency type": ("graph", text("x", ""), ("--dependency_type", "causal"), ("'causal'", "resource, temporal, schema")),
+    "unknown dependency type": ("graph", text("x", ""), ("--dependency_type", "causal"), ("'causal'", "resource, temporal or schema")),
     "unknown recorded type": ("graph", text("benchmark.json", '{"dependency_type": "causal"}'), (), ("'causal'",)),
     "benchmark a list": ("graph", text("benchmark.json", "[]"), (), ("benchmark.json", "Fix:")),
     "an unknown flag": ("graph", text("x", ""), ("--colour", "red"), ("--colour",)),
