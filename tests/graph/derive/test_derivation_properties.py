@@ -28,7 +28,7 @@ from graph.derive.libraries import (
     record,
 )
 from toolassay.argument_schemas import declared_at, resolve
-from toolassay.graph.derive import Derivation, derive_dependencies, explain
+from toolassay.graph.derive import Derivation, derive_dependencies
 from toolassay.output_paths import EACH, parse_path
 
 NAMES = (
@@ -214,7 +214,7 @@ def test_a_malformed_schema_is_no_obstacle(parts: list[dict[str, Any]], nested: 
     assert {pair: links.get(pair) is not None for pair in links_of(*FILMS)} == dict.fromkeys(
         links_of(*FILMS), True
     )
-    explain(library_of(*FILMS, odd), "odd", FILMS[1]["id"])
+    Derivation(library_of(*FILMS, odd)).explain("odd", FILMS[1]["id"])
 
 
 SCRIPT = """

@@ -24,7 +24,7 @@ from graph.derive.libraries import (
     pairs_of,
     record,
 )
-from toolassay.graph.derive import Derivation, explain
+from toolassay.graph.derive import Derivation
 
 UUID = {"type": "string", "format": "uuid"}
 EMAIL = {"type": "string", "format": "email"}
@@ -240,23 +240,26 @@ def test_a_description_that_names_another_tool_links_them() -> None:
 def test_an_explanation_of_a_link_has_its_score_its_fields_and_its_reasons() -> None:
     library = library_of(*FILMS)
     link = links_of(*FILMS)[SEARCH["id"], DETAIL["id"]]
-    lines = explain(library, SEARCH["id"], DETAIL["id"])
+    lines = Derivation(library).explain(SEARCH["id"], DETAIL["id"])
     assert lines == [f"score {link.score:.2f} from schema", "results[].id → movie_id", *link.reasons]
 
 
 def test_the_whole_result_is_named_in_an_explanation() -> None:
-    assert explain(library_of(NOTES, NOTE), "search_notes", "read_note")[1] == "the whole result → note_id"
+    assert (
+        Derivation(library_of(NOTES, NOTE)).explain("search_notes", "read_note")[1]
+        == "the whole result → note_id"
+    )
 
 
 def test_an_explanation_of_no_link_says_what_is_given_taken_and_not_compared() -> None:
-    lines = explain(library_of(*FILMS), REVIEW["id"], SEARCH["id"])
+    lines = Derivation(library_of(*FILMS)).explain(REVIEW["id"], SEARCH["id"])
     assert lines == [
         "no field of the result fits an argument",
         f"{REVIEW['id']} gives the id of a review",
         f"{SEARCH['id']} takes nothing that another tool could give",
         "not compared, because they are settings or free text: query, page",
     ]
-    lines = explain(library_of(*FILMS), SEARCH["id"], REVIEW["id"])
+    lines = Derivation(library_of(*FILMS)).explain(SEARCH["id"], REVIEW["id"])
     assert f"{REVIEW['id']} takes `review_id` (the id of a review)" in lines
 
 
@@ -265,8 +268,14 @@ def test_a_link_that_is_too_weak_is_explained_as_none() -> None:
     by_name = operation("GET /film", takes={"film_key": EMAIL})
     source = operation("GET /films", many(record(id=UUID)))
     assert not links_of(source, by_name)
-    assert explain(library_of(source, by_name), source["id"], by_name["id"])[0].endswith(": not a link")
-    assert explain(library_of(title, by_name), title["id"], by_name["id"])[0].startswith("no field")
+    assert (
+        Derivation(library_of(source, by_name))
+        .explain(source["id"], by_name["id"])[0]
+        .endswith(": not a link")
+    )
+    assert (
+        Derivation(library_of(title, by_name)).explain(title["id"], by_name["id"])[0].startswith("no field")
+    )
 
 
 def test_an_explanation_has_only_the_fields_of_the_derived_link() -> None:

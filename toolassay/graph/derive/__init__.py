@@ -7,6 +7,6 @@ the object and the schema around it, the path of the operation, and the fields b
 
 from __future__ import annotations
 
-from toolassay.graph.derive.derivation import Derivation, derive_dependencies, explain
+from toolassay.graph.derive.derivation import Derivation, derive_dependencies
 
-__all__ = ["Derivation", "derive_dependencies", "explain"]
+__all__ = ["Derivation", "derive_dependencies"]

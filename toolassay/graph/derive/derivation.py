@@ -20,9 +20,11 @@ from toolassay.graph.derive.evidence import (
     shared_arguments,
     with_similarity,
 )
-from toolassay.graph.derive.fields import Taken, given_fields, in_words, route_of, taken_fields, verb_of
+from toolassay.graph.derive.fields import Taken, in_words, route_of, verb_of
+from toolassay.graph.derive.given_fields import given_fields
 from toolassay.graph.derive.names import IDENTITIES
 from toolassay.graph.derive.shapes import Shapes
+from toolassay.graph.derive.taken_fields import taken_fields
 from toolassay.graph.links import FieldPair
 from toolassay.tools import ToolLibrary
 
@@ -271,14 +273,3 @@ def derive_dependencies(library: ToolLibrary, *, progress: Progress = _silent) -
         progress: Called with the work done and its total.
     """
     return list(Derivation(library, progress=progress).links())
-
-
-def explain(library: ToolLibrary, source: str, target: str) -> list[str]:
-    """Why there is or is no link from one tool to another, in sentences.
-
-    Args:
-        library: The tools.
-        source: Id of the tool that would give a value.
-        target: Id of the tool that would take it.
-    """
-    return Derivation(library).explain(source, target)

@@ -1,34 +1,23 @@
-"""The fields of tools: what arguments they take and what fields their results give, and of what things."""
+"""What is known of a tool: its path, what it does with which thing, and the form of its fields.
+
+The arguments themselves are found by `taken_fields`, the fields of results by `given_fields`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import declared_at, kinds_of, properties_at, resolve
 from toolassay.graph.derive.names import (
     IDENTITIES,
     Words,
-    is_control,
-    is_transparent,
-    meaning_of,
-    thing_of,
     word_groups,
     word_list,
     words_of,
 )
-from toolassay.output_paths import EACH, Part, parse_path, path_text
 from toolassay.tools import Tool
-
-# Bounds on what is read of one tool.
-_DEEPEST_ARGUMENT, _MOST_ARGUMENTS = 3, 200
-_MOST_BESIDE = 5  # plain fields beside a list in a page of results
-_DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000
-
-_PLAIN = frozenset({"string", "integer", "number", "boolean"})
 
 Values = frozenset[Any]
 
@@ -166,7 +155,7 @@ def route_of(tool: Tool) -> Route | None:
 
 
 @cache
-def _verbs() -> dict[str, str]:
+def tool_verbs() -> dict[str, str]:
     """What a tool with a verb in its name does with its thing."""
     known: dict[str, list[str]] = word_groups("verbs")
     return {word: verb for verb, words in known.items() for word in words}
@@ -177,7 +166,7 @@ def verb_of(tool: Tool, route: Route | None) -> str:
     words = name_words(tool)
     searching = word_list("searching")
     if route is None:
-        found = next((verb for word in words if (verb := _verbs().get(word)) not in (None, "other")), "")
+        found = next((verb for word in words if (verb := tool_verbs().get(word)) not in (None, "other")), "")
         return "search" if found == "find" and searching & {*words} else str(found)
     if route.method == "DELETE":
         return "remove"
@@ -186,10 +175,10 @@ def verb_of(tool: Tool, route: Route | None) -> str:
     if route.method == "GET" or "search" in words:
         return "search" if searching & {*words, *route.fixed} else "find"
     last = words_of(route.fixed[-1]) if route.fixed else ()
-    if any(_verbs().get(word) == "remove" for word in last):
+    if any(tool_verbs().get(word) == "remove" for word in last):
         return "remove"
     # "/projects/{id}/addMembers" and "/tasks/{id}/duplicate" act on what is there.
-    acts = len(route.parts) > len(route.fixed) and bool(last) and last[0] in _verbs()
+    acts = len(route.parts) > len(route.fixed) and bool(last) and last[0] in tool_verbs()
     return "change" if acts or route.ends_in_parameter else "make"
 
 
@@ -219,7 +208,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     words = tuple(
         word
         for word in name_words(tool)
-        if word not in prefix and word not in _verbs() and not word.isdigit()
+        if word not in prefix and word not in tool_verbs() and not word.isdigit()
     )
     if not words:
         return ()
@@ -235,378 +224,8 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     return tuple(owners)
 
 
-def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
-    """The arguments of a tool that may come from other tools: not page sizes, free texts and the like."""
-    schema = tool.input_schema
-    if schema is None and not tool.parameters:
-        return _named_things(tool)
-    if schema is None:
-        return [
-            _taken(one.name, one.name, {"type": one.type}, {}, one.required is not False, tool, route)
-            for one in tool.parameters
-            if not is_control(one.name)
-        ]
-    found: list[Taken] = []
-    waiting: list[tuple[tuple[Part, ...], Any, bool, int]] = [((), schema, True, 0)]
-    left = _MOST_ARGUMENTS  # objects to look into
-    while waiting and len(found) < _MOST_ARGUMENTS and left:
-        left -= 1
-        place, part, needed, depth = waiting.pop(0)
-        for one in properties_at(part, schema):
-            path, inner = (*place, one.name), one.schema
-            required = needed and one.required
-            if depth and not required:
-                continue  # what an optional object has inside is data to write, rarely a reference
-            kinds = kinds_of(inner, schema)
-            items = resolve(inner.get("items"), schema) if "array" in kinds else {}
-            if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
-                is_list = "object" not in kinds
-                inside = (*path, EACH) if is_list else path
-                if not thing_of(one.name):  # an envelope such as `data`, which may contain itself
-                    if len(path) < _DEEPEST_RESULT:
-                        waiting.append((inside, items if is_list else inner, True, depth))
-                else:
-                    waiting.append((inside, items if is_list else inner, required, depth + 1))
-                continue
-            taken = _taken(path_text(path), one.name, inner, schema, required, tool, route)
-            if not is_control(one.name) and not _is_setting(taken, tool, route):
-                found.append(taken)
-    return found
-
-
-def _named_things(tool: Tool) -> list[Taken]:
-    """What a tool without declared arguments is likely to work on: the nouns of its name.
-
-    Of the things that a tool finds, the last noun is what it returns: the images in "get movie images".
-    """
-    words = [word for word in name_words(tool) if word not in _verbs() and not word.isdigit()]
-    if verb_of(tool, None) in ("find", "search"):
-        words = words[:-1]
-    nothing: frozenset[str] = frozenset()
-    return [
-        Taken("", (word,), "", nothing, "", frozenset(), False, False, (), "")
-        for word in dict.fromkeys(words)
-    ]
-
-
-_NEW = frozenset({"name", "id", "path", "title", ""})
-"""Attributes that a tool which creates a thing gives it."""
-
-
-def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
-    """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
-    name = str(parse_path(taken.path)[-1])
-    bare = meaning_of(name).thing == () and bool(taken.attribute)
-    makes = verb_of(tool, route) == "make"
-    # What a tool changes or sets as often as it refers to a thing by it.
-    describing = word_list("describing attributes")
-    # The `id` or `name` of what a tool creates is new, `ids` are those of other things. A tool without a path
-    # may refer to a thing by its name.
-    is_plural = taken.listed or name[-1:].casefold() == "s"
-    is_new = makes and not is_plural
-    own = things_of_tool(tool, route)
-    names_own = bool(own) and own[0].thing[-len(taken.thing) :] == taken.thing and taken.attribute in _NEW
-    if names_own and is_new and not taken.route and taken.thing:
-        return True  # `branch_name` of "create_branch"
-    if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
-        return True
-    if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
-        return True
-    if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key"}:
-        return True
-    return not taken.attribute and (bool(taken.values) or _CHOICE.search(taken.description) is not None)
-
-
-# The description of an argument that chooses what to include: "true or false", "all or a comma-separated
-# list of: name, url". Not "A comma-separated list of user ids".
-_CHOICE = re.compile(
-    r"^\W*(?:true or false|(?:one|any|some) of\b|either\b|whether\b|(?:all|none)\W+or\b)|\blist of:",
-    re.IGNORECASE,
-)
-
-
-_PLACES = frozenset({"url", "uri", "link", "href"})
-
-
-def _taken(
-    path: str, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], required: bool, tool: Tool,
-    route: Route | None,
-) -> Taken:  # fmt: skip
-    kinds = kinds_of(schema, root) - {"null"}
-    listed = "array" in kinds
-    declared = resolve(schema.get("items"), root) if listed else schema
-    thing, attribute = meaning_of(name)
-    before = None if route is None else route.before(name)
-    if not thing and attribute in _PLACES and route is None:
-        thing, attribute = ("url",), ""  # of whatever a search found
-    elif not thing and attribute:
-        thing = _thing_around(path, tool, route, before)
-    values = declared.get("enum")
-    description = schema.get("description")
-    if thing and not attribute and isinstance(description, str):
-        attribute = _described_attribute(description)
-    return Taken(
-        path,
-        thing,
-        attribute,
-        (kinds_of(declared, root) - {"null"}) if listed else kinds - {"array"},
-        str(declared.get("format") or ""),
-        _hashable(values),
-        required,
-        listed,
-        before or (),
-        description if isinstance(description, str) else "",
-    )
-
-
-# "the name of the namespace", "ID of the channel"; the first that a description names counts.
-_ATTRIBUTE = re.compile(
-    r"\b(id|uuid|guid|name|slug|key|login|username|email|number|code|sha|url|uri)s?\b", re.IGNORECASE
-)
-
-
-def _described_attribute(description: str) -> str:
-    """The attribute of a thing that the first sentence of a description names; empty if it names none."""
-    found = _ATTRIBUTE.search(re.split(r"[.\n]", description, maxsplit=1)[0])
-    return found[1].lower() if found else ""
-
-
-def _thing_around(path: str, tool: Tool, route: Route | None, before: tuple[str, ...] | None) -> Words:
-    """What an argument named only `id` or `name` is of: the object around it, else what the path names."""
-    around = [part for part in re.split(r"[.\[\]]+", path) if part][:-1]
-    for part in reversed(around):
-        if words := thing_of(part):
-            return words
-    if before:
-        return words_of(before[-1])
-    owners = things_of_tool(tool, route)
-    return owners[0].thing if owners else ()
-
-
-def _hashable(values: Any) -> Values:
+def allowed_values(values: Any) -> Values:
+    """The values of an `enum` that can be compared; empty without one."""
     if not isinstance(values, list):
         return frozenset()
     return frozenset(value for value in values if isinstance(value, str | int | float | bool))
-
-
-def given_fields(tool: Tool, route: Route | None, wanted: frozenset[str]) -> list[Given]:
-    """The fields of a tool's result that may fill arguments.
-
-    Args:
-        tool: The tool.
-        route: Its path.
-        wanted: The last words of the things and attributes that some argument refers to; other fields are
-            left out.
-    """
-    schema = tool.output_schema
-    if schema is None:
-        return []
-    return list(_Result(tool, schema, route, wanted).fields())
-
-
-def _is_plain(schema: Any) -> bool:
-    """Whether a schema declares one type that has no parts."""
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    return isinstance(kind, str) and kind in _PLAIN
-
-
-class _Place(NamedTuple):
-    """An object in a result; see `Given` for the words."""
-
-    path: tuple[Part, ...]
-    schema: Any
-    owners: tuple[Owner, ...]
-    own: bool
-    depth: int
-    level: int
-    named: bool
-    top: bool
-    shape: frozenset[str]
-
-
-class _Result:
-    """Walks the schema of one result, breadth first."""
-
-    def __init__(
-        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, wanted: frozenset[str]
-    ) -> None:
-        self.tool, self.schema, self.route, self.wanted = tool, schema, route, wanted
-        self.about = things_of_tool(tool, route)
-        if route is not None and self.about and self.about[0].thing[-1] in wanted:
-            self.about = self.about[:1]
-        self.is_single = verb_of(tool, route) in ("make", "change") or bool(route and route.ends_in_parameter)
-        self.left = _MOST_RESULTS
-
-    def fields(self) -> Iterator[Given]:
-        start, path, first = self._unlisted(self.schema, ())
-        owners = self._named(first, self._about_root(start, path))
-        waiting = [_Place(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
-        seen: set[tuple[str, bool]] = set()
-        while waiting and self.left > 0:
-            place = waiting.pop(0)
-            members = declared_at(place.schema, self.schema)
-            # The fields in `metadata` are those of the object around it, which has a shape of its own.
-            shape = place.shape or frozenset(members)
-            for name, member in members.items():
-                self.left -= 1
-                if not self._matters(name) and _is_plain(member):
-                    continue
-                inner, inner_path, found = self._unlisted(member, (*place.path, name))
-                kinds = kinds_of(inner, self.schema) - {"null"}
-                if "object" in kinds or (not kinds and declared_at(inner, self.schema)):
-                    reference = member.get("$ref") if isinstance(member, Mapping) else None
-                    # An object that contains itself is followed once.
-                    key = str(reference or found), place.own
-                    if place.level < _DEEPEST_RESULT and (key not in seen or not reference):
-                        if reference:
-                            seen.add(key)
-                        waiting.append(self._inside(place, name, inner, inner_path, found))
-                    continue
-                given = self._given(place, name, inner, inner_path, kinds, shape)
-                if given is not None:
-                    yield given
-
-    def _unlisted(self, schema: Any, path: tuple[Part, ...]) -> tuple[Any, tuple[Part, ...], tuple[str, ...]]:
-        """The items of lists of a schema, the path to them, and the names of the schemas on the way."""
-        names: list[str] = []
-        for _ in range(4):
-            if isinstance(schema, Mapping):
-                reference = schema.get("$ref")
-                if isinstance(reference, str):
-                    names.append(reference.rpartition("/")[2])
-                resolved = resolve(schema, self.schema)
-                if isinstance(title := resolved.get("title"), str):
-                    names.append(title)
-                for keyword in ("allOf", "anyOf", "oneOf"):
-                    parts = resolved.get(keyword)
-                    for one in parts if isinstance(parts, list) else ():
-                        if isinstance(one, Mapping) and isinstance(one.get("$ref"), str):
-                            names.append(one["$ref"].rpartition("/")[2])
-                if "array" in kinds_of(resolved, self.schema) and isinstance(resolved.get("items"), Mapping):
-                    schema, path = resolved["items"], (*path, EACH)
-                    continue
-                return resolved, path, tuple(names)
-            break
-        return schema, path, tuple(names)
-
-    def _named(self, names: Iterable[str], others: tuple[Owner, ...]) -> tuple[Owner, ...]:
-        """Owners by the names of schemas, then others."""
-        found: dict[Words, Owner] = {}
-        for name in names:
-            if 0 < len(thing := thing_of(name)) <= 4:
-                found.setdefault(thing, Owner(thing, 1.0, f"its schema is `{name}`"))
-                for start in range(1, len(thing)):
-                    found.setdefault(thing[start:], Owner(thing[start:], 0.75, f"its schema is `{name}`"))
-        for owner in others:
-            if owner.thing not in found or found[owner.thing].certainty < owner.certainty:
-                found[owner.thing] = owner
-        return tuple(found.values())
-
-    def _inside(
-        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
-    ) -> _Place:
-        level, named = place.level + 1, _has_name(names)
-        is_list = EACH in path[len(place.path) :]
-        if is_transparent(name):
-            around = place.shape or frozenset(declared_at(place.schema, self.schema))
-            return place._replace(path=path, schema=schema, level=level, shape=around)
-        if not thing_of(name):
-            owners = self.about if place.level == 0 and place.top else place.owners
-            if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
-                # "entities" may be just a list, or the entities that `entity_name` names.
-                owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
-            owners = self._named(names, owners)
-            named = named or place.named
-            return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
-        thing = thing_of(name)
-        own = place.own and any(owner.thing == thing for owner in self.about)
-        if place.top:
-            # The list in the result of an operation on a list, or in an envelope, whatever its name.
-            listed = is_list and not self.is_single and self._is_envelope(place.schema)
-            own = own or listed or not self._identifies(place.schema)
-        why = f"it is in `{name}`"
-        others = [
-            Owner(thing, BY_CONTAINER, why),
-            *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing))),
-        ]
-        if (
-            place.depth == 0
-            and place.own
-            and is_list
-            and not names
-            and len(declared_at(schema, self.schema)) > 2
-        ):
-            # "cast" of "credits": what the list is of may be what the tool is about.
-            others += [Owner(one.thing, one.certainty * 0.6, one.why) for one in self.about]
-        depth = place.depth + (0 if own else 1)
-        return _Place(
-            path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset()
-        )
-
-    def _about_root(self, schema: Any, path: tuple[Part, ...]) -> tuple[Owner, ...]:
-        """What the fields of the whole result, or of each of its items, are of.
-
-        The `id` beside the list in the credits of a movie is that of the movie.
-        """
-        lists = [
-            one for one in declared_at(schema, self.schema).values() if "array" in kinds_of(one, self.schema)
-        ]
-        if path or self.is_single or not lists or self.route is None or not self._is_envelope(schema):
-            return self.about
-        parameters = (part.strip("{}") for part in reversed(self.route.parts) if part[:1] == "{")
-        outer = meaning_of(next(parameters, "")).thing
-        return (Owner(outer, BY_PATH, "it is beside a list, and the path names it"),) if outer else ()
-
-    def _is_envelope(self, schema: Any) -> bool:
-        """Whether an object has little beside lists and objects, as pages of results have."""
-        members = declared_at(schema, self.schema).values()
-        plain = (kinds_of(one, self.schema).isdisjoint({"array", "object"}) for one in members)
-        return sum(plain) <= _MOST_BESIDE
-
-    def _matters(self, name: str) -> bool:
-        """Whether some argument may refer to a field with this name."""
-        thing, attribute = meaning_of(name)
-        if not thing:
-            return bool(attribute)
-        return thing[-1] in self.wanted or attribute in self.wanted
-
-    def _identifies(self, schema: Any) -> bool:
-        """Whether an object has a field that identifies it."""
-        found = (words_of(name) for name in declared_at(schema, self.schema))
-        return any(len(words) == 1 and words[0] in IDENTIFYING for words in found)
-
-    def _given(
-        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], kinds: frozenset[str],
-        shape: frozenset[str],
-    ) -> Given | None:  # fmt: skip
-        thing, attribute = meaning_of(name)
-        owners: tuple[Owner, ...]
-        own = place.own
-        if not self._matters(name):
-            return None
-        if thing:
-            owners = tuple(
-                Owner(thing[n:], 1.0 if n == 0 else 0.85, f"its name is `{name}`") for n in range(len(thing))
-            )
-            # `movie_id` in a movie is its own id, in a review that of another thing.
-            own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.9)
-        else:
-            owners = place.owners
-        owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
-        # What an object without a known name is may follow from its fields.
-        may_be_known = not thing and attribute in IDENTIFYING
-        if not (owners or may_be_known):
-            return None
-        # A number or a truth value without an attribute is a measure: `total_tracks`, `is_public`.
-        if not attribute and (is_control(name) or kinds & {"boolean", "integer", "number"}):
-            return None
-        values = _hashable(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
-        form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
-        return Given(
-            path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
-            place.depth, shape, not thing, place.named,
-        )  # fmt: skip
-
-
-def _has_name(names: Iterable[str]) -> bool:
-    return any(map(thing_of, names))

@@ -354,7 +354,7 @@
       $("detail").replaceChildren(
         element("h2", {}, "No tool chosen"),
         element("p", {}, "Choose a tool in the graph or in the list to see what it does, what it takes and gives, "
-          + `and which tools can come before and after it${store ? ", to correct its links too" : ""}.`),
+          + `and which tools can come before and after it${store ? "; its links can be corrected there" : ""}.`),
         element("p", { class: "quiet" }, "Drag to move, scroll to zoom. With the graph in focus: arrow keys, "
           + "+ and −, 0 for all, Escape to let go."));
       return;

@@ -1,0 +1,250 @@
+"""The fields of results that may fill arguments, and what they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolassay.argument_schemas import declared_at, kinds_of, resolve
+from toolassay.graph.derive.fields import (
+    BY_CONTAINER,
+    BY_PATH,
+    IDENTIFYING,
+    Given,
+    Owner,
+    Route,
+    allowed_values,
+    things_of_tool,
+    verb_of,
+)
+from toolassay.graph.derive.names import Words, is_control, is_transparent, meaning_of, thing_of, words_of
+from toolassay.output_paths import EACH, Part, path_text
+from toolassay.tools import Tool
+
+# Bounds on what is read of one tool.
+_DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000
+_MOST_BESIDE = 5  # plain fields beside a list in a page of results
+_PLAIN = frozenset({"string", "integer", "number", "boolean"})
+
+
+def given_fields(tool: Tool, route: Route | None, wanted: frozenset[str]) -> list[Given]:
+    """The fields of a tool's result that may fill arguments.
+
+    Args:
+        tool: The tool.
+        route: Its path.
+        wanted: The last words of the things and attributes that some argument refers to; other fields are
+            left out.
+    """
+    schema = tool.output_schema
+    if schema is None:
+        return []
+    return list(_Result(tool, schema, route, wanted).fields())
+
+
+def _is_plain(schema: Any) -> bool:
+    """Whether a schema declares one type that has no parts."""
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return isinstance(kind, str) and kind in _PLAIN
+
+
+class _Place(NamedTuple):
+    """An object in a result; see `Given` for the words."""
+
+    path: tuple[Part, ...]
+    schema: Any
+    owners: tuple[Owner, ...]
+    own: bool
+    depth: int
+    level: int
+    named: bool
+    top: bool
+    shape: frozenset[str]
+
+
+class _Result:
+    """Walks the schema of one result, breadth first."""
+
+    def __init__(
+        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, wanted: frozenset[str]
+    ) -> None:
+        self.tool, self.schema, self.route, self.wanted = tool, schema, route, wanted
+        self.about = things_of_tool(tool, route)
+        if route is not None and self.about and self.about[0].thing[-1] in wanted:
+            self.about = self.about[:1]
+        self.is_single = verb_of(tool, route) in ("make", "change") or bool(route and route.ends_in_parameter)
+        self.left = _MOST_RESULTS
+
+    def fields(self) -> Iterator[Given]:
+        start, path, first = self._unlisted(self.schema, ())
+        owners = self._named(first, self._about_root(start, path))
+        waiting = [_Place(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
+        seen: set[tuple[str, bool]] = set()
+        while waiting and self.left > 0:
+            place = waiting.pop(0)
+            members = declared_at(place.schema, self.schema)
+            # The fields in `metadata` are those of the object around it, which has a shape of its own.
+            shape = place.shape or frozenset(members)
+            for name, member in members.items():
+                self.left -= 1
+                if not self._matters(name) and _is_plain(member):
+                    continue
+                inner, inner_path, found = self._unlisted(member, (*place.path, name))
+                kinds = kinds_of(inner, self.schema) - {"null"}
+                if "object" in kinds or (not kinds and declared_at(inner, self.schema)):
+                    reference = member.get("$ref") if isinstance(member, Mapping) else None
+                    # A schema with a name is followed once: it may contain itself.
+                    key = str(reference), place.own
+                    if place.level < _DEEPEST_RESULT and (not reference or key not in seen):
+                        if reference:
+                            seen.add(key)
+                        waiting.append(self._inside(place, name, inner, inner_path, found))
+                    continue
+                given = self._given(place, name, inner, inner_path, kinds, shape)
+                if given is not None:
+                    yield given
+
+    def _unlisted(self, schema: Any, path: tuple[Part, ...]) -> tuple[Any, tuple[Part, ...], tuple[str, ...]]:
+        """The items of lists of a schema, the path to them, and the names of the schemas on the way."""
+        names: list[str] = []
+        for _ in range(4):
+            if isinstance(schema, Mapping):
+                reference = schema.get("$ref")
+                if isinstance(reference, str):
+                    names.append(reference.rpartition("/")[2])
+                resolved = resolve(schema, self.schema)
+                if isinstance(title := resolved.get("title"), str):
+                    names.append(title)
+                for keyword in ("allOf", "anyOf", "oneOf"):
+                    parts = resolved.get(keyword)
+                    for one in parts if isinstance(parts, list) else ():
+                        if isinstance(one, Mapping) and isinstance(one.get("$ref"), str):
+                            names.append(one["$ref"].rpartition("/")[2])
+                if "array" in kinds_of(resolved, self.schema) and isinstance(resolved.get("items"), Mapping):
+                    schema, path = resolved["items"], (*path, EACH)
+                    continue
+                return resolved, path, tuple(names)
+            break
+        return schema, path, tuple(names)
+
+    def _named(self, names: Iterable[str], others: tuple[Owner, ...]) -> tuple[Owner, ...]:
+        """Owners by the names of schemas, then others."""
+        found: dict[Words, Owner] = {}
+        for name in names:
+            if 0 < len(thing := thing_of(name)) <= 4:
+                found.setdefault(thing, Owner(thing, 1.0, f"its schema is `{name}`"))
+                for start in range(1, len(thing)):
+                    found.setdefault(thing[start:], Owner(thing[start:], 0.75, f"its schema is `{name}`"))
+        for owner in others:
+            if owner.thing not in found or found[owner.thing].certainty < owner.certainty:
+                found[owner.thing] = owner
+        return tuple(found.values())
+
+    def _inside(
+        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
+    ) -> _Place:
+        level, named = place.level + 1, _has_name(names)
+        is_list = EACH in path[len(place.path) :]
+        if is_transparent(name):
+            around = place.shape or frozenset(declared_at(place.schema, self.schema))
+            return place._replace(path=path, schema=schema, level=level, shape=around)
+        if not thing_of(name):
+            owners = self.about if place.level == 0 and place.top else place.owners
+            if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
+                # "entities" may be just a list, or the entities that `entity_name` names.
+                owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
+            owners = self._named(names, owners)
+            named = named or place.named
+            return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
+        thing = thing_of(name)
+        own = place.own and any(owner.thing == thing for owner in self.about)
+        if place.top:
+            # The list in the result of an operation on a list, or in an envelope, whatever its name.
+            listed = is_list and not self.is_single and self._is_envelope(place.schema)
+            own = own or listed or not self._identifies(place.schema)
+        why = f"it is in `{name}`"
+        others = [
+            Owner(thing, BY_CONTAINER, why),
+            *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing))),
+        ]
+        if (
+            place.depth == 0
+            and place.own
+            and is_list
+            and not names
+            and len(declared_at(schema, self.schema)) > 2
+        ):
+            # "cast" of "credits": what the list is of may be what the tool is about.
+            others += [Owner(one.thing, one.certainty * 0.6, one.why) for one in self.about]
+        depth = place.depth + (0 if own else 1)
+        return _Place(
+            path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset()
+        )
+
+    def _about_root(self, schema: Any, path: tuple[Part, ...]) -> tuple[Owner, ...]:
+        """What the fields of the whole result, or of each of its items, are of.
+
+        The `id` beside the list in the credits of a movie is that of the movie.
+        """
+        lists = [
+            one for one in declared_at(schema, self.schema).values() if "array" in kinds_of(one, self.schema)
+        ]
+        if path or self.is_single or not lists or self.route is None or not self._is_envelope(schema):
+            return self.about
+        parameters = (part.strip("{}") for part in reversed(self.route.parts) if part[:1] == "{")
+        outer = meaning_of(next(parameters, "")).thing
+        return (Owner(outer, BY_PATH, "it is beside a list, and the path names it"),) if outer else ()
+
+    def _is_envelope(self, schema: Any) -> bool:
+        """Whether an object has little beside lists and objects, as pages of results have."""
+        members = declared_at(schema, self.schema).values()
+        plain = (kinds_of(one, self.schema).isdisjoint({"array", "object"}) for one in members)
+        return sum(plain) <= _MOST_BESIDE
+
+    def _matters(self, name: str) -> bool:
+        """Whether some argument may refer to a field with this name."""
+        thing, attribute = meaning_of(name)
+        if not thing:
+            return bool(attribute)
+        return thing[-1] in self.wanted or attribute in self.wanted
+
+    def _identifies(self, schema: Any) -> bool:
+        """Whether an object has a field that identifies it."""
+        found = (words_of(name) for name in declared_at(schema, self.schema))
+        return any(len(words) == 1 and words[0] in IDENTIFYING for words in found)
+
+    def _given(
+        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], kinds: frozenset[str],
+        shape: frozenset[str],
+    ) -> Given | None:  # fmt: skip
+        thing, attribute = meaning_of(name)
+        owners: tuple[Owner, ...]
+        own = place.own
+        if not self._matters(name):
+            return None
+        if thing:
+            owners = tuple(
+                Owner(thing[n:], 1.0 if n == 0 else 0.85, f"its name is `{name}`") for n in range(len(thing))
+            )
+            # `movie_id` in a movie is its own id, in a review that of another thing.
+            own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.9)
+        else:
+            owners = place.owners
+        owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
+        # What an object without a known name is may follow from its fields.
+        may_be_known = not thing and attribute in IDENTIFYING
+        if not (owners or may_be_known):
+            return None
+        # A number or a truth value without an attribute is a measure: `total_tracks`, `is_public`.
+        if not attribute and (is_control(name) or kinds & {"boolean", "integer", "number"}):
+            return None
+        values = allowed_values(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
+        form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
+        return Given(
+            path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
+            place.depth, shape, not thing, place.named,
+        )  # fmt: skip
+
+
+def _has_name(names: Iterable[str]) -> bool:
+    return any(map(thing_of, names))
