@@ -151,6 +151,25 @@ def schema_at(path: Sequence[str | int], root: Schema) -> Schema:
     return resolve(schema, root)
 
 
+def has_place(path: Sequence[str | int], root: Schema) -> bool:
+    """Whether a schema declares a place; a part that declares nothing may have anything in it.
+
+    >>> root = {"properties": {"tags": {"items": {"type": "string"}}}}
+    >>> has_place(["tags", 0], root), has_place(["name"], root), has_place(["name"], {})
+    (True, False, True)
+    """
+    for depth, part in enumerate(path):
+        schema = schema_at(path[:depth], root)
+        kinds = kinds_of(schema, root)
+        if kinds and ("object" if isinstance(part, str) else "array") not in kinds:
+            return False
+        named = {one.name for one in properties_at(schema, root)}
+        further = schema.get("additionalProperties", not named)
+        if isinstance(part, str) and part not in named and further is False:
+            return False
+    return True
+
+
 def _items_of(schema: Schema, root: Schema) -> Schema:
     """The alternative of a schema that declares items; the schema itself without one."""
     for keyword in ("anyOf", "oneOf", "allOf"):

@@ -82,6 +82,19 @@ def test_a_step_may_repeat_a_reference_of_the_step_before_it() -> None:
     assert "but there is no link 'search_movies' -> 'compare_movies'" in str(check(WIRING, apart))
 
 
+def test_only_plans_of_schema_graphs_are_sorted_by_references_that_no_link_lists() -> None:
+    nodes = (
+        ("compare_movies", named(ids=["<node-1>.id", "<node-2>.total"])),
+        ("movie_details", named(movie_id="<node-2>.results[0].id")),
+        ("search_movies", named(query="dogs")),
+    )
+    plan = label(*nodes, links="search_movies>movie_details movie_details>compare_movies")
+    sorted_nodes = [node["task"] for node in repair(plan, BACKGROUND)[0]["task_nodes"]]
+    assert sorted_nodes == ["search_movies", "movie_details", "compare_movies"]
+    temporal = Background(CINEMA.library, "temporal")
+    assert repair(plan, temporal)[0]["task_nodes"] == plan["task_nodes"]
+
+
 @pytest.mark.parametrize(
     ("record", "place", "reason"),
     [

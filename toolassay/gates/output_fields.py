@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from toolassay.argument_schemas import Schema, kinds_of, properties_at, schema_at
+from toolassay.argument_schemas import Schema, has_place, kinds_of, schema_at
 from toolassay.gates.gate import Background
 from toolassay.output_paths import EACH, Part, Reference, parse_path, path_text
 from toolassay.tools import Tool
@@ -37,19 +37,12 @@ def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
     """
     if schema is None:
         return OutputPart(True, frozenset())
-    is_many, before = False, list[str | int]()
-    for part in path:
-        place = schema_at(before, schema)
-        kinds, is_item = kinds_of(place, schema), part == EACH or isinstance(part, int)
-        names = {one.name for one in properties_at(place, schema)}
-        is_other = not is_item and names and part not in names and not place.get("additionalProperties")
-        if is_other or (kinds and ("array" if is_item else "object") not in kinds):
-            return OutputPart(False, frozenset())
-        is_many = is_many or part == EACH
-        before.append(0 if is_item else part)
-    return OutputPart(
-        True, frozenset({"a list"}) if is_many else shapes_of(schema_at(before, schema), schema)
-    )
+    parts = list(path)
+    place = [0 if part == EACH else part for part in parts]
+    if not has_place(place, schema):
+        return OutputPart(False, frozenset())
+    is_many = EACH in parts
+    return OutputPart(True, frozenset({"a list"}) if is_many else shapes_of(schema_at(place, schema), schema))
 
 
 def shapes_of(schema: Schema, root: Schema) -> frozenset[Shape]:

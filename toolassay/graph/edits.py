@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from toolassay.argument_schemas import Schema, kinds_of, properties_at, schema_at
+from toolassay.argument_schemas import Schema, has_place
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, line_of_item, read_json, write_json
 from toolassay.graph.dependencies import ORDER, Dependency, Kind
@@ -303,15 +303,4 @@ def field_problem(pair: FieldPair, source: Tool, target: Tool) -> str:
 
 
 def _has_path(parts: Sequence[Part], root: Schema) -> bool:
-    """Whether a schema declares a place; a part that declares nothing may have anything in it."""
-    places = [0 if part == EACH else part for part in parts]
-    for depth, place in enumerate(places):
-        schema = schema_at(places[:depth], root)
-        kinds = kinds_of(schema, root)
-        if kinds and ("object" if isinstance(place, str) else "array") not in kinds:
-            return False
-        named = {one.name for one in properties_at(schema, root)}
-        further = schema.get("additionalProperties", not named)
-        if isinstance(place, str) and place not in named and further is False:
-            return False
-    return True
+    return has_place([0 if part == EACH else part for part in parts], root)

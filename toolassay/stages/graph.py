@@ -84,7 +84,7 @@ def build_graph(
         if kind == "schema":
             if max_links is not None:
                 raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
-            refuse_other_data(folder, kind)
+            _refuse_other_data(folder, kind)
             links = links.with_limits(folder.benchmark.get("links"))
             schema_links = SchemaLinks(library, folder.path, links, screen)
             graph = ToolGraph.of_dependencies(library, schema_links.kept)
@@ -106,7 +106,7 @@ def build_graph(
                     f"--{name} is only for schema graphs, this one is {kind}",
                     fix="add --dependency_type schema",
                 )
-            refuse_other_data(folder, kind)
+            _refuse_other_data(folder, kind)
             graph = ToolGraph.build(library, kind)
             _show_written(graph, folder, limit, screen)
         _complete(folder, source, graph, screen.say)
@@ -118,7 +118,7 @@ def build_graph(
         return graph
 
 
-def refuse_other_data(folder: DataFolder, kind: str) -> None:
+def _refuse_other_data(folder: DataFolder, kind: str) -> None:
     """Refuse to give a folder with data of schema graphs another graph, or the other way round.
 
     Raises:
