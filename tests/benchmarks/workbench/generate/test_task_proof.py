@@ -39,6 +39,16 @@ def test_every_ground_truth_does_what_the_request_says(sandbox: Sandbox, tasks: 
     assert difference(before, sandbox) == {}
 
 
+def test_a_source_without_visits_is_no_answer_to_the_fewest_visits() -> None:
+    # With this seed no visit of the last four days came from one of the sources.
+    tables = draw_tables(463)
+    sandbox = sandbox_of(tables)
+    popular = [task for task in draw_tasks(tables, 463) if task.template == "analytics.popular_source"]
+    assert len(popular) == 10
+    for task in popular:
+        prove_task(sandbox, task)
+
+
 def test_one_call_less_or_more_is_found(sandbox: Sandbox, tasks: list[GeneratedTask]) -> None:
     """For every template: what it would take for wrong ground truth to slip through."""
     plot = 'time_min="a", time_max="b", value_to_plot="total_visits", plot_type="bar"'

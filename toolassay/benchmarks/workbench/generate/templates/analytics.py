@@ -112,7 +112,8 @@ def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     totals = {source: sum(between(daily(tables, source), since)) for source in SOURCES}
     wanted = (max if rank == "most" else min)(totals.values())
     winners = [source for source, total in totals.items() if total == wanted]
-    if len(winners) > 1:
+    # Whether a source without a visit has the fewest, or is not compared, is a matter of opinion.
+    if len(winners) > 1 or not wanted:
         return None
     return FilledTemplate(
         {"rank": rank, "since": day_text(since)}, (_plot(since, YESTERDAY, winners[0], "line"),)
