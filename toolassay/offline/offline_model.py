@@ -75,7 +75,7 @@ class OfflineModel:
         )
 
     def _back_instruct(self, task: BackInstructTask) -> str:
-        from toolassay.offline.writer import write_instruction
+        from toolassay.offline.writer.instruction import write_instruction
 
         instruction = write_instruction(task.sample, task.library, task.dependency_type)
         if task.check:

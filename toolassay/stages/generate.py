@@ -351,9 +351,9 @@ def _fillable(graph: ToolGraph, say: Callable[[str], None]) -> ToolGraph:
     Raises:
         UsageError: No tool is left.
     """
-    from toolassay.offline.writer import unfillable
+    from toolassay.offline.writer.instruction import needs_model
 
-    problems = unfillable(graph.library)
+    problems = needs_model(graph.library, graph.dependency_type)
     if not problems:
         return graph
     named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))

@@ -30,6 +30,16 @@ class Purpose:
     is_certain: bool = True
 
     @property
+    def head(self) -> str:
+        """The head noun of the object: "guest" for "a guest", "list" for "the list of movies"."""
+        return self.object.split(" of ")[0].split()[-1] if self.object else ""
+
+    @property
+    def result(self) -> str:
+        """What the tool gives, as a noun without an article; empty if unclear."""
+        return self.head
+
+    @property
     def imperative(self) -> str:
         """The verb phrase, without a full stop."""
         return " ".join(part for part in (self.verb, self.particle, self.object, self.rest) if part)

@@ -9,25 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import ABSENT, ValuePlace, filled_arguments
-from toolassay.offline.fed_arguments import FedArgument, fed_arguments, included, is_fed, with_fed
-from toolassay.offline.writer.english import id_words, joined, read_list, with_article
-from toolassay.offline.writer.phrases import (
-    MOST_OPTIONAL,
-    PLACE,
-    Phrases,
-    fed_slot,
-    slot_names,
-    stated_places,
-)
+from toolassay.offline.writer.english import joined, read_list, with_article
+from toolassay.offline.writer.phrases import PLACE, Phrases, slot_names
 from toolassay.offline.writer.story import SLOT, Story
 from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
-from toolassay.output_paths import EACH
 from toolassay.tools import Tool, ToolLibrary
 
 
@@ -46,17 +35,12 @@ class SampleCall:
     Attributes:
         sources: the earlier nodes on which it depends.
         waits: those of them that feed no slot: it only has to come after them.
-        fed: in a schema graph, the arguments that take the result of an earlier node; the last slots.
-        shared: in a schema graph, the arguments that have the value of an earlier node's argument: that node,
-            its argument, and the own one.
     """
 
     tool: Tool
     slots: tuple[InputSlot, ...]
     sources: tuple[int, ...]
     waits: tuple[int, ...]
-    fed: tuple[FedArgument, ...] = ()
-    shared: tuple[tuple[int, str, str], ...] = ()
 
 
 def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: DependencyType) -> list[SampleCall]:
@@ -66,9 +50,9 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
     """
     order = {name: number for number, name in enumerate(sample.nodes)}
     calls = []
-    for name, fed in zip(sample.nodes, fed_arguments(sample, library), strict=True):
+    for name in sample.nodes:
         tool = library[name]
-        names = slot_names(tool, dependency_type, fed)
+        names = slot_names(tool, dependency_type)
         links = [link for link in sample.links if link.target == name and link.source in order]
         feeds: dict[int, int] = {}
         waits = []
@@ -84,21 +68,12 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
             else:
                 feeds[number] = order[link.source]
         slots = [InputSlot(slot, feeds.get(number)) for number, slot in enumerate(names)]
-        slots += [InputSlot(fed_slot(number), one.source) for number, one in enumerate(fed)]
         sources = tuple(sorted({order[link.source] for link in links}))
         only_waits = tuple(sorted(set(waits) - {slot.source for slot in slots}))
-        shared = tuple(
-            (order[link.source], pair.source, pair.target)
-            for link, pairs in zip(sample.links, sample.shared, strict=False)
-            for pair in pairs
-            if link.target == name
-        )
-        calls.append(SampleCall(tool, tuple(slots), sources, only_waits, fed, shared))
+        calls.append(SampleCall(tool, tuple(slots), sources, only_waits))
     return calls
 
 
-# Kinds that are tried where the own kind of a value gives no valid one: short, long, numbers.
-_SHORT_KINDS = ("label", "identifier", "topic", "text", "numeric code", "uuid")
 _MOST_WORDS = 12
 _AFTER = "of|in|on|for|to|from|with|at|by|and|or|that|using|related|being|as"
 
@@ -235,7 +210,6 @@ class ClauseWriter:
         self._handles: set[str] = set()
         self._details = Details(story)
         self._mentions: list[dict[str, str]] = []
-        self._stated: list[dict[str, str]] = []
         self.nouns = self._result_nouns()
 
     def clauses(self) -> list[Clause]:
@@ -255,17 +229,15 @@ class ClauseWriter:
     def _clause(self, number: int) -> Clause:
         call, phrases = self.calls[number], self.phrases[number]
         values = self._values(call, phrases)
-        self._stated.append(dict(values))
         action = self._action(call, phrases)
         mentions = {
             slot.name: self._mention(slot, number, values.get(slot.name, ""), phrases, action)
             for slot in call.slots
         }
-        for place, one in enumerate(call.fed):
-            mentions[fed_slot(place)] = self._origin(one, number)
         self._mentions.append(mentions)
         relation, lead = self._relation(number)
-        text = filled(action, mentions, values) if call.slots else self._details.added(action)
+        is_bare = not call.slots and phrases.are_written
+        text = self._details.added(action) if is_bare else filled(action, mentions, values)
         return Clause(text, lead, call.waits if lead else (), relation, values)
 
     def _value(self, slot: InputSlot, phrases: Phrases) -> str:
@@ -275,33 +247,8 @@ class ClauseWriter:
         return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
 
     def _values(self, call: SampleCall, phrases: Phrases) -> dict[str, str]:
-        """The value of each slot that is not fed; of an imported tool a valid one, if a few draws find it."""
-        if self.resource:
-            return {slot.name: self._value(slot, phrases) for slot in call.slots}
-        stated = [slot for slot in call.slots if slot.source is None]
-        if call.tool.input_schema is None:
-            return {slot.name: self._value(slot, phrases) for slot in stated}
-        kinds = {slot.name: phrases.kinds[slot.name] for slot in stated}
-        return drawn_values(call.tool, kinds, self.story, call.fed, self._shared(call))
-
-    def _shared(self, call: SampleCall) -> dict[str, str]:
-        """The values of required arguments that a call has in common with those that feed it.
-
-        Steps about one thing name the same thing: the season of a show, and the show.
-        """
-        return {
-            target: self._stated[source][argument]
-            for source, argument, target in call.shared
-            if argument in self._stated[source]
-        }
-
-    def _origin(self, fed: FedArgument, number: int) -> str:
-        """Where a fed argument comes from: "from the first result of searching for movies"."""
-        what = _part_in_words(fed)
-        done = next((text for text in self.phrases[fed.source].done if text.startswith("after ")), None)
-        if done is None or (fed.source == number - 1 and self.story.chance(0.4)):
-            return f"from {what}" if fed.source == number - 1 else f"from {what} of that step"
-        return f"from {what} of {done.removeprefix('after ')}"
+        """The value of each slot; of one that another call feeds, the id of its tool."""
+        return {slot.name: self._value(slot, phrases) for slot in call.slots}
 
     def _action(self, call: SampleCall, phrases: Phrases) -> str:
         fed = {slot.name: slot.source is not None for slot in call.slots}
@@ -394,61 +341,6 @@ class ClauseWriter:
         for slot in self.calls[source].slots:
             text = text.replace(f"{{{slot.name}}}", self._mentions[source][slot.name])
         return text
-
-
-def drawn_values(
-    tool: Tool,
-    kinds: Mapping[str, str],
-    story: Story,
-    fed: Sequence[FedArgument] = (),
-    known: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """The value of each slot of an imported tool: one that its place accepts, if a few draws find one.
-
-    Args:
-        tool: The tool.
-        kinds: The kind of value of each slot, in the order of its places.
-        story: What the request is about.
-        fed: The arguments that are fed; they get no value.
-        known: Values that are preferred, by slot.
-    """
-    known = known or {}
-    values = {}
-    for (name, kind), place in zip(kinds.items(), stated_places(tool, fed), strict=True):
-        draws = (value_of(one, story) for one in (kind, *_SHORT_KINDS))
-        texts = chain([known[name]], draws) if name in known else draws
-        values[name] = next((text for text in texts if place.accepts(text)), "1")
-    return values
-
-
-def given_arguments(
-    tool: Tool, values: Mapping[str, str], fed: Sequence[FedArgument] = ()
-) -> list[dict[str, Any]]:
-    """The arguments of a tool, `{"name", "value"}` each, with the values of its slots and references."""
-    texts = iter(values.values())
-
-    def value(place: ValuePlace) -> Any:
-        if is_fed(place.parameter.name, fed):
-            return ABSENT
-        return next(texts) if tool.input_schema is None else place.typed(next(texts))
-
-    return with_fed(filled_arguments(tool, MOST_OPTIONAL, value, included(fed)), fed)
-
-
-_COLLECTIONS = frozenset({"results", "result", "items", "data", "entries", "hits", "value", "values", "list"})
-
-
-def _part_in_words(fed: FedArgument) -> str:
-    """The part of a result that a fed argument takes: "the first result", "all entries under 'cast'"."""
-    place = next((n for n, part in enumerate(fed.path) if part == EACH or isinstance(part, int)), None)
-    if place is None:
-        return "the result"
-    collection = fed.path[place - 1] if place else ""
-    is_all = fed.path[place] == EACH
-    if not place or collection in _COLLECTIONS:
-        return "all results" if is_all else "the first result"
-    under = " ".join(id_words(str(collection)))
-    return f"all entries under '{under}'" if is_all else f"the first entry under '{under}'"
 
 
 def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolassay.dataset import Sample
-from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import problem_of
-from toolassay.offline.fed_arguments import FedArgument
+from toolassay.offline.own_tools.arguments import unfillable
+from toolassay.offline.own_tools.request import write_own_instruction
+from toolassay.offline.tool_names import ToolNames
 from toolassay.offline.writer.clauses import (
     Clause,
     ClauseWriter,
     SampleCall,
-    drawn_values,
-    given_arguments,
     wire_calls,
 )
 from toolassay.offline.writer.english import joined
@@ -26,47 +24,12 @@ from toolassay.offline.writer.phrases import (
     PLACE,
     Phrases,
     invented_phrases,
-    kinds_of_values,
-    slot_names,
-    stated_parameters,
     written_phrases,
 )
 from toolassay.offline.writer.request_text import Assembly, Situations
 from toolassay.offline.writer.story import Story
 from toolassay.offline.writer.values import role_entry
-from toolassay.output_paths import EACH, path_text
 from toolassay.tools import Tool, ToolLibrary
-
-_WORD = re.compile(r"\w+")
-# An id of two words or more: "Text Search", "file_modify" and "GetMovie", but not "Translation".
-_TELLING = re.compile(r"[\s_-]|[a-z][A-Z]")
-
-
-class ToolNames:
-    """The ids of a library that a request must not contain: those of two words or more.
-
-    >>> ToolNames(["Text Search", "file_modify", "GetMovie", "Translation"]).occur_in("a text search, please")
-    True
-    >>> ToolNames(["Translation"]).occur_in("a translation")
-    False
-    """
-
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._by_first_word: dict[str, list[str]] = {}
-        for name in ids:
-            first = _WORD.search(name)
-            if first and _TELLING.search(name):
-                name = name[first.start() :].lower()
-                self._by_first_word.setdefault(first[0].lower(), []).append(name)
-
-    def occur_in(self, text: str) -> bool:
-        """Whether one of the ids is in the text, in any case."""
-        text = text.lower()
-        return any(
-            text.startswith(name, word.start())
-            for word in _WORD.finditer(text)
-            for name in self._by_first_word.get(word[0], ())
-        )
 
 
 def step_texts(
@@ -76,20 +39,12 @@ def step_texts(
     nouns: Sequence[str],
     dependency_type: DependencyType,
 ) -> list[str]:
-    """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters.
-
-    A fed argument: "movie_id: results[0].id of step 1".
-    """
+    """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters."""
     steps = []
     for number, (call, phrase) in enumerate(zip(calls, phrases, strict=True)):
         if dependency_type != "resource" and call.slots:
-            stated = zip(stated_parameters(call.tool, call.fed), values[number].values(), strict=True)
+            stated = zip(call.tool.parameters, values[number].values(), strict=True)
             parts = [f"{parameter.name}: '{value}'" for parameter, value in stated]
-            parts += [
-                f"{one.place}: {path_text(one.path).replace(EACH, '[*]') or 'the result'} of step"
-                f" {one.source + 1}"
-                for one in call.fed
-            ]
             steps.append(f"Step {number + 1}: Call {call.tool.id} with {joined(parts)}")
             continue
         verb = "Use" if dependency_type == "resource" else "Call"
@@ -136,13 +91,16 @@ class _Vocabulary:
 
     def __init__(self, library: ToolLibrary) -> None:
         self.names = ToolNames(library.ids)
-        self._phrases: dict[tuple[str, DependencyType, tuple[str, ...]], Phrases] = {}
+        self._phrases: dict[tuple[str, DependencyType], Phrases | None] = {}
 
-    def phrases(self, tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument]) -> Phrases:
-        key = tool.id, dependency_type, tuple(one.place for one in fed)
+    def phrases(self, tool: Tool, dependency_type: DependencyType) -> Phrases | None:
+        """Written ones, for resource tools also invented ones; None if there are none."""
+        key = tool.id, dependency_type
         if key not in self._phrases:
-            written = written_phrases(tool, dependency_type)
-            self._phrases[key] = written or invented_phrases(tool, dependency_type, fed)
+            phrases = written_phrases(tool, dependency_type)
+            if phrases is None and dependency_type == "resource":
+                phrases = invented_phrases(tool)
+            self._phrases[key] = phrases
         return self._phrases[key]
 
 
@@ -150,16 +108,18 @@ _vocabularies: WeakKeyDictionary[ToolLibrary, _Vocabulary] = WeakKeyDictionary()
 
 
 def write_instruction(
-    sample: Sample, library: ToolLibrary, dependency_type: DependencyType
+    sample: Sample, library: ToolLibrary, dependency_type: DependencyType, attempt: int = 0
 ) -> dict[str, Any]:
     """A request for a sampled subgraph, with its steps and its gold plan.
 
-    The result depends only on the sample and the library.
+    The result depends only on the sample, the library and the attempt. Tools with parameters that nobody
+    wrote phrases for are worded by `own_tools`.
 
     Args:
         sample: the subgraph of tools that the request needs.
         library: the tools.
         dependency_type: of the tool graph; resource tools get inputs, others arguments.
+        attempt: Another request for each number.
 
     Returns:
         `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that Shen et al. (2024,
@@ -168,7 +128,7 @@ def write_instruction(
         `{"id", "arguments": [{"name", "value"}, …]}`; in a schema graph values may be references.
 
     Raises:
-        ToolassayError: No valid arguments were found for an imported tool (see `unfillable`).
+        ToolassayError: No valid arguments were found for a tool (see `own_tools.unfillable`).
 
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))
     >>> reply = write_instruction(Sample(0, 7, "single", (tool.id,), ()), ToolLibrary([tool]), "resource")
@@ -178,19 +138,19 @@ def write_instruction(
     vocabulary = _vocabularies.get(library)
     if vocabulary is None:
         vocabulary = _vocabularies[library] = _Vocabulary(library)
+    phrases = [vocabulary.phrases(library[name], dependency_type) for name in sample.nodes]
+    known = [one for one in phrases if one is not None]
+    if len(known) < len(phrases):
+        return write_own_instruction(sample, library, dependency_type, vocabulary.names, attempt)
     calls = wire_calls(sample, library, dependency_type)
-    phrases = [vocabulary.phrases(call.tool, dependency_type, call.fed) for call in calls]
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
-    writer, clauses, request = _write(Random(f"write {key} 0"), calls, phrases, dependency_type)
-    for attempt in range(1, _ATTEMPTS):
-        if _is_sound(request, calls, clauses, vocabulary.names, dependency_type):
-            break
-        writer, clauses, request = _write(Random(f"write {key} {attempt}"), calls, phrases, dependency_type)
+    turns = iter(range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS))
+    writer, clauses, request = _write(Random(f"write {key} {next(turns)}"), calls, known, dependency_type)
+    while not _is_sound(request, calls, clauses, vocabulary.names) and (turn := next(turns, None)):
+        writer, clauses, request = _write(Random(f"write {key} {turn}"), calls, known, dependency_type)
     values = [clause.values for clause in clauses]
-    for tool, problem in _problems(calls, clauses, dependency_type):
-        raise ToolassayError(f"the offline writer cannot fill '{tool}': {problem}", fix=NEEDS_MODEL)
     return {
-        "task_steps": step_texts(calls, phrases, values, writer.nouns, dependency_type),
+        "task_steps": step_texts(calls, known, values, writer.nouns, dependency_type),
         "user_request": request,
         "invoking_graph": {
             "nodes": [_node(call, value, dependency_type) for call, value in zip(calls, values, strict=True)],
@@ -203,8 +163,6 @@ def _write(
     rng: Random, calls: list[SampleCall], phrases: list[Phrases], dependency_type: DependencyType
 ) -> tuple[ClauseWriter, list[Clause], str]:
     story = Story(rng)
-    if any(call.tool.input_schema is not None for call in calls):
-        story.use_iso_dates()
     resource = dependency_type == "resource"
     writer = ClauseWriter(calls, phrases, story, dependency_type)
     clauses = writer.clauses()
@@ -224,51 +182,28 @@ def _is_sound(
     calls: list[SampleCall],
     clauses: list[Clause],
     names: ToolNames,
-    dependency_type: DependencyType,
 ) -> bool:
-    """Whether arguments are valid, literals stated, no tool is named, no word doubled, no place unfilled."""
+    """Whether literals are stated, no tool is named, no word doubled, no place unfilled."""
     for call, clause in zip(calls, clauses, strict=True):
         for slot in call.slots:
             if slot.source is None and clause.values[slot.name] not in request:
                 return False
-    if names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request):
-        return False
-    return not any(_problems(calls, clauses, dependency_type))
+    return not (names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request))
 
 
-def _problems(
-    calls: list[SampleCall], clauses: list[Clause], dependency_type: DependencyType
-) -> Iterator[tuple[str, str]]:
-    """The imported tools whose arguments are invalid, and why."""
-    for call, clause in zip(calls, clauses, strict=True):
-        if dependency_type == "resource" or call.tool.input_schema is None:
-            continue
-        if problem := problem_of(call.tool, given_arguments(call.tool, clause.values, call.fed)):
-            yield call.tool.id, problem
-
-
-NEEDS_MODEL = "needs --llm MODEL"
-
-
-def unfillable(library: ToolLibrary) -> dict[str, str]:
-    """The imported tools for which a few draws find no valid arguments, and why."""
-    found = {}
-    for tool in library:
-        if tool.input_schema is None:
-            continue
-        kinds = dict(zip(slot_names(tool, "temporal"), kinds_of_values(tool), strict=True))
-        problem = ""
-        for attempt in range(_ATTEMPTS):
-            values = drawn_values(tool, kinds, Story(Random(f"fill {tool.id} {attempt}")))
-            problem = problem_of(tool, given_arguments(tool, values))
-            if not problem:
-                break
-        if problem:
-            found[tool.id] = problem
-    return found
+def needs_model(library: ToolLibrary, dependency_type: DependencyType) -> dict[str, str]:
+    """The tools that the offline writer cannot write about, and why."""
+    if dependency_type == "resource":
+        return {}
+    own = [tool for tool in library if written_phrases(tool, dependency_type) is None]
+    return unfillable(ToolLibrary(own)) if own else {}
 
 
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
     if dependency_type == "resource":
         return {"id": call.tool.id, "input": list(values.values())}
-    return {"id": call.tool.id, "arguments": given_arguments(call.tool, values, call.fed)}
+    arguments = [
+        {"name": parameter.name, "value": value}
+        for parameter, value in zip(call.tool.parameters, values.values(), strict=True)
+    ]
+    return {"id": call.tool.id, "arguments": arguments}

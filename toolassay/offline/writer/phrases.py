@@ -6,28 +6,23 @@ Hand-written ones if there are any, otherwise derived from the tool's descriptio
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolassay.graph import DependencyType
-from toolassay.offline.argument_templates import ValuePlace, as_text, places_of
-from toolassay.offline.fed_arguments import FedArgument, included, is_fed
 from toolassay.offline.writer.english import (
     base_form,
     gerund,
     id_words,
     is_plural,
-    joined,
     participle,
     read_list,
 )
-from toolassay.offline.writer.values import FED, guessed_role, is_quoted, kind_of, slot_phrase
+from toolassay.offline.writer.values import guessed_role
 from toolassay.offline.writer.verb_phrases import VerbPhrase, verb_phrases
-from toolassay.tools import Parameter, Tool
+from toolassay.tools import Tool
 
 # "{0}", "{0:given}" and "{city}", but not "{0:other}".
 PLACE = re.compile(r"\{([^{}:]+)(?::(given|result|bare))?\}")
-_PLAIN = re.compile(r"[\w.-]+(?: [\w.-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,74 +36,21 @@ class Phrases:
         results: noun phrases, plural ones with a leading "+".
         done: the step as completed: "the flight is booked", or "after booking the flight".
         kinds: the role or kind of value of each input.
+        are_written: whether a person wrote them. Details that suit them are added to nothing else.
     """
 
     actions: tuple[str, ...]
     results: tuple[str, ...]
     done: tuple[str, ...]
     kinds: dict[str, str] = field(default_factory=dict)
+    are_written: bool = True
 
 
-def slot_names(
-    tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument] = ()
-) -> tuple[str, ...]:
-    """The slots of a tool: the numbers of its inputs, or the names of its values that are not fed.
-
-    A name that would break a template, or is that of two values, is replaced by its number.
-    """
+def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
+    """The slots of a tool: the numbers of its inputs, or the names of its parameters."""
     if dependency_type == "resource":
         return tuple(str(number) for number in range(len(tool.inputs)))
-    names = [parameter.name for parameter in stated_parameters(tool, fed)]
-    return tuple(
-        name if _PLAIN.fullmatch(name) and names.index(name) == n else f"parameter {n}"
-        for n, name in enumerate(names)
-    )
-
-
-MOST_OPTIONAL = 2
-"""Optional arguments of an imported tool that a request states; it may have dozens."""
-
-
-def stated_places(tool: Tool, fed: Sequence[FedArgument] = ()) -> tuple[ValuePlace, ...]:
-    """The places in the arguments of a tool that are not fed."""
-    places = places_of(tool, MOST_OPTIONAL, included(fed))
-    return tuple(place for place in places if not is_fed(place.parameter.name, fed)) if fed else places
-
-
-def stated_parameters(tool: Tool, fed: Sequence[FedArgument] = ()) -> tuple[Parameter, ...]:
-    """The values that a request states for a call: of the parameters, or inside of nested arguments."""
-    return tuple(place.parameter for place in stated_places(tool, fed))
-
-
-_KINDS_OF_FORMATS = {
-    "date": "date",
-    "date-time": "moment",
-    "time": "exact time",
-    "email": "email",
-    "uri": "web address",
-    "uuid": "uuid",
-}
-# A list of texts named so has names: "guests", not "copies".
-_PEOPLE = re.compile(r"guests|passengers|people|adults|children", re.IGNORECASE)
-_WHOLE = frozenset({"age", "count", "integer", "numeric code", "plain amount", "postcode", "year"})
-
-
-def kinds_of_values(tool: Tool, fed: Sequence[FedArgument] = ()) -> list[str]:
-    """The kind of each stated value, as `kind_of` names it."""
-    if tool.input_schema is None:
-        return [kind_of(parameter, tool) for parameter in stated_parameters(tool, fed)]
-    kinds = []
-    for place in stated_places(tool, fed):
-        parameter = place.parameter
-        kind = _KINDS_OF_FORMATS.get(parameter.type) or kind_of(parameter, tool)
-        if place.choices:
-            kind = "|".join(["one of", *map(as_text, place.choices)])
-        elif place.kind == "string" and kind == "count":
-            kind = "full name" if _PEOPLE.search(parameter.name) else "label"
-        elif place.kind == "integer" and kind not in _WHOLE and not kind.startswith(("within|", "one of|")):
-            kind = "integer"
-        kinds.append(kind)
-    return kinds
+    return tuple(parameter.name for parameter in tool.parameters)
 
 
 def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | None:
@@ -146,27 +88,12 @@ _NUMERIC = ("kind:number", "kind:integer")
 _NUMBERED = r"(?:two|both|pairs? of|multiple|several)"
 
 
-def invented_phrases(tool: Tool, dependency_type: DependencyType, fed: Sequence[FedArgument] = ()) -> Phrases:
-    """Phrases derived from a tool's description, id, types and parameters.
-
-    A fed argument has the slot of its number (`fed_slot`), after the others.
-    """
+def invented_phrases(tool: Tool) -> Phrases:
+    """Phrases for a resource tool, derived from its description, id and types."""
     bases = list(dict.fromkeys(verb_phrases(tool)))
-    if dependency_type == "resource":
-        kinds = {str(n): guessed_role(tool, n) for n in range(len(tool.inputs))}
-        actions = _synonymous(_counted(_with_inputs(bases[0], tool), kinds), bases[0].verb)
-        return Phrases(actions, _results(bases[0], tool), _done(bases), kinds)
-    slots = slot_names(tool, dependency_type, fed)
-    kinds = dict(zip(slots, kinds_of_values(tool, fed), strict=True))
-    kinds |= {fed_slot(number): FED for number in range(len(fed))}
-    parameters = [*stated_parameters(tool, fed), *(Parameter(one.name) for one in fed)]
-    actions = _synonymous([_with_parameters(bases[0], parameters, kinds)], bases[0].verb)
-    return Phrases(actions, (), _done(bases), kinds)
-
-
-def fed_slot(number: int) -> str:
-    """The slot of a fed argument of a tool, by its number."""
-    return f"fed {number}"
+    kinds = {str(number): guessed_role(tool, number) for number in range(len(tool.inputs))}
+    actions = _synonymous(_counted(_with_inputs(bases[0], tool), kinds), bases[0].verb)
+    return Phrases(actions, _results(bases[0], tool), _done(bases), kinds, are_written=False)
 
 
 def _synonymous(actions: list[str], verb: str) -> tuple[str, ...]:
@@ -271,52 +198,3 @@ def _joint(base: VerbPhrase) -> str:
     if verb in ("calculate", "compute", "estimate", "predict", "check", "determine", "look", "recommend"):
         return "for"
     return "using"
-
-
-def _with_parameters(base: VerbPhrase, parameters: Sequence[Parameter], kinds: dict[str, str]) -> str:
-    """The verb phrase with the place of each parameter where it is mentioned, or at the end."""
-    if not kinds:
-        return str(base)
-    types = read_list("types")
-    text, unplaced = str(base), []
-    for parameter, (slot, kind) in zip(parameters, kinds.items(), strict=True):
-        no_mention = kind == FED or kind.split("|")[0] in types["settings"]
-        match = None if no_mention else _parameter_mention(parameter, kind, text)
-        if match:
-            alone = kind in types["names"] or (
-                is_quoted(kind) and kind not in ("content", "title", "description")
-            )
-            lead = "" if alone else f"the {' '.join(id_words(parameter.name))} "
-            text = f"{text[: match.start()]}{lead}{{{slot}}}{text[match.end() :]}"
-        else:
-            unplaced.append(slot_phrase(parameter, kind, slot))
-    text = _shortened(text)
-    tail = [phrase for phrase, alone in unplaced if alone]
-    settings = [phrase for phrase, alone in unplaced if not alone]
-    if settings:
-        tail.append(f"{'using' if ' with ' in text else 'with'} {joined(settings)}")
-    whole = re.sub(r"\s+", " ", " ".join([text, *tail]))
-    return re.sub(r"\bin (on|to|in) ", r"\1 ", whole)
-
-
-def _parameter_mention(parameter: Parameter, kind: str, text: str) -> re.Match[str] | None:
-    name = " ".join(id_words(parameter.name))
-    words = [re.escape(name), re.escape(name.split()[-1] if name.split() else parameter.name)]
-    mentions = read_list("types")["mentions"]
-    if kind in mentions:
-        words.append(mentions[kind])
-    lead = "from " if kind == "home city" and "from " in text else ""
-    article = rf"(?<={lead})\b(?:the|a|an|any|some|your|its|another) (?:(?!of\b|for\b|to\b|in\b)\w+ ){{0,2}}?"
-    pattern = rf"{article}(?:{'|'.join(words)})\b"
-    return re.search(
-        pattern + r"(?! \w+ing\b)(?! (?:number|id|name|alarm|account|of)\b)", text, re.IGNORECASE
-    )
-
-
-def _shortened(text: str) -> str:
-    """The text up to its last place; without places, up to the first preposition."""
-    if "{" in text:
-        return text[: text.rindex("}") + 1]
-    verb, _, rest = text.partition(" ")
-    head = re.split(r"(?<=\w) (?:for|in|on|at|with|by|from|to|of|between|into|about) ", rest)[0]
-    return f"{verb} {rest if rest.startswith(('for ', 'to ', 'in ', 'up ')) else head}"

@@ -1,0 +1,455 @@
+"""One call in words: a verb phrase in which values have their places, and sentences for those that have none.
+
+A value goes where a person would put it: behind the noun that it names ("cancel booking BK-2041"), behind a
+preposition ("from 2026-05-14 to 2026-05-16", "for 2 guests"), else "with the priority 'high'"; what is too
+much for one sentence follows in the next ("The note is 'Call first'.").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from toolassay.offline.fed_arguments import FedArgument
+from toolassay.offline.own_tools.plurals import is_plural, plural, singular
+from toolassay.offline.own_tools.purpose import Purpose
+from toolassay.offline.own_tools.slots import NAMING_WORDS, PREPOSITIONS, Slot, name_words
+from toolassay.offline.own_tools.vocabulary import items, words
+from toolassay.offline.writer.english import joined, with_article
+from toolassay.output_paths import EACH, Part
+
+_DETERMINERS = words("determiners")
+_CONJUNCTIONS = words("ends of noun phrases")
+# Adjectives that say no more than that there is one: "a specific booking".
+_EMPTY = words("empty adjectives")
+_MAKING = words("making verbs")
+_FINDING = words("finding verbs")
+_SENDING = words("sending verbs")
+_AROUND = words("counted with for")
+_UNITS = words("units")
+# "the room number 214", where other numbers are "a duration of 30".
+_NUMBERED = words("numbered")
+_ADVERBIAL = {
+    "sort": "sorted",
+    "order": "ordered",
+    "group": "grouped",
+    "filter": "filtered",
+    "limit": "limited",
+}
+_PAIRS = [pair.split() for pair in items("pairs of names")]
+_WHEN = frozenset({"date", "moment", "time"})
+_MEASURES = frozenset({"money", "number"})
+_NAMED = words("named by value")
+_PLACES = frozenset({"path", "directory", "folder", "directory path"})
+_LISTING = frozenset({"list", "search", "find", "show", "get", "look"})
+_MOST_WORDS = 30  # of a verb phrase before its details get a sentence of their own
+_MOST_DETAILS = 3  # in one sentence
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+class Source(NamedTuple):
+    """An earlier call that feeds this one.
+
+    Attributes:
+        purpose: What its tool does.
+        number: Its place in the plan, from 0.
+        is_previous: Whether it is the call before this one.
+    """
+
+    purpose: Purpose
+    number: int
+    is_previous: bool
+
+
+@dataclass
+class CallText:
+    """A call in words.
+
+    Attributes:
+        action: An imperative verb phrase, without a full stop.
+        details: Sentences that follow it.
+        is_led: Whether a value of an earlier call is mentioned, so that the order is clear without a word.
+    """
+
+    action: str
+    details: list[str] = field(default_factory=list)
+    is_led: bool = False
+
+
+def call_text(
+    purpose: Purpose, slots: Sequence[Slot], source_of: Callable[[FedArgument], Source]
+) -> CallText:
+    """A call in words; every `mention` of a slot occurs in the result.
+
+    Args:
+        purpose: What the tool does.
+        slots: Its values.
+        source_of: The earlier call that feeds an argument.
+    """
+    return _CallWriter(purpose, source_of).write(slots)
+
+
+class _CallWriter:
+    def __init__(self, purpose: Purpose, source_of: Callable[[FedArgument], Source]) -> None:
+        self.purpose = purpose
+        self.source_of = source_of
+        self.text = purpose.imperative
+        self.tail: list[str] = []
+
+    def write(self, slots: Sequence[Slot]) -> CallText:
+        self._count_items([slot.group for slot in slots if slot.group])
+        single = [slot for slot in slots if not slot.group]
+        left = self._pairs(self._amounts(single))
+        left = [slot for slot in left if not self._names_a_noun(slot)]
+        left = [slot for slot in left if not self._has_place(slot)]
+        details = self._with(left)
+        details += _item_sentences([slot for slot in slots if slot.group], self._origin)
+        action = " ".join([self.text, *self.tail])
+        return CallText(re.sub(r"\s+", " ", action).strip(), details, any(slot.fed for slot in slots))
+
+    def _count_items(self, groups: Sequence[tuple[Part, ...]]) -> None:
+        """Say how many things there are: "create multiple entities" with one item is "create an entity"."""
+        for name in dict.fromkeys(group[0] for group in groups if len(group) == 2):
+            number = len({group for group in groups if group[0] == name})
+            place = _noun_phrase(name_words(str(name)) or ("item",), self.text)
+            if place is None or not is_plural(place.noun):
+                continue
+            noun = with_article(singular(place.noun)) if number == 1 else f"{_COUNTS[number]} {place.noun}"
+            self.text = f"{self.text[: place.start]}{noun}{self.text[place.end :]}"
+
+    # Values that belong together.
+
+    def _amounts(self, slots: list[Slot]) -> list[Slot]:
+        """An amount and its only currency as one value: "250 EUR"."""
+        money = [slot for slot in slots if slot.kind == "money" and slot.count == 1 and not slot.fed]
+        currency = [slot for slot in slots if slot.kind == "currency" and slot.count == 1 and not slot.fed]
+        if len(money) != 1 or len(currency) != 1:
+            return slots
+        both = replace(money[0], mention=f"{money[0].mention} {currency[0].mention}")
+        return [both if slot is money[0] else slot for slot in slots if slot is not currency[0]]
+
+    def _pairs(self, slots: list[Slot]) -> list[Slot]:
+        """State starts and ends as "from … to …"."""
+        left = list(slots)
+        for first in slots:
+            for second in slots:
+                if first not in left or second not in left or first.fed or second.fed:
+                    continue
+                what = _pair(first, second)
+                if what is None or re.search(r"\b(?:from|to)\b", " ".join([self.text, *self.tail])):
+                    continue
+                start, end = what
+                self.text = re.sub(
+                    r" between [\w ]+$", "", self.text
+                )  # "convert the time between time zones"
+                self.tail.append(start.format(first.mention) + end.format(second.mention))
+                left = [slot for slot in left if slot is not first and slot is not second]
+        return left
+
+    # Values that name a thing.
+
+    def _names_a_noun(self, slot: Slot) -> bool:
+        """Put the value behind the noun that it names: "a booking" becomes "booking BK-2041"."""
+        if not self.purpose.is_certain or slot.kind in ("text", "choice", "flag", "query"):
+            return False
+        makes = self.purpose.verb in _MAKING
+        place = None
+        if slot.thing != slot.words and slot.thing:
+            place = _noun_phrase(slot.thing, self.text)
+        elif slot.is_name or slot.kind == "path":
+            names = () if makes or slot.words[-1:] == ("title",) else self._innermost(slot)
+            place = next(filter(None, (_noun_phrase((name,), self.text) for name in names)), None)
+        elif slot.fed or slot.kind in _NAMED or slot.kind in _WHEN | _MEASURES:
+            place = _noun_phrase(slot.words, self.text)
+        if place is None or (makes and slot.fed is None and place.noun.split()[-1] == self.purpose.head):
+            return False
+        noun = place.noun
+        if slot.fed is not None:
+            mention = self._fed_noun(singular(noun), slot)
+        else:
+            noun = singular(noun) if slot.count == 1 else plural(noun)
+            is_bare = slot.kind in ("integer", "code") and slot.count == 1
+            mention = f"{'' if is_bare else 'the '}{noun} {slot.mention}"
+            if slot.kind in _MEASURES and not is_bare:
+                mention = slot.mention if " " in slot.mention else f"the {noun} {slot.mention}"
+        self.text = f"{self.text[: place.start]}{mention}{self.text[place.end :]}"
+        return True
+
+    def _innermost(self, slot: Slot) -> list[str]:
+        """The nouns that a bare "id", "name" or "path" may name, the likeliest first."""
+        if slot.kind == "path":
+            last = slot.mention.strip("'\"").rsplit("/", 1)[-1]
+            return ["file", "document"] if "." in last else ["directory", "folder", "file"]
+        return self.purpose.object.rsplit(" of ", 1)[-1].split()[-1:]
+
+    def _fed_noun(self, noun: str, slot: Slot) -> str:
+        """The thing that an earlier call gives: "that invoice", "the first movie found"."""
+        assert slot.fed is not None
+        source = self.source_of(slot.fed)
+        found = " found" if source.purpose.verb in _FINDING else ""
+        if EACH in slot.fed.path:
+            text = f"all of the {plural(noun)}{found}"
+        elif any(isinstance(part, int) for part in slot.fed.path):
+            text = f"the first {noun}{found}"
+        else:
+            text = f"{'that' if source.is_previous else 'the'} {noun}"
+        return text if source.is_previous else f"{text} from the {_ordinal(source.number)} step"
+
+    def _origin(self, fed: FedArgument) -> str:
+        """The result that an argument comes from: "that invoice", "the first result"."""
+        source = self.source_of(fed)
+        noun = source.purpose.result or "result"
+        slot = Slot(("result",), "", "code", fed=fed)
+        return self._fed_noun(singular(noun) if noun else "result", slot)
+
+    # Values behind a preposition.
+
+    def _has_place(self, slot: Slot) -> bool:
+        if slot.fed is not None:
+            return self._has_fed_place(slot)
+        text = self._placed(slot)
+        if text is None:
+            return False
+        self.tail.append(text)
+        return True
+
+    def _has_fed_place(self, slot: Slot) -> bool:
+        assert slot.fed is not None
+        thing = slot.thing if slot.is_name else ()
+        if not thing:
+            return False
+        self.tail.append(f"{self._joint} {self._fed_noun(singular(' '.join(thing)), slot)}")
+        return True
+
+    def _placed(self, slot: Slot) -> str | None:
+        words, mention, verb = slot.words, slot.mention, self.purpose.verb
+        whole = " ".join([self.text, *self.tail])
+        name = slot.name
+        if slot.kind == "flag":
+            return _flag(slot)
+        if words[-1] in ("by", "to", "from", "at", "on", "in", "until", "since") and len(words) > 1:
+            return " ".join([_ADVERBIAL.get(words[0], words[0]), *words[1:], mention])
+        if (
+            words[0] in PREPOSITIONS
+            and (len(words) == 1 or slot.kind in _WHEN)
+            and f" {words[0]} " not in whole
+        ):
+            return f"{words[0]} {mention}"
+        if (
+            name in ("query", "search query", "keyword", "keywords", "search term", "search")
+            and slot.count == 1
+        ):
+            return (
+                f"for {mention}"
+                if verb in _FINDING and not re.search(r"\bfor\b", whole)
+                else f"matching {mention}"
+            )
+        if (
+            slot.kind == "path"
+            and slot.count == 1
+            and name in ("path", "directory", "folder", "directory path")
+        ):
+            return f"{'in' if verb in _LISTING and ' in ' not in whole else 'at'} {mention}"
+        if slot.kind == "code" and len(words) == 1 and words[0] not in NAMING_WORDS and slot.count == 1:
+            return f"{self._joint} {words[0]} {mention}"
+        if slot.kind == "date" and name in ("date", "day") and " on " not in whole:
+            return f"on {mention}"
+        if slot.kind in ("time", "moment") and name in ("time", "date time", "timestamp", "datetime"):
+            return f"at {mention}"
+        if slot.kind in ("city", "country") and name in ("city", "location", "place", "country", "region"):
+            return f"in {mention}" if " in " not in whole else f"for {mention}"
+        if (
+            slot.kind == "email"
+            and verb in _SENDING
+            and name in ("email", "recipient", "email address", "recipients")
+        ):
+            return f"to {mention}" if " to " not in whole else None
+        if slot.kind in ("integer", "number", "money"):
+            return self._number(slot, whole)
+        if name in ("name", "title") and verb in _MAKING and slot.count == 1 and self.purpose.is_certain:
+            return f"{'named' if name == 'name' else 'titled'} {mention}" if self.purpose.object else None
+        if (
+            slot.is_name
+            and slot.thing
+            and name != "file name"
+            and words[-1] in ("ID", "IDs", "name", "key", "slug", "number")
+        ):
+            thing = " ".join(slot.thing)
+            if self.purpose.is_certain and thing not in whole and words[-1] != "key" and slot.count == 1:
+                the = "" if slot.kind in ("integer", "code") else "the "
+                return f"{self._joint} {the}{singular(thing)} {mention}"
+        return None
+
+    @property
+    def _joint(self) -> str:
+        """The preposition before the thing that an action is about: "add a comment to that issue"."""
+        if self.purpose.verb in ("add", "attach", "append", "assign") and not re.search(r" to ", self.text):
+            return "to"
+        return (
+            "from"
+            if self.purpose.verb in ("remove", "detach", "unassign") and " from " not in self.text
+            else "for"
+        )
+
+    def _number(self, slot: Slot, whole: str) -> str | None:
+        words, mention = slot.words, slot.mention
+        last = words[-1].lower()
+        if slot.count > 1:
+            return None
+        if last in _UNITS and len(words) > 1:
+            return f"with {with_article(' '.join(words[:-1]))} of {mention} {words[-1]}"
+        if (
+            is_plural(last)
+            and slot.kind == "integer"
+            and last not in ("status", "address")
+            and last not in _UNITS | {"IDs"}
+        ):
+            noun = slot.name if mention != "1" else " ".join([*words[:-1], singular(words[-1])])
+            return f"{'for' if last in _AROUND else 'with'} {mention} {noun}"
+        if last in _AROUND and slot.kind == "integer":
+            return f"for {mention} {slot.name if mention != '1' else singular(slot.name)}"
+        return None
+
+    # The rest.
+
+    def _with(self, left: list[Slot]) -> list[str]:
+        """Put up to two values behind "with"; the sentences for others."""
+        fed: dict[str, list[Slot]] = {}
+        for slot in left:
+            if slot.fed is not None:
+                fed.setdefault(self._origin(slot.fed), []).append(slot)
+        parts = [
+            f"{joined([f'the {slot.name}' for slot in slots])} from {origin}" for origin, slots in fed.items()
+        ]
+        own = [slot for slot in left if slot.fed is None]
+        whole = " ".join([self.text, *self.tail])
+        words = len(whole.split()) + sum(len(slot.mention.split()) + 3 for slot in own)
+        if len(own) + len(parts) <= 2 and words <= _MOST_WORDS:
+            parts = [_described(slot) for slot in own] + parts
+            own = []
+        if parts:
+            self.tail.append(f"{'using' if re.search(r' with ', whole) else 'with'} {joined(parts)}")
+        return _sentences([_clause(slot) for slot in own])
+
+
+class _NounPlace(NamedTuple):
+    start: int
+    end: int
+    noun: str
+
+
+def _noun_phrase(thing: Sequence[str], text: str) -> _NounPlace | None:
+    """Where a text has a thing as a noun phrase of its own, not as part of a compound ("movie reviews")."""
+    words = list(re.finditer(r"[\w'-]+", text))
+    wanted = [word.lower() for word in thing]
+    for at in range(1, len(words) - len(wanted) + 1):
+        row = [words[at + n][0].lower() for n in range(len(wanted))]
+        if words[at - 1][0].lower() in ("and", "or"):
+            continue
+        if row[:-1] != wanted[:-1] or row[-1] not in (wanted[-1], plural(wanted[-1]), singular(wanted[-1])):
+            continue
+        last = at + len(wanted) - 1
+        after = words[last + 1][0].lower() if last + 1 < len(words) else ""
+        gap = text[words[last].end() : words[last + 1].start()] if after else ""
+        if after and gap == " " and (after in ("and", "or") or after not in PREPOSITIONS | _CONJUNCTIONS):
+            continue
+        first = at
+        while (
+            first > 1 and at - first < 3 and words[first - 1][0].lower() not in PREPOSITIONS | _CONJUNCTIONS
+        ):
+            first -= 1
+            if words[first][0].lower() in _DETERMINERS:
+                break
+        kept = [words[n][0] for n in range(first, at)]
+        kept = [word for word in kept if word.lower() not in _DETERMINERS | _EMPTY]
+        noun = " ".join([*kept, *(words[at + n][0] for n in range(len(wanted)))])
+        return _NounPlace(words[first].start(), words[last].end(), noun)
+    return None
+
+
+def _pair(first: Slot, second: Slot) -> tuple[str, str] | None:
+    """How to state two values as a range or a way; None if they are no pair."""
+    for start, end in _PAIRS:
+        if start not in first.words or end not in second.words or first.count + second.count > 2:
+            continue
+        same = [word for word in first.words if word != start] == [
+            word for word in second.words if word != end
+        ]
+        if not same or (first.kind != second.kind and first.kind in _WHEN):
+            continue
+        if (start, end) in (("left", "right"), ("first", "last"), ("old", "new")) or first.kind in (
+            "integer",
+            "number",
+        ):
+            return None
+        return "from {}", " to {}"
+    if (
+        first.words[0] == "minimum"
+        and second.words[0] == "maximum"
+        and first.words[1:] == second.words[1:] != ()
+    ):
+        return f"with {with_article(' '.join(first.words[1:]))} between {{}}", " and {}"
+    return None
+
+
+def _flag(slot: Slot) -> str:
+    """A switch in words: "including drafts", "without drafts", "marked as urgent"."""
+    is_on, words = slot.mention == "true", slot.words
+    if words[0] in ("include", "with", "show") and len(words) > 1 and is_plural(words[-1]):
+        return f"{'including' if is_on else 'without'} {' '.join(words[1:])}"
+    if len(words) == 1 and not is_plural(words[0]):
+        return f"{'marked' if is_on else 'not marked'} as {words[0]}"
+    return f"with the setting '{slot.name}' turned {'on' if is_on else 'off'}"
+
+
+def _described(slot: Slot) -> str:
+    """A value as part of a list behind "with": "the priority 'high'", "a limit of 10"."""
+    if slot.kind in ("integer", "number", "money") and slot.count == 1 and not set(slot.words) & _NUMBERED:
+        return f"{with_article(slot.name)} of {slot.mention}"
+    return f"the {slot.name} {slot.mention}"
+
+
+def _clause(slot: Slot) -> str:
+    name = slot.name
+    verb = "are" if slot.is_plural else "is"
+    return f"the {name} {verb} {slot.mention}"
+
+
+def _sentences(clauses: Sequence[str]) -> list[str]:
+    """Clauses in sentences of up to three."""
+    number = -(-len(clauses) // _MOST_DETAILS)
+    size = -(-len(clauses) // number) if number else 1
+    groups = [clauses[start : start + size] for start in range(0, len(clauses), size)]
+    texts = [joined(list(group)) for group in groups]
+    return [f"{text[0].upper()}{text[1:]}." for text in texts]
+
+
+def _item_sentences(slots: Sequence[Slot], origin: Callable[[FedArgument], str]) -> list[str]:
+    """A sentence for each object in a list: "The first line has the item 'Tea' and the quantity 2."."""
+    groups: dict[tuple[object, ...], list[Slot]] = {}
+    for slot in slots:
+        groups.setdefault(slot.group, []).append(slot)
+    sizes: dict[tuple[object, ...], int] = {}
+    for group in groups:
+        sizes[group[:-1]] = sizes.get(group[:-1], 0) + 1
+    sentences = []
+    for group, members in groups.items():
+        names = [part for part in group if isinstance(part, str)]
+        noun = singular(" ".join(name_words(names[-1]) or ("item",))) if names else "item"
+        index = group[-1]
+        which = f"{_ordinal(index)} {noun}" if isinstance(index, int) and sizes[group[:-1]] > 1 else noun
+        parts = [
+            f"the {slot.name} {slot.mention}"
+            if slot.fed is None
+            else f"the {slot.name} from {origin(slot.fed)}"
+            for slot in members
+        ]
+        sentences.append(f"The {which} has {joined(parts)}.")
+    return sentences
+
+
+def _ordinal(number: int) -> str:
+    return _ORDINALS[number] if number < len(_ORDINALS) else f"{number + 1}th"
