@@ -14,7 +14,7 @@ from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample
 from toolassay.gold import Gold
 from toolassay.graph import FieldPair, Link
-from toolassay.offline.writer import write_instruction
+from toolassay.offline.writer.instruction import write_instruction
 from toolassay.prompt_templates import Wording
 from toolassay.review.decision import edited
 from toolassay.review.drawing import draw_plan

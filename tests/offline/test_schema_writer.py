@@ -16,7 +16,7 @@ from toolassay.offline.critic import review
 from toolassay.offline.fed_arguments import fed_argument
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.offline.planner import Planner
-from toolassay.offline.writer import write_instruction
+from toolassay.offline.writer.instruction import write_instruction
 from toolassay.sampling import Sampler
 from toolassay.tools import Tool, ToolLibrary
 

@@ -18,7 +18,7 @@ from writer_measures import literals_of, measure
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link, ToolGraph
-from toolassay.offline.writer import write_instruction
+from toolassay.offline.writer.instruction import write_instruction
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 Reply = dict[str, Any]
@@ -138,7 +138,7 @@ def test_a_request_depends_on_its_sample_alone() -> None:
 def test_a_request_does_not_depend_on_the_hash_seed() -> None:
     code = (
         "from writer_libraries import graph_of, samples_of;"
-        "from toolassay.offline.writer import write_instruction;"
+        "from toolassay.offline.writer.instruction import write_instruction;"
         "import json; g = graph_of('invented');"
         "print(json.dumps([write_instruction(s, g.library, 'resource') for s in samples_of(g, 20, seed=1)]))"
     )

@@ -5,16 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
-from writer_libraries import INVENTED, NAMES, OFFICE, graph_of
+from writer_libraries import INVENTED, NAMES, graph_of
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
 from toolassay.offline.writer.clauses import wire_calls
 from toolassay.offline.writer.english import read_list
 from toolassay.offline.writer.phrases import invented_phrases, slot_names, written_phrases
-from toolassay.offline.writer.values import kind_of
 from toolassay.offline.writer.verb_phrases import verb_phrases
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools import Tool, ToolLibrary
+
+RESOURCE_NAMES = [name for name in NAMES if graph_of(name).dependency_type == "resource"]
 
 
 @pytest.mark.parametrize(
@@ -58,41 +59,7 @@ def test_what_a_tool_does(name: str, description: str, phrase: str) -> None:
     ],
 )
 def test_inputs_take_their_place_in_the_phrase(tool: str, action: str) -> None:
-    assert invented_phrases(INVENTED[tool], "resource").actions[0] == action
-
-
-@pytest.mark.parametrize(
-    ("tool", "action"),
-    [
-        (
-            "find flights",
-            "search flights from {departure_city} to {arrival_city} on {date} for {passengers} passengers",
-        ),
-        ("assignTicket", "assign a ticket with the ticket id {ticket_id} and the assignee {assignee}"),
-        ("scheduleInterview", "schedule an interview with {candidate} for {start_time} for {duration}"),
-    ],
-)
-def test_parameters_take_their_place_in_the_phrase(tool: str, action: str) -> None:
-    assert invented_phrases(OFFICE[tool], "temporal").actions[0] == action
-
-
-@pytest.mark.parametrize(
-    ("parameter", "kind"),
-    [
-        (Parameter("from"), "home city"),
-        (Parameter("email_address"), "email"),
-        (Parameter("phone_number"), "phone"),
-        (Parameter("checkOutDate"), "date"),
-        (Parameter("social_network"), "social network"),
-        (Parameter("total", "number"), "number"),
-        (Parameter("enabled", "boolean"), "boolean"),
-        (Parameter("budget", "number"), "plain amount"),
-        (Parameter("speed", "string", "eg. slow, fast"), "one of|slow|fast"),
-        (Parameter("zone"), "label"),
-    ],
-)
-def test_the_kind_of_a_parameter(parameter: Parameter, kind: str) -> None:
-    assert kind_of(parameter, Tool("any")) == kind
+    assert invented_phrases(INVENTED[tool]).actions[0] == action
 
 
 @pytest.mark.parametrize("name", ["huggingface", "multimedia", "dailylifeapis"])
@@ -113,11 +80,11 @@ def test_phrases_are_written_for_the_published_parameters_only() -> None:
     assert written_phrases(Tool("Translation", "", ("image",), ("text",)), "resource") is None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RESOURCE_NAMES)
 def test_invented_phrases_have_a_place_for_every_input(name: str) -> None:
     graph = graph_of(name)
     for tool in graph.library:
-        phrases = invented_phrases(tool, graph.dependency_type)
+        phrases = invented_phrases(tool)
         for action in phrases.actions:
             places = re.findall(r"\{(\w+)(?::\w+)?\}", action)
             assert sorted(places) == sorted(slot_names(tool, graph.dependency_type)), tool.id
