@@ -101,7 +101,7 @@ class _Writer:
                 draw_arguments(tool, self.rng, fed=self.fed[number], known=self._known(number), taken=taken)
             )
         calls = [self._call(number) for number in range(len(self.tools))]
-        setting = setting_of(self.library, self.rng) if self.rng.random() < _SETTING else ""
+        setting = setting_of(self.library, self.purposes, self.rng) if self.rng.random() < _SETTING else ""
         return " ".join(part for part in (setting, *self._sentences(calls)) if part)
 
     def is_stated(self, request: str) -> bool:
