@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,17 @@ from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_depen
 from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
+WRITTEN = "written"
+"""Key of `benchmark.json` of a set that rules wrote for tools that nobody wrote phrases for."""
+BY_RULES = "written by rules; generate with a model before publishing"
 DEFAULT_BENCHMARK = "taskbench"
 """The benchmark of a folder whose `benchmark.json` names none: part of the published file format."""
+
+
+def is_by_rules(benchmark: Mapping[str, Any]) -> bool:
+    """Whether the content of a `benchmark.json` says that rules wrote the set (`BY_RULES`)."""
+    written = benchmark.get(WRITTEN)
+    return isinstance(written, Mapping) and written.get("by") == "rules"
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,11 @@ class DataFolder:
                 fix=f'write {{"benchmark": "{DEFAULT_BENCHMARK}"}}, or the name of another benchmark',
             )
         return {"benchmark": DEFAULT_BENCHMARK, **value}
+
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether any part of the set is written by rules, for tools that nobody wrote phrases for."""
+        return is_by_rules(self.benchmark)
 
     def describe(self, *gone: str, **facts: Any) -> None:
         """Add `facts` to `benchmark.json` and remove the keys `gone`; other keys are kept."""

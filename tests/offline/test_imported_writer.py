@@ -20,8 +20,8 @@ from toolassay.offline.baselines import create
 from toolassay.offline.critic import review
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.offline.planner import Planner
 from toolassay.offline.own_tools.arguments import unfillable
+from toolassay.offline.planner import Planner
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.serving.offline_answers import calls_of, graph_of
 from toolassay.tools import ToolLibrary

@@ -7,8 +7,8 @@ import pytest
 from toolassay.dataset import Sample
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters
-from toolassay.offline.writer.instruction import write_instruction
 from toolassay.offline.writer.allowed_values import allowed_range, allowed_values
+from toolassay.offline.writer.instruction import write_instruction
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 

@@ -19,6 +19,11 @@ from toolassay.cli.screen import SCREEN, show
 @options.dependency_type()
 @options.option("llm", multiple=True, default=("offline",), help="Model to test; may be repeated.")
 @options.option("generator", default="offline", help="Model that writes the requests and gold plans.")
+@options.option(
+    "critic",
+    multiple=True,
+    help="Model that reviews each sample besides the gates; may be repeated. 'offline' needs no server.",
+)
 @options.server()
 @options.option("number_of_samples", type=click.IntRange(1), default=300, help="Number of requests.")
 @options.option("seed", type=click.IntRange(0), default=0, help="Random seed.")
@@ -26,7 +31,7 @@ from toolassay.cli.screen import SCREEN, show
 @options.multiworker()
 @options.budget("for each run: the generation, and the inference of each model")
 def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
-    """Run every stage from a tool list to scored models: graph, requests with gold, predictions, scores.
+    """Run every stage from a tool list to scored models: graph, requests with gold, gates, predictions, scores.
 
     By default everything runs offline, without a server. To estimate the cost of a served model first, use
     `generate --dry_run` and `infer --dry_run`; this command has no such flag.
@@ -36,6 +41,8 @@ def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
 
     settings = options.with_budget(options.with_model_options(settings))
     piped = pipeline(data_dir, llm=llm, command=options.typed(), screen=SCREEN, **settings)
+    if not piped.evaluations and not piped.complete:
+        return 3
     show("")
     default_benchmark().show_scores(piped.evaluations)
     for what, path in files_of(data_dir, [result.llm for result in piped.evaluations]):

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from toolassay.data_folder import BY_RULES, is_by_rules
 from toolassay.dataset import SHAPES, Shape
 from toolassay.exporters.export_plan import ExportPlan
 from toolassay.exporters.formats import Format
@@ -288,6 +289,8 @@ def _languages(benchmark: Mapping[str, Any]) -> list[str]:
 
 def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield f"# {facts.name}\n"
+    if is_by_rules(facts.benchmark):
+        yield f"> **Warning: {BY_RULES}.**\n"
     yield (
         f"{tally.total:,} user requests with gold plans: which of {facts.library_size:,} tools to call, with "
         "which arguments, and in which order.\n"

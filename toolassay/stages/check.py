@@ -11,15 +11,18 @@ from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, sha256_of, write_json, write_text
+from toolassay.gates.coverage import Coverage
+from toolassay.gates.critic.gate import RULES
 from toolassay.gates.gate import Background, Finding, Level
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet, RepairLabel
 from toolassay.gates.repair import repair as repaired
+from toolassay.graph import ToolGraph
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -151,7 +154,22 @@ def check(
     refuse_unknown("check", keywords)
     folder = DataFolder(Path(data_dir)).require()
     _refuse_others(folder)
-    place = CheckedFolder(Path(out), folder, force=force)
+    return check_into(
+        CheckedFolder(Path(out), folder, force=force), folder, gating, critic, solvers, prediction_dir, run
+    )
+
+
+def check_into(
+    place: CheckedFolder,
+    folder: DataFolder,
+    gating: GateSettings,
+    critic: str | Sequence[str] | None,
+    solvers: Sequence[str],
+    prediction_dir: str | Path | None,
+    run: RunSettings,
+) -> Checked:
+    """Run the samples of a folder through the gates into an output folder; arguments as for `check`."""
+    screen = run.screen
     against, threshold, repair = gating.against, gating.threshold, gating.repair
     with place.held():
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
@@ -193,7 +211,8 @@ def check(
                     open_files.callback(opinion.close)
                     known, complete = replace(known, second_opinion=opinion), complete and answered
                 line = choice.select(gate_pipeline(background, known))
-            ended = sort_set(labels, line, place, background, graph, is_repaired=repair, screen=screen)
+            coverage = Coverage(graph, _left_out(folder, graph))
+            ended = sort_set(labels, line, place, background, coverage, is_repaired=repair, screen=screen)
         funnel = ended.funnel
         settings = {
             "toolassay": __version__,
@@ -211,9 +230,9 @@ def check(
             },
             "against_sha256": None if other is None else sha256_of(other.path),
         }
-        value = funnel.to_json(settings, _signature(settings))
+        value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
         _write_funnel(place.path, funnel, value)
-        _report(ended, place.path, screen)
+        _report(ended, place, screen)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -286,8 +305,18 @@ def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> N
     write_json(path / FUNNEL, value)
 
 
-def _report(ended: Sorted, out: Path, screen: Screen) -> None:
-    funnel = ended.funnel
+def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
+    """The tools that the offline writer did not write about, and why; none if a model wrote the set."""
+    if _teacher(folder) != RULES:
+        return {}
+    from toolassay.offline.writer.instruction import NEEDS_MODEL, needs_model
+
+    found = needs_model(graph.library, graph.dependency_type)
+    return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
+
+
+def _report(ended: Sorted, place: CheckedFolder, screen: Screen) -> None:
+    funnel, out = ended.funnel, place.path
     if ended.repairs is not None:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
         screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")
@@ -299,6 +328,10 @@ def _report(ended: Sorted, out: Path, screen: Screen) -> None:
         samples = count_of(ended.repairable, "sample")
         screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
+    for line in ended.coverage.lines():
+        screen.say(line)
+    if place.passed.is_by_rules:
+        screen.say(f"the set is {BY_RULES}")
     screen.say(f"findings of each sample: {out / GATES}; picture: {out / FUNNEL_PICTURE}")
     if funnel.levels["quarantine"]:
         screen.say(f"to review the quarantined samples: toolassay review --data_dir {out / QUARANTINE}")

@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolassay.data_folder import DataFolder
+from toolassay.backinstruct.format import FINGERPRINT
+from toolassay.data_folder import WRITTEN, DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import (
     atomic_target,
@@ -32,7 +33,7 @@ REVIEWED = "reviewed"
 """Key of `benchmark.json` that marks the output of a review."""
 _LOCK = ".check.lock"
 _SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
-_ABOUT = ("source", "generation")
+_ABOUT = ("source", "generation", WRITTEN)
 """Keys of `benchmark.json` about the origin of a set; they are copied, as they also hold for its parts."""
 
 
@@ -44,13 +45,17 @@ class CheckedFolder:
         source: The checked folder.
         force: Replace also files that were changed since, or that come from another folder; dated copies are
             kept.
+        releases: Whether the source holds the candidates of `path` itself, so that `path` has tools, a graph
+            and samples already, and `benchmark.json` keeps what is in it.
 
     Raises:
         UsageError: `path` is the source, a file, or a data set that no check wrote.
     """
 
-    def __init__(self, path: Path, source: DataFolder, *, force: bool = False) -> None:
-        self.path, self._source, self._force = path, source, force
+    def __init__(
+        self, path: Path, source: DataFolder, *, force: bool = False, releases: bool = False
+    ) -> None:
+        self.path, self._source, self._force, self._releases = path, source, force, releases
         if path.exists() and not path.is_dir():
             raise UsageError("is a file, a folder is needed", file=path, fix="check --out")
         if path.resolve() == source.path.resolve():
@@ -62,8 +67,9 @@ class CheckedFolder:
         self.passed, self.quarantine = DataFolder(self.path), DataFolder(self.path / QUARANTINE)
         self._kept: list[Path] = []
         for folder in (self.passed, self.quarantine):
-            changed = _refusal(folder, self._source)
-            if changed is not None and not (self._force and _is_checked(folder)):
+            is_own = self._releases and folder is self.passed
+            changed = _refused_release(folder) if is_own else _refusal(folder, self._source)
+            if changed is not None and not (self._force and (is_own or _is_checked(folder))):
                 raise changed
             if changed is not None and folder.data.exists():
                 self._kept.append(folder.data)
@@ -80,7 +86,7 @@ class CheckedFolder:
         fix = "wait until it is done, or choose another --out"
         with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
             self._inspect()
-            for folder in (self.passed, self.quarantine):
+            for folder in (self.quarantine,) if self._releases else (self.passed, self.quarantine):
                 own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)
                 for path in (*folder.files, *(folder.path / name for name in own)):
                     clear_unfinished(path)
@@ -96,7 +102,7 @@ class CheckedFolder:
         Raises:
             ToolassayError: The folder cannot be written.
         """
-        if CHECKED not in self.passed.benchmark:
+        if CHECKED not in self.passed.benchmark and not self._releases:
             self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
 
     @contextmanager
@@ -125,7 +131,8 @@ class CheckedFolder:
                 quarantine=(opened(self.quarantine.data), opened(self.quarantine.user_requests)),
             )
             for folder in (self.passed, self.quarantine):
-                self._copy_tools(folder, graph)
+                if not (self._releases and folder is self.passed):
+                    self._copy_tools(folder, graph)
                 self._describe(folder, graph, {_WRITING: True})
         if not repairs:
             (self.path / REPAIRS).unlink(missing_ok=True)
@@ -149,6 +156,8 @@ class CheckedFolder:
         gone = [key for key in _ABOUT if key not in source]
         what = "quarantine" if folder is self.quarantine else "pass"
         checked = {_FROM: path_from(folder.path, self._source.path), "level": what, **state}
+        if self._releases:
+            gone.append(FINGERPRINT)  # `format` must not replace the released set
         folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
 
 
@@ -171,6 +180,21 @@ def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dic
 
 def _is_checked(folder: DataFolder) -> bool:
     return CHECKED in folder.benchmark and REVIEWED not in folder.benchmark
+
+
+def _refused_release(folder: DataFolder) -> UsageError | None:
+    """The error if the data set of a folder must not be replaced by its release; None if it may be."""
+    checked = folder.benchmark.get(CHECKED)
+    if not folder.data.exists() or (isinstance(checked, Mapping) and checked.get(_WRITING)):
+        return None
+    written = [folder.benchmark.get(FINGERPRINT), checked.get(_SHA) if isinstance(checked, Mapping) else None]
+    if sha256_of(folder.data) in written:
+        return None
+    return UsageError(
+        "was changed since it was written, or comes from elsewhere",
+        file=folder.data,
+        fix="use another --data_dir, or --force true (keeps a dated copy)",
+    )
 
 
 def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:

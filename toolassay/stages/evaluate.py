@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of, own_options
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.requests import read_ids
@@ -71,6 +71,8 @@ def _finish(
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
     _warn_of_partial(evaluations, screen)
+    if folder.is_by_rules:
+        screen.say(f"the data set is {BY_RULES}")
 
 
 def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) -> None:

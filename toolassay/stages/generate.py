@@ -18,7 +18,7 @@ from toolassay.backinstruct.generator import PARAMETERS, Generation, Generator, 
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint, work_folder
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
@@ -300,7 +300,7 @@ class GenerationWork(Work):
             self._run.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
             folder.data_raw.unlink()
         statistics = Statistics(folder.path / "statistics.json")
-        folder.describe(generation=settings)
+        self._describe(settings)
         asked = {"number_of_samples": self._count, "multiworker": self._run.limits.multiworker}
         statistics.begin({**settings, **asked})
         self._generation = self._generator(run.model).run(
@@ -312,6 +312,20 @@ class GenerationWork(Work):
         )
         statistics.end({**_facts(self._generation), "used": run.ledger.to_json()})
         return self._generation.already
+
+    def _describe(self, settings: Mapping[str, Any]) -> None:
+        """Record the settings, and whether rules write about tools that they were not written for."""
+        facts: dict[str, Any] = {"generation": settings}
+        by_rules = settings["llm"] == "offline" and self._writes_by_rules()
+        if by_rules:
+            facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
+        self._folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
+
+    def _writes_by_rules(self) -> bool:
+        from toolassay.offline.writer.phrases import written_phrases
+
+        kind = self._graph.dependency_type
+        return any(written_phrases(tool, kind) is None for tool in self._graph.library)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """The number of samples; `run` has written them."""
@@ -327,6 +341,8 @@ class GenerationWork(Work):
         if self._generation is not None:
             _report(self._generation, self._folder, screen, again=self._same_folder)
             report_stop(self._generation.summary, screen, again=self._same_folder)
+            if self._folder.is_by_rules:
+                screen.say(f"the set is {BY_RULES}: --llm MODEL")
 
     def _generator(self, model: ChatModel | None) -> Generator:
         def schema(sample: Sample) -> Mapping[str, Any]:

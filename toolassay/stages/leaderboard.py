@@ -8,7 +8,7 @@ from typing import Literal
 
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
@@ -112,6 +112,7 @@ def leaderboard(
     models += [[row] for row in others]
     title = f"{folder.path.resolve().name}: {group}"
     remarks += _signature(standings)
+    remarks += [f"the data set is {BY_RULES}"] if folder.is_by_rules else []
     return Board(title, in_order(models, sort_by), remarks, columns.headings, columns.caption)
 
 

@@ -14,13 +14,14 @@ from toolassay.files import safe_name
 from toolassay.graph import ToolGraph, tools_agree
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
-from toolassay.runs.settings import Limits, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
-from toolassay.stages.format import format_data
 from toolassay.stages.generate import generate
 from toolassay.stages.graph import build_graph
 from toolassay.stages.infer import infer
+from toolassay.stages.release import release
 from toolassay.stages.visualize import visualize
 from toolassay.tools import ToolLibrary
 
@@ -40,6 +41,7 @@ def pipeline(
     dependency_type: str | None = None,
     llm: Sequence[str] = ("offline",),
     generator: str = "offline",
+    critic: Sequence[str] = (),
     options: ModelOptions | None = None,
     number_of_samples: int = 300,
     seed: int = 0,
@@ -51,12 +53,15 @@ def pipeline(
 ) -> Piped:
     """Create graph, pictures, requests with gold plans, predictions and scores in one data folder.
 
+    Models are tested with the samples that pass the gates (`release`).
+
     Args:
         data_dir: Data folder, created if missing; finished stages are not repeated.
         tool_desc: Tool file; default: that of `data_dir`.
         dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         llm: Names of the models under test.
         generator: Model that writes requests and gold plans.
+        critic: Models that review the samples, besides the gates.
         options: Endpoint of served models.
         number_of_samples: Number of requests.
         seed: Random seed of the samples.
@@ -68,7 +73,7 @@ def pipeline(
 
     Returns:
         The scores of each model with predictions (a warning names the others), and whether every sample and
-        every request has an answer.
+        every request has an answer. Without a sample that passes the gates, no model is run.
 
     Raises:
         UsageError: A file is missing or malformed.
@@ -107,8 +112,19 @@ def pipeline(
             f"{generator} wrote no sample",
             fix="see the messages above; raise the limits if they were reached",
         )
-    step("format_data.py", folder)
-    format_data(data_dir, screen=screen)
+    step("-m toolassay release", folder, "--critic " + " --critic ".join(critic) if critic else "")
+    released = release(
+        data_dir,
+        critic=critic,
+        model=ModelSettings(options=options),
+        limits=limits,
+        command=command,
+        screen=screen,
+    )
+    complete = complete and released.complete
+    if not released.levels["pass"]:
+        screen.say(f"{WARNING}no model is run: {_worst(released)}")
+        return Piped([], False)
     failures: dict[str, ToolassayError] = {}
     for name in llm:
         step("inference.py", folder, f"--llm {name}", flags)
@@ -127,6 +143,14 @@ def pipeline(
     if not evaluations:
         raise next(iter(failures.values()))
     return Piped(evaluations, complete)
+
+
+def _worst(released: Checked) -> str:
+    """Which gate holds back most."""
+    rows = released.funnel["funnel"]
+    worst = max(rows, key=lambda row: int(row["reject"]) + int(row["quarantine"]))
+    held = worst["reject"] + worst["quarantine"]
+    return f"no sample passes; the gate '{worst['gate']}' holds back {held:,} of {released.funnel['input']:,}"
 
 
 def _flags(limits: Limits) -> str:
@@ -177,7 +201,8 @@ def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
     ]
     rows = [
         *((what, path) for what, path in pictures if (place / path).exists()),
-        ("requests with gold plans", "data.json"),
+        ("requests that pass the gates", "data.json"),
+        ("what the gates found", "funnel.md"),
         *((f"plans of {name}", f"predictions/{safe_name(name)}.json") for name in llm),
         *((f"scores of {name}", f"metrics/{safe_name(name)}.json") for name in llm),
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_of
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import read_groups, signature_of
@@ -137,6 +137,7 @@ def write_report(
                 fix="make them with inference.py and evaluate.py",
             )
         raise UsageError("; ".join(missing))
+    notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.is_by_rules]
     for line in missing:
         screen.say(f"{WARNING}left out: {line}")
     for line in notes:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic.gate import TeacherGate
 from toolassay.gates.gate import LEVELS, Background, Gate
 from toolassay.gates.gate_funnel import GateFunnel
@@ -13,7 +14,6 @@ from toolassay.gates.gate_pipeline import Inspection, inspect
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.gates.repair import repair
 from toolassay.gold import Gold
-from toolassay.graph import ToolGraph
 from toolassay.screen import Screen
 from toolassay.stages.checked import CheckedFolder
 
@@ -25,11 +25,13 @@ class Sorted(NamedTuple):
         funnel: Number of samples per gate and level.
         repairs: Number of repairs by kind; None if repair was not requested.
         repairable: Number of samples that a repair would bring to a better level; 0 if repair was requested.
+        coverage: Number of samples per tool and edge.
     """
 
     funnel: GateFunnel
     repairs: Counter[str] | None
     repairable: int
+    coverage: Coverage
 
 
 def sort_set(
@@ -37,7 +39,7 @@ def sort_set(
     gates: Sequence[Gate],
     place: CheckedFolder,
     background: Background,
-    graph: ToolGraph,
+    coverage: Coverage,
     *,
     is_repaired: bool,
     screen: Screen,
@@ -49,7 +51,7 @@ def sort_set(
         gates: The gates, in order.
         place: Output folder; its files are all replaced at the end, or none is.
         background: Tools that repairs refer to.
-        graph: Tool graph.
+        coverage: Counts the samples of each tool and edge of the graph; empty.
         is_repaired: Whether repair was requested.
         screen: Receives progress.
 
@@ -60,12 +62,13 @@ def sort_set(
     funnel, kinds, repairable = GateFunnel(gates), Counter[str](), 0
     teachers = [gate for gate in gates if isinstance(gate, TeacherGate)]
     with (
-        place.writing(graph, repairs=is_repaired) as writer,
+        place.writing(coverage.graph, repairs=is_repaired) as writer,
         screen.progress("check", len(labels)) as advance,
     ):
         for gold, repairs in labels.repaired():
             inspection = inspect(gold, gates)
             funnel.add(inspection)
+            coverage.add(inspection)
             facts: dict[str, Any] = {"repairs": len(repairs)} if repairs else {}
             for teacher in teachers:
                 if verdicts := teacher.verdicts(gold):
@@ -74,7 +77,7 @@ def sort_set(
             kinds.update(change.kind for change in repairs)
             repairable += not is_repaired and _would_be_better(inspection, gates, background)
             advance()
-    return Sorted(funnel, kinds if is_repaired else None, repairable)
+    return Sorted(funnel, kinds if is_repaired else None, repairable, coverage)
 
 
 def _would_be_better(inspection: Inspection, gates: Sequence[Gate], background: Background) -> bool:

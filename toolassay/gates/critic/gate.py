@@ -10,6 +10,8 @@ from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict
 from toolassay.gates.gate import Finding, State
 from toolassay.gold import Gold
 
+RULES = "offline"
+"""The built-in model. Its rules write and review by the same criteria, so its review of its own text says nothing."""
 REVIEW = "check_by_teacher"
 """The key of a label with the stored review."""
 # The outcomes with a response, from which a verdict was read.
@@ -30,7 +32,8 @@ class TeacherGate:
     The "no" of one model quarantines a sample, because a single weak model rejects correct samples. The "no"
     of two different models rejects it. The review stored with the label is the verdict of the model that
     wrote the label. It counts as a second model if that model is known and is not one of the critics. Beside
-    critics, an unreadable or missing stored review has no effect.
+    critics, an unreadable or missing stored review has no effect. The offline critic has no say about what the
+    offline writer wrote.
 
     Args:
         critics: for each critic, its verdicts by the line of the sample. A sample without a verdict was not
@@ -48,7 +51,14 @@ class TeacherGate:
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each reviewer whose verdict is not "pass"."""
         objections, others = [], []
+        own = self._teacher == RULES
+        if own and (set(self._critics) == {RULES} or (not self._critics and self._stored(gold) is not None)):
+            return [
+                self._finding("not applicable", "the rules that wrote the sample reviewed it", author=RULES)
+            ]
         for name, verdicts in self._critics.items():
+            if own and name == RULES:
+                continue
             answer = verdicts.get(gold.line)
             if answer is not None and answer.outcome in _ANSWERS and answer.verdict == "fail":
                 objections.append(_Objection(name, f'{name} concludes: "{answer.conclusion}"', ""))
@@ -57,7 +67,7 @@ class TeacherGate:
         stored = self._stored(gold)
         if stored is None and not self._critics:
             return [self._finding("not applicable", "the label has no review (--critic requests one)")]
-        if stored is not None and self._teacher not in self._critics:
+        if stored is not None and self._teacher not in self._critics and not own:
             if stored.verdict == "fail":
                 reason = f'{self._reviewer} concludes: "{stored.conclusion}"'
                 objections.append(_Objection(self._teacher, reason, REVIEW))

@@ -191,6 +191,9 @@ def _is_sound(
     return not (names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request))
 
 
+NEEDS_MODEL = "needs --llm MODEL"
+
+
 def needs_model(library: ToolLibrary, dependency_type: DependencyType) -> dict[str, str]:
     """The tools that the offline writer cannot write about, and why."""
     if dependency_type == "resource":

@@ -1,0 +1,138 @@
+"""Coverage of a tool graph by a checked set: which tools and edges have a sample that passes, and why others do not."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolassay.gates.gate import state_of
+from toolassay.gates.gate_funnel import kind_of
+from toolassay.gates.gate_pipeline import Inspection
+from toolassay.graph import ToolGraph
+
+Edge = tuple[str, str]
+MOST_LISTED_EDGES = 100_000
+"""Edges of a graph that are looked at one by one; of a larger graph only the sampled ones are counted."""
+_MOST_NAMED = 10
+_MOST_IN_FILE = 1_000
+NEVER = "no sample has it"
+
+
+@dataclass
+class _Counts:
+    sampled: Counter[Any] = field(default_factory=Counter)
+    passed: Counter[Any] = field(default_factory=Counter)
+    reasons: dict[Any, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, names: Iterable[Any], reason: str) -> None:
+        for name in dict.fromkeys(names):
+            self.sampled[name] += 1
+            if reason:
+                self.reasons[name][reason] += 1
+            else:
+                self.passed[name] += 1
+
+
+class Coverage:
+    """Counts the samples of each tool and each edge, before and after the gates.
+
+    Args:
+        graph: The tool graph.
+        left_out: Tools that were not sampled, and why.
+    """
+
+    def __init__(self, graph: ToolGraph, left_out: Mapping[str, str] | None = None) -> None:
+        self.graph, self._left_out = graph, left_out or {}
+        self._tools, self._edges = _Counts(), _Counts()
+
+    def add(self, inspection: Inspection) -> None:
+        """Count one sample: what was sampled, else its plan."""
+        gold = inspection.gold
+        gate = inspection.held_back_by
+        found = [one for one in inspection.findings if one.gate == gate]
+        reason = f"{gate}: {kind_of(found[0].reason)}" if gate and found and state_of(found) else gate or ""
+        nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
+        self._tools.add((name for name in nodes if name in self.graph.library), reason)
+        links = gold.links if gold.sampled_links is None else gold.sampled_links
+        self._edges.add(links, reason)
+
+    @property
+    def tools(self) -> Mapping[str, int]:
+        """The number of passing samples of each tool of the graph."""
+        return {name: self._tools.passed[name] for name in self.graph.library.ids}
+
+    @property
+    def edges(self) -> Mapping[Edge, int]:
+        """The number of passing samples of each edge: of all edges if they can be listed, else of the sampled ones."""
+        edges = self._listed_edges()
+        return {edge: self._edges.passed[edge] for edge in (self._edges.sampled if edges is None else edges)}
+
+    def _listed_edges(self) -> list[Edge] | None:
+        graph = self.graph
+        if graph.number_of_links > MOST_LISTED_EDGES:
+            return None
+        ids = graph.library.ids
+        return list(dict.fromkeys((ids[source], ids[target]) for source, target, _ in graph.numbered))
+
+    def reason(self, counts: _Counts, name: Any) -> str:
+        """Why a tool or an edge has no passing sample."""
+        if counts.reasons[name]:
+            worst, count = counts.reasons[name].most_common(1)[0]
+            return f"{counts.sampled[name]} sampled, none passes; {count} x {worst}"
+        tools = [name] if isinstance(name, str) else list(name)
+        left_out = next((one for one in tools if one in self._left_out), None)
+        if left_out is None:
+            return NEVER
+        return f"left out: {self._left_out[left_out]}" if name == left_out else f"'{left_out}' is left out"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object under `coverage` in `funnel.json`."""
+        tools, edges = self.tools, self.edges
+        bare_edges = [edge for edge, count in edges.items() if not count]
+        return {
+            "tools": {
+                "total": len(tools),
+                "sampled": sum(bool(self._tools.sampled[name]) for name in tools),
+                "with_passing": sum(map(bool, tools.values())),
+                "passing": dict(tools) if len(tools) <= _MOST_IN_FILE else {},
+                "without": {
+                    name: self.reason(self._tools, name)
+                    for name in [name for name, count in tools.items() if not count][:_MOST_IN_FILE]
+                },
+            },
+            "edges": {
+                "total": self.graph.number_of_links,
+                "sampled": len(self._edges.sampled),
+                "with_passing": len(self._edges.passed),
+                "passing": [[*edge, count] for edge, count in edges.items() if count][:_MOST_IN_FILE],
+                "without": [[*edge, self.reason(self._edges, edge)] for edge in bare_edges[:_MOST_IN_FILE]],
+            },
+        }
+
+    def lines(self) -> list[str]:
+        """What the screen says: how many tools and edges have a passing sample, and which have none, and why."""
+        tools, edges = self.tools, self.edges
+        bare_tools = [name for name, count in tools.items() if not count]
+        bare_edges = [edge for edge, count in edges.items() if not count]
+        found = [
+            f"{len(tools) - len(bare_tools):,} of {len(tools):,} tools and {len(self._edges.passed):,} of "
+            f"{self.graph.number_of_links:,} edges have a sample that passes"
+        ]
+        found += _named("tools", [(name, self.reason(self._tools, name)) for name in bare_tools])
+        found += _named("edges", [(" -> ".join(edge), self.reason(self._edges, edge)) for edge in bare_edges])
+        return found
+
+
+def _named(what: str, bare: list[tuple[str, str]]) -> list[str]:
+    """The first ten names without a sample, those with the same reason together."""
+    if not bare:
+        return []
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in bare[:_MOST_NAMED]:
+        by_reason.setdefault(reason, []).append(name)
+    lines = [f"  {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    if len(bare) > _MOST_NAMED:
+        lines.append(f"  and {len(bare) - _MOST_NAMED:,} more (funnel.json)")
+    return [f"{what} without a sample:", *lines]

@@ -1,0 +1,97 @@
+"""The release stage: `data_raw.json` -> the samples that pass the gates, as the data set of the same folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from toolassay.backinstruct.format import format_data as format_folder
+from toolassay.data_folder import DataFolder
+from toolassay.errors import ToolassayError
+from toolassay.files import atomic_target
+from toolassay.locks import exclusive_folder
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.check import Checked, GateSettings, check_into
+from toolassay.stages.checked import CheckedFolder
+
+CANDIDATES = ".candidates"
+"""Folder below the data folder for the samples on their way through the gates; removed at the end."""
+_LOCK = ".release.lock"
+_ABOUT_ALL = ("data_error.json", "alignment_ids.json", "alignment_tables.md")
+
+
+def release(
+    data_dir: str | Path,
+    *,
+    critic: Sequence[str] = (),
+    model: ModelSettings | None = None,
+    limits: Limits | None = None,
+    force: bool = False,
+    command: Sequence[str] | None = None,
+    screen: Screen = DEFAULT,
+    **keywords: Any,
+) -> Checked:
+    """Format the generated samples of a folder, check them, and make those that pass its data set.
+
+    `data.json` and `user_requests.json` hold only what passes. The rest is in `quarantine/` and `rejected.json`,
+    the findings in `gates.jsonl` and `funnel.json`; `data_raw.json` is unchanged. All files are replaced at the
+    end: an interrupted release leaves the folder as it was, and the same command repeats it.
+
+    Args:
+        data_dir: Folder with `data_raw.json` and the tools.
+        critic: Models that review each sample, as for `check`.
+        model: Endpoint of the critics.
+        limits: Limits of each critic.
+        force: Replace a data set that was changed since or comes from elsewhere; a dated copy is kept.
+        command: Command line, recorded in the manifests.
+        screen: Receives messages, results and progress.
+        keywords: Fields of the two options objects; they replace the fields of the given objects.
+
+    Raises:
+        UsageError: A file is missing or malformed, the data set must not be replaced, or another release is
+            under way.
+        ToolassayError: No sample can be formatted, or a critic cannot be reached.
+    """
+    given = gather(model or ModelSettings(), keywords)
+    bounds = gather(limits or Limits(), keywords)
+    refuse_unknown("release", keywords)
+    folder = DataFolder(Path(data_dir)).require()
+    run = RunSettings(given, bounds, RunChoices(force=force), command, screen)
+    with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
+        candidates = _candidates(folder)
+        place = CheckedFolder(folder.path, candidates, force=force, releases=True)
+        library = candidates.library(say=screen.say)
+        kind = candidates.dependency_type(None, library=library)
+        formatted = format_folder(candidates, library, kind)
+        if formatted.refused:
+            screen.say(f"{WARNING}{formatted.refused} samples have no readable plan: {folder.data_error}")
+        checked = check_into(place, candidates, GateSettings(), critic, (), None, run)
+        for name in _ABOUT_ALL:
+            with atomic_target(folder.path / name) as stream:
+                stream.write((candidates.path / name).read_bytes())
+        shutil.rmtree(candidates.path, ignore_errors=True)
+    return checked
+
+
+def _candidates(folder: DataFolder) -> DataFolder:
+    """A folder below the data folder with links to its tools, graph and samples."""
+    place = folder.path / CANDIDATES
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        place.mkdir()
+        for path in (folder.tool_desc, folder.graph_desc, folder.data_raw):
+            if path.exists():
+                os.symlink(path.resolve(), place / path.name)
+        if folder.benchmark_file.exists():
+            shutil.copyfile(folder.benchmark_file, place / folder.benchmark_file.name)
+    except OSError as error:
+        raise ToolassayError(
+            f"cannot write: {error.strerror or error}",
+            file=place,
+            fix="check the folder's permissions and space",
+        ) from error
+    return DataFolder(place)
