@@ -46,6 +46,8 @@ from toolassay.errors import UsageError
 )
 @options.sampler_weights()
 @options.by_score()
+@options.cover()
+@options.until()
 @options.prompt()
 @options.option(
     "prompt_template", type=options.PATH, default=None, help="Text file with your own prompt template."

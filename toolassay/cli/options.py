@@ -199,6 +199,40 @@ def by_score() -> Callable[[Function], Function]:
     )
 
 
+def cover() -> Callable[[Function], Function]:
+    """`--cover` and `--at_least`."""
+    return together(
+        option(
+            "cover",
+            type=click.Choice(["tools", "edges"]),
+            default=None,
+            help="Steer the sampling so that every tool, or every edge, occurs in samples where possible; sets the "
+            "default number of samples.",
+        ),
+        option(
+            "at_least",
+            type=click.IntRange(1),
+            default=1,
+            help="With --cover: in how many samples [default: 1].",
+        ),
+    )
+
+
+def until() -> Callable[[Function], Function]:
+    """`--until`, followed by "passed" or not."""
+    return together(
+        option(
+            "until",
+            type=click.IntRange(1),
+            default=None,
+            metavar="N passed",
+            help="Go on until N samples pass the gates, within the limits; with --cover until passing samples "
+            "have each tool or edge.",
+        ),
+        click.argument("passed", nargs=-1, type=click.Choice(["passed"]), metavar="", expose_value=False),
+    )
+
+
 def server() -> Callable[[Function], Function]:
     """Address, credentials, client and time-outs of the server that answers for served models."""
     return together(

@@ -25,7 +25,14 @@ from toolassay.cli.screen import SCREEN, show
     help="Model that reviews each sample besides the gates; may be repeated. 'offline' needs no server.",
 )
 @options.server()
-@options.option("number_of_samples", type=click.IntRange(1), default=300, help="Number of requests.")
+@options.option(
+    "number_of_samples",
+    type=click.IntRange(1),
+    default=None,
+    help="Number of requests [default: 300, or as --cover and --until say].",
+)
+@options.cover()
+@options.until()
 @options.option("seed", type=click.IntRange(0), default=0, help="Random seed.")
 @options.by_score()
 @options.multiworker()

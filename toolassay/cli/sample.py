@@ -36,6 +36,12 @@ from toolassay.cli.screen import SCREEN
 @options.seed()
 @options.sampler_weights()
 @options.by_score()
+@options.option(
+    "cover",
+    type=click.Choice(["tools", "edges"]),
+    default=None,
+    help="Each sample has another tool, or another edge [needs --sample_method any].",
+)
 @options.dependency_type()
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")
 @options.flag("as_json", "Print one JSON object per line.")

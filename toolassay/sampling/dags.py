@@ -259,7 +259,7 @@ def _attempt(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudge
     plan = _start(neighbours, range(neighbours.size), motifs, size, rng, budget)
     plan = plan or _start(neighbours, neighbours.middles, motifs, size, rng, budget)
     if plan is not None:
-        _grow(plan, size, rng, budget)
+        grow(plan, size, rng, budget)
         _link_further_while_lucky(plan, rng)
     return plan
 
@@ -283,17 +283,17 @@ def _start(
 
 
 def _fork(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
-    return _more_after(plan, plan.nodes[0], rng, budget) and _more_after(plan, plan.nodes[0], rng, budget)
+    return more_after(plan, plan.nodes[0], rng, budget) and more_after(plan, plan.nodes[0], rng, budget)
 
 
 def _join(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
-    return _more_before(plan, plan.nodes[0], rng, budget) and _more_before(plan, plan.nodes[0], rng, budget)
+    return more_before(plan, plan.nodes[0], rng, budget) and more_before(plan, plan.nodes[0], rng, budget)
 
 
 def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
     """Start a diamond: two paths from one tool to another, over two tools, or over one and directly."""
     last = plan.nodes[0]
-    if not (_more_before(plan, last, rng, budget) and _more_before(plan, last, rng, budget)):
+    if not (more_before(plan, last, rng, budget) and more_before(plan, last, rng, budget)):
         return False
     left, right = plan.nodes[1], plan.nodes[2]
     if size == 3 or rng.random() < 0.3:
@@ -317,7 +317,7 @@ _MOTIFS: dict[str, Callable[[GrowingDag, int, Random, SearchBudget], bool]] = {
 }
 
 
-def _grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> None:
+def grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> None:
     """Add tools one at a time until there are `size` or nothing fits."""
     # A tool at which nothing fits is dropped for good, because tools and occupied slots only increase.
     places = list(plan.nodes)
@@ -330,23 +330,41 @@ def _grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> Non
             places.pop()
 
 
+def grow_branch(plan: GrowingDag, rng: Random, budget: SearchBudget) -> bool:
+    """Give one of the tools two successors or two predecessors; whether that was possible.
+
+    A subgraph of one tool gets a fork or a join there.
+    """
+    places = list(plan.nodes)
+    rng.shuffle(places)
+    for tool in places:
+        for way in rng.sample((more_after, more_before), 2):
+            outward = way is more_after
+            while sum(tool == (link.source if outward else link.target) for link in plan.links) < 2:
+                if not way(plan, tool, rng, budget):
+                    break
+            else:
+                return True
+    return False
+
+
 def _grow_at(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     """Add one tool after or before `tool`; the direction is drawn by the number of neighbours."""
     after, before = len(plan.neighbours.after(tool)), len(plan.neighbours.before(tool))
     if after + before == 0:
         return False
     forward = rng.random() * (after + before) < after
-    ways = (_more_after, _more_before) if forward else (_more_before, _more_after)
+    ways = (more_after, more_before) if forward else (more_before, more_after)
     return any(way(plan, tool, rng, budget) for way in ways)
 
 
-def _more_after(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
+def more_after(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     weight = weight_at(plan.neighbours, tool, after=True)
     new = pick(rng, plan.neighbours.after(tool), plan.inside, budget, weight=weight)
     return new is not None and plan.link(tool, new)
 
 
-def _more_before(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
+def more_before(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     fits = partial(plan.type_for, target=tool)
     weight = weight_at(plan.neighbours, tool, after=False)
     new = pick(rng, plan.givers(tool), plan.inside, budget, fits, weight)

@@ -12,6 +12,7 @@ from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
 from toolassay.graph.links import FieldPair, NumberedLink
 from toolassay.sampling.chains import find_chain
+from toolassay.sampling.cover import Cover, find_around
 from toolassay.sampling.dags import find_dag
 from toolassay.sampling.search import FoundSubgraph, Neighbours
 from toolassay.sampling.weights import (
@@ -85,6 +86,7 @@ class Sampler:
         sizes: Weight of each number of tools of a chain or dag [default: the published weights]. A single
             has one tool.
         by_score: Draw the links of a schema graph in proportion to their scores; if not, all are equal.
+        cover: The tool or edge that each sample is to have; by default any.
 
     Raises:
         UsageError: The weights are invalid.
@@ -104,8 +106,10 @@ class Sampler:
         shapes: Mapping[str, float] | Mapping[Shape, float] = SHAPE_WEIGHTS,
         sizes: Mapping[str, float] | Mapping[int, float] = SIZE_WEIGHTS,
         by_score: bool = True,
+        cover: Cover | None = None,
     ) -> None:
         self.graph = graph
+        self.cover = cover
         self.seed = seed
         self._neighbours = Neighbours(graph, by_score=by_score)
         self.shapes = shape_weights(shapes)
@@ -155,12 +159,16 @@ class Sampler:
         return sentences
 
     def sample(self, index: int) -> Sample:
-        """Sample number `index`, with shape and size drawn by weight.
+        """Sample number `index`, with shape and size drawn by weight; with a `cover`, around its target.
 
         Raises:
             UsageError: The graph has none of the requested shapes and sizes.
         """
         rng = self._rng(index)
+        if self.cover is not None and (target := self.cover.target(index)) is not None:
+            around = find_around(self._neighbours, target, self.shapes, self.reachable, rng)
+            if around is not None:
+                return self._sample(index, *around)
         shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
         size = draw(rng, self.reachable[shape])
         found = self._find(shape, size, rng)

@@ -22,6 +22,7 @@ from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, safe_name
+from toolassay.gates.coverage import Coverage
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
 from toolassay.models import ChatModel
@@ -48,8 +49,10 @@ from toolassay.runs.settings import (
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
+from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.schemas import sample_schema
 from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.passing import passing
 from toolassay.stages.statistics import Statistics
 from toolassay.tools import ToolLibrary
 
@@ -72,6 +75,12 @@ class SampleSettings:
         shape_weights: Relative frequency of each shape; None for the published ones.
         size_weights: Relative frequency of each number of tools; None for the published ones.
         by_score: Draw the links of a schema graph in proportion to their scores.
+        cover: "tools" or "edges": steer the sampling so that each occurs in `at_least` samples, where a sample
+            of the requested shapes and sizes can hold it. Without a number of samples, there are as many as
+            that takes.
+        at_least: See `cover`.
+        until: Go on until so many samples pass the gates that need no model, and with `cover` until `at_least`
+            passing samples have each tool or edge, within the limits.
     """
 
     number_of_samples: int | None = None
@@ -81,6 +90,9 @@ class SampleSettings:
     shape_weights: Mapping[str, float] | None = None
     size_weights: Mapping[str, float] | None = None
     by_score: bool = True
+    cover: CoverKind | None = None
+    at_least: int = 1
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -165,6 +177,8 @@ def generate(
     suffix = "_check" if writing.check else ""
     name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    if samples.until is not None:
+        return _until(place, dependency_type, run, samples, writing, is_new=data_dir is None)
     work = GenerationWork(place, dependency_type, run, samples, writing, is_new=data_dir is None)
     one = Run(work, Trial(place.folder.path, llm), run)
     if run.choices.dry_run:
@@ -178,6 +192,78 @@ def generate(
     return place.folder.path, work.is_complete
 
 
+_MOST_SAMPLES = 10  # times the wanted number: then too few pass
+_FEWEST = 20  # samples of a round
+_LOWEST_RATE = 0.2  # of passing samples, by which the size of a round is chosen
+
+
+def _until(
+    place: WorkFolder,
+    dependency_type: str | None,
+    run: RunSettings,
+    samples: SampleSettings,
+    writing: WritingSettings,
+    *,
+    is_new: bool,
+) -> tuple[Path, bool]:
+    """Generate in rounds until enough samples pass; a round is about as large as what is missing."""
+    wanted_samples, screen, folder = samples.until or 0, run.screen, place.folder
+    count = samples.number_of_samples or wanted_samples
+    rounds: list[Round] = [Round(0)]
+    quiet = replace(run, screen=replace(screen, say=_only_warnings(screen.say)))
+    turn, is_whole = 0, True
+    while True:
+        turn += 1
+        settings = replace(samples, number_of_samples=count, until=None)
+        given = run if turn == 1 else quiet
+        work = GenerationWork(place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds)
+        one = Run(work, Trial(folder.path, run.model.llm), given)
+        if run.choices.dry_run:
+            one.carry_out()
+            screen.say(f"this is the first round; further ones follow until {wanted_samples:,} pass")
+            return folder.path, False
+        with _resumable(folder if is_new else None):
+            one.carry_out()
+        if not folder.data_raw.exists():
+            return folder.path, False
+        is_whole = is_whole and work.is_complete
+        found = passing(folder, work.graph, work.left_out)
+        screen.say(f"round {turn}: {found.passed:,} of {found.samples:,} samples pass the gates")
+        bare = work.uncovered(found.coverage)
+        if found.passed >= wanted_samples and not bare:
+            reason = ""
+            break
+        missing = max(wanted_samples - found.passed, len(bare))
+        rate = max(found.passed / max(1, found.samples), _LOWEST_RATE)
+        if not work.is_complete:
+            reason = "the run stopped"
+        elif found.samples >= _MOST_SAMPLES * max(wanted_samples, _FEWEST):
+            reason = f"too few pass ({found.worst})"
+        elif found.passed >= wanted_samples and turn > 1 and bare == work.aims:
+            reason = "" if samples.cover is None else f"{len(bare):,} {samples.cover} have no passing sample"
+        else:
+            start, count = count, count + max(_FEWEST, round(missing / rate))
+            rounds = [*work.rounds, *([Round(start, bare)] if bare else [])]
+            continue
+        break
+    folder.describe(until={"wanted": wanted_samples, "passed": found.passed, "rounds": turn})
+    for line in found.coverage.lines():
+        screen.say(line)
+    if found.passed < wanted_samples:
+        screen.say(f"{WARNING}{found.passed:,} of {wanted_samples:,} samples pass: {reason}")
+    elif reason:
+        screen.say(f"{WARNING}{reason}")
+    return folder.path, is_whole and found.passed >= wanted_samples and not reason
+
+
+def _only_warnings(say: Callable[[str], None]) -> Callable[[str], None]:
+    def filtered(text: str) -> None:
+        if text.startswith(WARNING) and "left out" not in text:
+            say(text)
+
+    return filtered
+
+
 class GenerationWork(Work):
     """A run that writes requests and gold plans for samples of a tool graph to `data_raw.json`.
 
@@ -188,6 +274,7 @@ class GenerationWork(Work):
         samples: Which subgraphs are sampled.
         writing: How requests are written.
         is_new: Whether this start chose the folder's name, so that the same command would create another.
+        rounds: At which tools or edges the samples aim, with `samples.cover`; those of the folder come first.
 
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
@@ -202,11 +289,13 @@ class GenerationWork(Work):
         writing: WritingSettings,
         *,
         is_new: bool,
+        rounds: Sequence[Round] = (Round(0),),
     ) -> None:
         self._place, self._run, self._writing = place, run, writing
         self._folder, llm, screen = place.folder, run.model.llm, run.screen
         self._graph = graph = place.graph(dependency_type, say=screen.say)
-        self._count = samples.number_of_samples or PUBLISHED_SAMPLES
+        self.graph, self._samples = graph, samples
+        self.left_out: Mapping[str, str] = {}
         self._same_folder = f" with --data_dir {self._folder.path}" if is_new else ""
         self._generation: Generation | None = None
         run_folder = Trial(self._folder.path, llm).run_folder
@@ -215,13 +304,24 @@ class GenerationWork(Work):
             seed = _recorded_seed(run_folder, self._folder.data_raw)
             if not run.choices.dry_run:
                 screen.say(f"seed {seed}")
-        offline = llm == "offline" and graph.dependency_type != "resource"
+        offline = llm == "offline"
+        sampled = graph
+        if offline:
+            sampled, self.left_out = _fillable(graph, screen.say)
+        self.rounds = _recorded_rounds(self._folder, samples, rounds)
+        cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, self.rounds)
+        self._count = samples.number_of_samples or (
+            PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
+        )
         self._sampler = Sampler(
-            _fillable(graph, screen.say) if offline else graph,
+            sampled,
             seed,
             **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
             by_score=samples.by_score,
+            cover=cover,
         )
+        if cover is not None:
+            _announce(cover, self._count, samples.at_least, screen.say)
         for sentence in self._sampler.cuts():
             screen.say(sentence)
         wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
@@ -248,6 +348,7 @@ class GenerationWork(Work):
             "graph_sha256": graph_fingerprint(graph),
             **run.endpoint.settings,
             **({} if samples.by_score else {"by_score": False}),
+            **({} if samples.cover is None else {"cover": samples.cover}),
             **({} if structured == "auto" else {"structured": structured}),
             **({} if wording == "published" else {"prompt": wording}),
         }
@@ -279,6 +380,21 @@ class GenerationWork(Work):
             "graph": self._settings["graph_sha256"],
             "prompt": self._settings["prompt_sha256"],
         }
+
+    @property
+    def aims(self) -> tuple[tuple[str, ...], ...] | None:
+        """The targets of the last round; None for all."""
+        return self.rounds[-1].targets
+
+    def uncovered(self, coverage: Coverage) -> tuple[tuple[str, ...], ...]:
+        """The targets, by tool ids, that have too few passing samples; none without `cover`."""
+        if self._samples.cover is None:
+            return ()
+        sampled = self._sampler.graph.library
+        counts: Mapping[Any, int] = coverage.tools if self._samples.cover == "tools" else coverage.edges
+        few = [target for target, count in counts.items() if count < self._samples.at_least]
+        named = [(one,) if isinstance(one, str) else one for one in few]
+        return tuple(target for target in named if all(name in sampled for name in target))
 
     @property
     def is_complete(self) -> bool:
@@ -316,16 +432,17 @@ class GenerationWork(Work):
     def _describe(self, settings: Mapping[str, Any]) -> None:
         """Record the settings, and whether rules write about tools that they were not written for."""
         facts: dict[str, Any] = {"generation": settings}
+        if len(self.rounds) > 1:
+            facts[ROUNDS] = [one.to_json() for one in self.rounds]
         by_rules = settings["llm"] == "offline" and self._writes_by_rules()
         if by_rules:
             facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
         self._folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
 
     def _writes_by_rules(self) -> bool:
-        from toolassay.offline.writer.phrases import written_phrases
+        from toolassay.offline.writer.instruction import is_known
 
-        kind = self._graph.dependency_type
-        return any(written_phrases(tool, kind) is None for tool in self._graph.library)
+        return not is_known(self._graph.library, self._graph.dependency_type)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """The number of samples; `run` has written them."""
@@ -361,36 +478,73 @@ class GenerationWork(Work):
         )
 
 
-def _fillable(graph: ToolGraph, say: Callable[[str], None]) -> ToolGraph:
-    """The graph without the tools whose arguments the offline writer cannot fill, which a warning names.
+ROUNDS = "rounds"
+"""Key of `benchmark.json`: at what the samples of later rounds aim (`--cover` with `--until`)."""
+
+
+def _recorded_rounds(
+    folder: DataFolder, samples: SampleSettings, given: Sequence[Round]
+) -> tuple[Round, ...]:
+    """The rounds of the folder's samples, followed by new ones."""
+    if samples.cover is None:
+        return (Round(0),)
+    recorded = folder.benchmark.get(ROUNDS)
+    known = (
+        [Round.of(one) for one in recorded] if isinstance(recorded, list) and folder.data_raw.exists() else []
+    )
+    return (*known, *given[len(known) :]) if known else tuple(given)
+
+
+def _announce(cover: Cover, count: int, at_least: int, say: Callable[[str], None]) -> None:
+    """Say how many samples cover the graph, and whether there are enough."""
+    needed = len(cover) * at_least
+    if count < needed:
+        say(f"{len(cover):,} {cover.kind}: {needed:,} samples have each {at_least} times, {count:,} do not")
+    else:
+        say(f"{len(cover):,} {cover.kind}, each in at least {at_least} of {count:,} samples, where possible")
+
+
+def _fillable(graph: ToolGraph, say: Callable[[str], None]) -> tuple[ToolGraph, Mapping[str, str]]:
+    """The graph without the tools that the offline writer cannot write about, and these with the reasons.
+
+    A warning names them.
 
     Raises:
-        UsageError: No tool is left.
+        UsageError: No tool is left, or the library is not in English.
     """
-    from toolassay.offline.writer.instruction import needs_model
+    from toolassay.offline.own_tools.setting import is_english
+    from toolassay.offline.writer.instruction import is_known, needs_model
 
     problems = needs_model(graph.library, graph.dependency_type)
+    if not is_known(graph.library, graph.dependency_type) and not is_english(graph.library):
+        raise UsageError(
+            "the offline writer writes English; the descriptions of these tools are in another language",
+            fix="name a model: --llm MODEL (pipeline: --generator MODEL)",
+        )
     if not problems:
-        return graph
+        return graph, {}
     named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))
     more = f"; {len(problems) - _MOST_NAMED:,} more" if len(problems) > _MOST_NAMED else ""
     if len(problems) == len(graph):
-        raise UsageError(f"the offline writer cannot fill any tool: {named}{more}", fix="name a model: --llm")
+        raise UsageError(
+            f"the offline writer cannot fill any tool: {named}{more}", fix="name a model: --llm MODEL"
+        )
     say(f"{WARNING}left out, the offline writer cannot fill (needs --llm MODEL): {named}{more}")
     kept = [number for number, tool in enumerate(graph.library) if tool.id not in problems]
     library = ToolLibrary([graph.library.tools[number] for number in kept])
+    reasons = {name: f"{reason} (needs --llm MODEL)" for name, reason in problems.items()}
     if graph.is_implied:
-        return ToolGraph.build(library, graph.dependency_type)
+        return ToolGraph.build(library, graph.dependency_type), reasons
     if graph.dependency_type == "schema":
         known = (link for link in graph.dependencies() if link.source in library and link.target in library)
-        return ToolGraph.of_dependencies(library, known)
+        return ToolGraph.of_dependencies(library, known), reasons
     new = {number: place for place, number in enumerate(kept)}
     links = (
         NumberedLink(new[source], new[target], kind)
         for source, target, kind in graph.numbered
         if source in new and target in new
     )
-    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links))
+    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links)), reasons
 
 
 def _of_default(estimate: Estimate, price: Tariff | None) -> str:

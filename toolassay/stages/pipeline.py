@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,14 @@ from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknow
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
-from toolassay.stages.generate import generate
+from toolassay.stages.generate import SampleSettings, generate
 from toolassay.stages.graph import build_graph
 from toolassay.stages.infer import infer
 from toolassay.stages.release import release
 from toolassay.stages.visualize import visualize
 from toolassay.tools import ToolLibrary
+
+_SAMPLES = 300
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,7 @@ def pipeline(
     generator: str = "offline",
     critic: Sequence[str] = (),
     options: ModelOptions | None = None,
-    number_of_samples: int = 300,
-    seed: int = 0,
-    by_score: bool = True,
+    samples: SampleSettings | None = None,
     limits: Limits | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
@@ -63,13 +63,11 @@ def pipeline(
         generator: Model that writes requests and gold plans.
         critic: Models that review the samples, besides the gates.
         options: Endpoint of served models.
-        number_of_samples: Number of requests.
-        seed: Random seed of the samples.
-        by_score: Draw the links of a schema graph in proportion to their scores.
+        samples: Which subgraphs are sampled; by default 300 with seed 0.
         limits: Limits of each run: of the generation and of the inference with each model.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
-        keywords: Fields of `limits`; they replace the fields of the given object.
+        keywords: Fields of `limits` and `samples`; they replace the fields of the given objects.
 
     Returns:
         The scores of each model with predictions (a warning names the others), and whether every sample and
@@ -81,6 +79,9 @@ def pipeline(
         ToolassayError: A model cannot be reached, or the budget allows no request.
     """
     limits = gather(limits or Limits(), keywords)
+    samples = gather(samples or SampleSettings(seed=0), keywords)
+    if samples.number_of_samples is None and samples.cover is None:
+        samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
     refuse_unknown("pipeline", keywords)
     step = _Steps(screen, 4 + 2 * len(llm))
     folder = f"--data_dir {data_dir}"
@@ -95,16 +96,12 @@ def pipeline(
         screen.say(f"{WARNING}no pictures: {error}")
     flags = _flags(limits)
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
-    size = f"--number_of_samples {number_of_samples}"
-    weights = "" if by_score else "--by_score false"
-    step("data_engine.py", folder, f"--llm {generator} --check true --seed {seed} {size}", weights, flags)
+    step("data_engine.py", folder, f"--llm {generator} --check true", _sample_flags(samples), flags)
     _, complete = generate(
         data_dir,
         llm=generator,
         check=True,
-        seed=seed,
-        number_of_samples=number_of_samples,
-        by_score=by_score,
+        samples=samples,
         **shared,
     )
     if not DataFolder(Path(data_dir)).data_raw.exists():
@@ -151,6 +148,19 @@ def _worst(released: Checked) -> str:
     worst = max(rows, key=lambda row: int(row["reject"]) + int(row["quarantine"]))
     held = worst["reject"] + worst["quarantine"]
     return f"no sample passes; the gate '{worst['gate']}' holds back {held:,} of {released.funnel['input']:,}"
+
+
+def _sample_flags(samples: SampleSettings) -> str:
+    """What differs from the defaults of `generate`, as command-line flags."""
+    flags = {
+        "seed": samples.seed,
+        "number_of_samples": samples.number_of_samples,
+        "by_score": None if samples.by_score else "false",
+        "cover": samples.cover,
+        "at_least": samples.at_least if samples.at_least > 1 else None,
+        "until": samples.until,
+    }
+    return " ".join(f"--{name} {value}" for name, value in flags.items() if value is not None)
 
 
 def _flags(limits: Limits) -> str:

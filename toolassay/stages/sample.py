@@ -13,6 +13,7 @@ from toolassay.data_folder import DataFolder, find_file
 from toolassay.dataset import Sample, Shape
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
+from toolassay.sampling.cover import Cover, CoverKind
 from toolassay.sampling.weights import SMALLEST, count_of_tools
 from toolassay.screen import DEFAULT, Screen
 
@@ -29,6 +30,7 @@ def sample(
     shape_weights: Mapping[str, float] | None = None,
     size_weights: Mapping[str, float] | None = None,
     by_score: bool = True,
+    cover: CoverKind | None = None,
     save_figure: bool = False,
     as_json: bool = False,
     screen: Screen = DEFAULT,
@@ -46,6 +48,7 @@ def sample(
         shape_weights: Relative frequency of each shape; None for the published ones.
         size_weights: Relative frequency of each number of tools; None for the published ones.
         by_score: Draw the links of a schema graph in proportion to their scores.
+        cover: "tools" or "edges": each sample is to have another one.
         save_figure: Draw each sample.
         as_json: Print JSON objects instead of text.
         screen: Receives messages, results and progress.
@@ -63,7 +66,8 @@ def sample(
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
     weights = wanted(method, tools, shape_weights, size_weights)
-    sampler = Sampler(graph, seed, **weights, by_score=by_score)
+    aims = None if cover is None else Cover(graph, cover, seed)
+    sampler = Sampler(graph, seed, **weights, by_score=by_score, cover=aims)
     if method is None:
         for sentence in sampler.cuts():
             screen.say(sentence)

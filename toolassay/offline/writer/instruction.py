@@ -194,6 +194,11 @@ def _is_sound(
 NEEDS_MODEL = "needs --llm MODEL"
 
 
+def is_known(library: ToolLibrary, dependency_type: DependencyType) -> bool:
+    """Whether there are written phrases for every tool: the bundled libraries."""
+    return all(written_phrases(tool, dependency_type) is not None for tool in library)
+
+
 def needs_model(library: ToolLibrary, dependency_type: DependencyType) -> dict[str, str]:
     """The tools that the offline writer cannot write about, and why."""
     if dependency_type == "resource":
