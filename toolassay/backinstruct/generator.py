@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from string import Template
+from typing import Any, NamedTuple
 
-from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
+from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import numbered_id, raw_record, sample_id
 from toolassay.dataset import Sample
 from toolassay.errors import UsageError
@@ -22,6 +24,20 @@ from toolassay.sampling import Sampler
 
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
 """Request parameters of the published script."""
+
+REWRITING = "rewriting"
+"""Outcome of a sample in the journal whose answers so far were found faulty, and that is not given up."""
+
+
+class Problem(NamedTuple):
+    """What a check of an answer found: who found it, and what is wrong, for the model to read."""
+
+    found_by: str
+    text: str
+
+
+Review = Callable[[Sample, Mapping[str, Any]], Awaitable[list[Problem]]]
+"""Finds the problems of a record of `data_raw.json`; none if the sample passes."""
 
 MEASURED = 500
 """Number of prompts that are rendered to estimate the length of all."""
@@ -59,6 +75,8 @@ class Generator:
         model: The model.
         parameters: Request parameters (temperature, top_p, …), which override the published ones.
         check: Whether to request the teacher's review too.
+        rewrites: How often an answer with problems goes back to the model, with the problems.
+        review: Finds the problems; without it only answers that cannot be read go back.
         shape: Additional request parameters of a sample, e.g. the schema of its answer.
     """
 
@@ -71,6 +89,8 @@ class Generator:
         *,
         parameters: Mapping[str, Any],
         check: bool,
+        rewrites: int = 0,
+        review: Review | None = None,
         shape: Callable[[Sample], Mapping[str, Any]] = lambda _: {},
     ) -> None:
         self._shape = shape
@@ -80,6 +100,7 @@ class Generator:
         self._model = model
         self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
         self._check = check
+        self._rewrites, self._review = rewrites, review
 
     def run(
         self,
@@ -122,37 +143,12 @@ class Generator:
         async def ask(sample: Sample) -> str:
             each(sample)
             key = sample_id(sample)
-            task = BackInstructTask(sample, self._graph.library, self._graph.dependency_type, self._check)
-            parameters = {**self.parameters, **self._shape(sample)}
-            messages = self._prompt.messages(sample)
-            request = ChatRequest(messages, parameters, None, task, "generator", key)
             try:
-                assert self._model is not None  # None where nothing is sent
-                response = await self._model.complete(request)
+                return await self._ask(sample, key, journal)
             except ModelError as error:
                 if error.settles:
                     journal.append(key, {"outcome": error.outcome, "problem": str(error)})
                 raise
-            result, answer = read_instruction(
-                response.text, self._graph.dependency_type, response.finish_reason
-            )
-            outcome = "malformed" if result is None else "answered"
-            if response.refused:
-                outcome, result = "refused", None
-            journal.append(
-                key,
-                {
-                    "outcome": outcome,
-                    "record": None if result is None else raw_record(sample, self._graph.library, result),
-                    "response": response.text,
-                    "finish_reason": response.finish_reason,
-                    "problem": answer.problem,
-                    "prompt_tokens": response.prompt_tokens,
-                    "completion_tokens": response.completion_tokens,
-                    **({"reasoning": response.reasoning} if response.reasoning else {}),
-                },
-            )
-            return outcome
 
         def stopped(sample: Sample, error: ModelError) -> None:
             journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
@@ -171,6 +167,64 @@ class Generator:
             if keys:
                 write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
         return Generation(len(keys), settled_before - refused, loop.summary, refused)
+
+    async def _ask(self, sample: Sample, key: str, journal: Journal) -> str:
+        """Request one sample until an answer passes, and add it to the journal; returns the outcome.
+
+        Each faulty answer is in the journal before the next request, so that none is paid for twice.
+        """
+        earlier = journal.get(key)
+        attempts = list(earlier.get("attempts", ())) if earlier.get("outcome") == REWRITING else []
+        record = earlier.get("record") if attempts else None
+        while True:
+            entry = await self._attempt(sample, key, attempts)
+            problems = [Problem(*one) for one in entry.pop("problems")]
+            record = entry["record"] or record
+            attempts.append({**_kept(entry), "problems": [list(one) for one in problems]})
+            is_last = len(attempts) > self._rewrites or entry["outcome"] == "refused"
+            entry |= {"record": record, **({"attempts": attempts} if self._rewrites else {})}
+            if not problems or is_last:
+                if entry["outcome"] == "malformed" and record is not None:
+                    entry["outcome"] = "answered"  # an earlier answer could be read
+                journal.append(key, entry)
+                return str(entry["outcome"])
+            journal.append(key, {**entry, "outcome": REWRITING})
+
+    async def _attempt(self, sample: Sample, key: str, attempts: list[dict[str, Any]]) -> dict[str, Any]:
+        """One request: the journal's entry, with the problems of the answer."""
+        kind = self._graph.dependency_type
+        task = BackInstructTask(sample, self._graph.library, kind, self._check, len(attempts))
+        messages = self._prompt.messages(sample)
+        for one in attempts:
+            found = "\n".join(f"- {text}" for _, text in one["problems"])
+            messages += [
+                {"role": "assistant", "content": one["response"]},
+                {"role": "user", "content": Template(built_in("rewrite")).substitute(problems=found)},
+            ]
+        parameters = {**self.parameters, **self._shape(sample)}
+        assert self._model is not None  # None where nothing is sent
+        response = await self._model.complete(ChatRequest(messages, parameters, None, task, "generator", key))
+        result, answer = read_instruction(response.text, kind, response.finish_reason)
+        outcome = "malformed" if result is None else "answered"
+        if response.refused:
+            outcome, result = "refused", None
+        record = None if result is None else raw_record(sample, self._graph.library, result)
+        problems: list[Problem] = []
+        if outcome == "malformed":
+            problems = [Problem("format", answer.problem or "the answer is not the requested JSON object")]
+        elif record is not None and self._review is not None:
+            problems = await self._review(sample, record)
+        return {
+            "outcome": outcome,
+            "record": record,
+            "response": response.text,
+            "finish_reason": response.finish_reason,
+            "problem": answer.problem,
+            "prompt_tokens": response.prompt_tokens,
+            "completion_tokens": response.completion_tokens,
+            **({"reasoning": response.reasoning} if response.reasoning else {}),
+            "problems": [list(one) for one in problems],
+        }
 
     def preview(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
         """Add the missing ones of `count` samples to `estimate`; sends and writes nothing.
@@ -230,6 +284,47 @@ def read_kept(output: Path, seed: int) -> dict[str, Any]:
             )
         kept[str(record["id"])] = record
     return kept
+
+
+def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What the journal keeps of each attempt."""
+    return {name: entry[name] for name in ("response", "finish_reason", "prompt_tokens", "completion_tokens")}
+
+
+def rewriting_facts(journal: Journal) -> dict[str, Any]:
+    """What rewriting gained and cost, for `statistics.json`; empty if no sample has attempts.
+
+    `passed_at` counts the samples by the number of rewrites after which an answer passed; `never` those whose
+    last answer has problems; `by_gate` the samples in whose first answer a gate found something, and those in
+    whose last answer it no longer does.
+    """
+    passed_at, found, fixed = Counter[str](), Counter[str](), Counter[str]()
+    never = requests = prompt = completion = 0
+    for key in journal:
+        entry = journal.get(key)
+        attempts = entry.get("attempts")
+        if not isinstance(attempts, list) or not attempts or entry.get("outcome") == REWRITING:
+            continue
+        first, last = ({name for name, _ in attempts[end]["problems"]} for end in (0, -1))
+        if last or entry.get("outcome") != "answered":
+            never += 1
+        else:
+            passed_at[str(len(attempts) - 1)] += 1
+        found.update(first)
+        fixed.update(first - last)
+        requests += len(attempts) - 1
+        prompt += sum(one["prompt_tokens"] or 0 for one in attempts[1:])
+        completion += sum(one["completion_tokens"] or 0 for one in attempts[1:])
+    if not passed_at and not never:
+        return {}
+    return {
+        "passed_at": dict(sorted(passed_at.items())),
+        "never": never,
+        "requests": requests,
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "by_gate": {gate: {"found": count, "fixed": fixed[gate]} for gate, count in found.most_common()},
+    }
 
 
 def _record(journal: Journal, key: str) -> dict[str, Any] | None:

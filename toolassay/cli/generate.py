@@ -48,6 +48,19 @@ from toolassay.errors import UsageError
 @options.by_score()
 @options.cover()
 @options.until()
+@options.option(
+    "rewrite",
+    type=click.IntRange(0, 10),
+    default=None,
+    help="How often an answer that does not pass the gates goes back to the model with what they found "
+    "[default: 0; 2 for `offline` with tools of your own].",
+)
+@options.option(
+    "critic",
+    multiple=True,
+    metavar="LLM",
+    help="With --rewrite: model that reviews what the gates let pass; may be repeated.",
+)
 @options.prompt()
 @options.option(
     "prompt_template", type=options.PATH, default=None, help="Text file with your own prompt template."

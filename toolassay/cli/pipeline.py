@@ -24,6 +24,12 @@ from toolassay.cli.screen import SCREEN, show
     multiple=True,
     help="Model that reviews each sample besides the gates; may be repeated. 'offline' needs no server.",
 )
+@options.option(
+    "rewrite",
+    type=click.IntRange(0, 10),
+    default=2,
+    help="How often a sample that does not pass the gates goes back to the generator with what they found.",
+)
 @options.server()
 @options.option(
     "number_of_samples",

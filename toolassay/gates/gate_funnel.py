@@ -135,8 +135,16 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
     return Table(("gate", *STATES), rows).markdown()
 
 
-def funnel_page(funnel: GateFunnel, signature: str) -> str:
-    """The text of `funnel.md`: both tables, the picture, the reasons and the signature."""
+def rewriting_table(facts: Mapping[str, Any]) -> str:
+    """What rewriting gained, in Markdown: the samples that pass after each number of rewrites."""
+    rows: list[Sequence[Value]] = [
+        [f"after {n}" if n != "0" else "at once", count] for n, count in facts["passed_at"].items()
+    ]
+    return Table(("passes", "samples"), [*rows, ("never", facts["never"])]).markdown()
+
+
+def funnel_page(funnel: GateFunnel, signature: str, rewriting: Mapping[str, Any] | None = None) -> str:
+    """The text of `funnel.md`: both tables, the picture, rewriting, the reasons and the signature."""
     parts = [
         "# What passes the gates",
         f"{funnel.total:,} samples: {levels_text(funnel)}.",
@@ -146,6 +154,10 @@ def funnel_page(funnel: GateFunnel, signature: str) -> str:
         "The states of all samples at each gate:",
         states_table(funnel.states),
     ]
+    if rewriting:
+        tokens = rewriting["prompt_tokens"] + rewriting["completion_tokens"]
+        cost = f"Rewriting took {rewriting['requests']:,} requests and {tokens:,} tokens."
+        parts += ["What rewriting gained when the samples were generated:", rewriting_table(rewriting), cost]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)
         parts += [f"The most common reasons of the gate {gate}, with the number of samples:", listed]

@@ -16,12 +16,16 @@ from toolassay.tools import ToolLibrary
 
 @dataclass(frozen=True, slots=True)
 class BackInstructTask:
-    """Write a request, its steps and its gold plan for a sampled subgraph; with `check`, review them too."""
+    """Write a request, its steps and its gold plan for a sampled subgraph; with `check`, review them too.
+
+    Each `attempt` is another request.
+    """
 
     sample: Sample
     library: ToolLibrary
     dependency_type: DependencyType
     check: bool = False
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,6 +231,8 @@ def check_into(
             "against_sha256": None if other is None else sha256_of(other.path),
         }
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
+        if rewriting := _rewriting(folder):
+            value["rewriting"] = rewriting
         _write_funnel(place.path, funnel, value)
         _report(ended, place, screen)
         return Checked(place.path, dict(funnel.levels), value, complete)
@@ -301,8 +303,20 @@ def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> N
     from toolassay.report.funnel_picture import FunnelBar, draw_funnel
 
     draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / FUNNEL_PICTURE)
-    write_text(path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
+    page = funnel_page(funnel, value["signature"], value.get("rewriting"))
+    write_text(path / FUNNEL_PAGE, page)
     write_json(path / FUNNEL, value)
+
+
+def _rewriting(folder: DataFolder) -> Mapping[str, Any]:
+    """What rewriting gained and cost when the samples were generated, by `statistics.json`; empty if unknown."""
+    path = folder.path / "statistics.json"
+    try:
+        lines = [line for _, line in read_json_lines(path)] if path.is_file() else []
+    except UsageError:
+        return {}
+    found = [line["rewriting"] for line in lines if isinstance(line, dict) and "rewriting" in line]
+    return found[-1] if found else {}
 
 
 def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:

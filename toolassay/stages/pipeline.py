@@ -18,7 +18,8 @@ from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknow
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
-from toolassay.stages.generate import SampleSettings, generate
+from toolassay.stages.generate import generate
+from toolassay.stages.generation_work import SampleSettings
 from toolassay.stages.graph import build_graph
 from toolassay.stages.infer import infer
 from toolassay.stages.release import release
@@ -44,6 +45,7 @@ def pipeline(
     llm: Sequence[str] = ("offline",),
     generator: str = "offline",
     critic: Sequence[str] = (),
+    rewrite: int = 2,
     options: ModelOptions | None = None,
     samples: SampleSettings | None = None,
     limits: Limits | None = None,
@@ -62,6 +64,8 @@ def pipeline(
         llm: Names of the models under test.
         generator: Model that writes requests and gold plans.
         critic: Models that review the samples, besides the gates.
+        rewrite: How often a sample that does not pass the gates goes back to a served generator; the offline
+            writer decides itself (`WritingSettings.rewrite`).
         options: Endpoint of served models.
         samples: Which subgraphs are sampled; by default 300 with seed 0.
         limits: Limits of each run: of the generation and of the inference with each model.
@@ -96,12 +100,14 @@ def pipeline(
         screen.say(f"{WARNING}no pictures: {error}")
     flags = _flags(limits)
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
-    step("data_engine.py", folder, f"--llm {generator} --check true", _sample_flags(samples), flags)
+    again = "" if generator == "offline" else f"--rewrite {rewrite}"
+    step("data_engine.py", folder, f"--llm {generator} --check true", again, _sample_flags(samples), flags)
     _, complete = generate(
         data_dir,
         llm=generator,
         check=True,
         samples=samples,
+        rewrite=None if generator == "offline" else rewrite,
         **shared,
     )
     if not DataFolder(Path(data_dir)).data_raw.exists():

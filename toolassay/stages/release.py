@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -83,9 +82,9 @@ def _candidates(folder: DataFolder) -> DataFolder:
     shutil.rmtree(place, ignore_errors=True)
     try:
         place.mkdir()
-        for path in (folder.tool_desc, folder.graph_desc, folder.data_raw):
+        for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
             if path.exists():
-                os.symlink(path.resolve(), place / path.name)
+                (place / path.name).symlink_to(path.resolve())
         if folder.benchmark_file.exists():
             shutil.copyfile(folder.benchmark_file, place / folder.benchmark_file.name)
     except OSError as error:

@@ -94,10 +94,7 @@ class CriticWork:
 
     async def _ask(self, model: ChatModel, journal: Journal, gold: Gold) -> str:
         prompt = critic_prompt(gold, self._background.library)
-        task = critique_of(gold.request, plan_of(gold), self._background.library, self._background.kind)
-        message = {"role": "user", "content": prompt}
-        request = ChatRequest([message], PARAMETERS, None, task, "critic", key_of(gold.id))
-        response = await model.complete(request)
+        response = await model.complete(_request(gold, self._background))
         entry: dict[str, Any] = {
             "outcome": "refused" if response.refused else "answered",
             "prompt": _fingerprint(prompt),
@@ -122,6 +119,29 @@ class CriticWork:
     def _note(self, journal: Journal, gold: Gold, error: ModelError) -> None:
         prompt = _fingerprint(critic_prompt(gold, self._background.library))
         journal.append(key_of(gold.id), {"outcome": error.outcome, "problem": str(error), "prompt": prompt})
+
+
+def _request(gold: Gold, background: Background) -> ChatRequest:
+    prompt = critic_prompt(gold, background.library)
+    task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
+    return ChatRequest(
+        [{"role": "user", "content": prompt}], PARAMETERS, None, task, "critic", key_of(gold.id)
+    )
+
+
+async def reviewed(model: ChatModel, gold: Gold, background: Background) -> Review:
+    """The review of one sample, now; "unknown" if the model refuses or its answer is cut off.
+
+    Raises:
+        ModelError: The model cannot be reached.
+    """
+    response = await model.complete(_request(gold, background))
+    entry = {
+        "outcome": "refused" if response.refused else "answered",
+        "response": response.text,
+        "finish_reason": response.finish_reason,
+    }
+    return _review(entry)
 
 
 def _review(entry: Mapping[str, Any]) -> Review:
