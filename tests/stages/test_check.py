@@ -372,7 +372,8 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
             DataFolder(folder).describe(generation={"llm": teacher})
         checked = check(folder, out=tmp_path / f"checked-{number}", gates=gates, critic="offline")
         levels += [level for _, level, _ in checked.findings]
-    assert levels == ["quarantine", "quarantine", "reject"]
+    # The rules that wrote a label have no say about it.
+    assert levels == ["quarantine", "pass", "reject"]
 
 
 def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:

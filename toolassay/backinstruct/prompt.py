@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,7 @@ from toolassay.files import read_text
 from toolassay.graph import DependencyType
 from toolassay.prompt_templates import Wording, tool_sentence, turns_of, typed_note
 from toolassay.signatures import shown_tool
-from toolassay.tools import ToolLibrary
+from toolassay.tools import Tool, ToolLibrary
 
 _CHECK_KEY = ', "check_by_teacher": "…"'
 REQUIRED = ("nodes", "links")
@@ -32,6 +32,7 @@ class BackInstructPrompt:
         check: Whether to request the teacher's review in the same answer.
         wording: Selects the built-in template; "example" shows tools as sentences and a worked example.
         template: A template file to use instead of the built-in one.
+        values: Real values of arguments, by tool and argument, that the prompt shows.
 
     Raises:
         UsageError: The template file is missing, or lacks `$nodes` or `$links`.
@@ -45,7 +46,9 @@ class BackInstructPrompt:
         check: bool = False,
         wording: Wording = "published",
         template: Path | None = None,
+        values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
     ) -> None:
+        self._values = values or {}
         self._library = library
         self._check = check
         self._wording: Wording = wording
@@ -84,7 +87,52 @@ class BackInstructPrompt:
         tool = self._library[name]
         if self._wording == "example":
             return tool_sentence(tool)
-        return f"Node {number}: {json.dumps(shown_tool(tool), ensure_ascii=False)}"
+        shown = shown_tool(tool)
+        if notes := argument_notes(tool, self._values.get(name, {})):
+            shown["about_parameters"] = notes
+        return f"Node {number}: {json.dumps(shown, ensure_ascii=False)}"
+
+
+_MOST_NOTES = 12  # parameters of a tool that a prompt explains, the required ones first
+_MOST_OF_NOTE = 160  # characters
+_MOST_EXAMPLES = 3
+_LIMITS = ("pattern", "format", "minimum", "maximum", "minLength", "maxLength", "multipleOf")
+
+
+def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """What a signature does not say of the parameters of an imported tool: meaning, limits, examples, real values.
+
+    Args:
+        tool: The tool; none without an `input_schema` has notes.
+        values: Real values by parameter.
+
+    >>> schema = {"properties": {"day": {"description": "Day of the visit.", "examples": ["2031-04-02"]}}}
+    >>> argument_notes(Tool("visit", input_schema=schema), {})
+    {'day': "Day of the visit; e.g. '2031-04-02'"}
+    """
+    if tool.input_schema is None:
+        return {}
+    notes = {}
+    for one in sorted(tool.parameters, key=lambda one: not one.required):
+        schema = one.declaration
+        parts = [" ".join(one.description[:_MOST_OF_NOTE].split()).rstrip(".")]
+        parts += [
+            f"{name}: {schema[name]}" for name in _LIMITS if isinstance(schema.get(name), str | int | float)
+        ]
+        given = schema.get("examples", [schema["example"]] if "example" in schema else [])
+        examples = (
+            [one for one in given if isinstance(one, str | int | float)] if isinstance(given, list) else []
+        )
+        if examples:
+            parts.append(f"e.g. {', '.join(map(repr, examples[:_MOST_EXAMPLES]))}")
+        if real := list(values.get(one.name, ()))[:_MOST_EXAMPLES]:
+            parts.append(f"real values: {', '.join(map(repr, real))}")
+        text = "; ".join(part for part in parts if part)
+        if text:
+            notes[one.name] = text if len(text) <= 2 * _MOST_OF_NOTE else f"{text[: 2 * _MOST_OF_NOTE - 1]}…"
+        if len(notes) == _MOST_NOTES:
+            break
+    return notes
 
 
 def _link_lines(sample: Sample, number: int) -> Iterator[str]:

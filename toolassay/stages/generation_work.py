@@ -25,7 +25,7 @@ from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json_lines
+from toolassay.files import keep_dated_copy, read_json, read_json_lines
 from toolassay.gates.coverage import Coverage
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
@@ -183,6 +183,7 @@ class GenerationWork(Work):
             check=writing.check,
             wording=wording,
             template=writing.prompt_template,
+            values=_real_values(self._folder),
         )
         limit = run.model.max_tokens
         limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
@@ -477,6 +478,26 @@ def _gain(facts: Mapping[str, Any]) -> str:
         f"{''.join(f', {text}' for text in later)}; {facts['never']:,} do not. Rewriting took "
         f"{count_of(facts['requests'], 'request')}{f', {tokens:,} tokens' if tokens else ''}"
     )
+
+
+VALUES = "values.json"
+"""File of real values of arguments, `{tool: {argument: [value, …]}}`, that prompts show if it is there."""
+
+
+def _real_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
+    """The lists in `values.json`; what has another form is not shown.
+
+    Raises:
+        UsageError: It is no JSON.
+    """
+    path = folder.path / VALUES
+    found = read_json(path) if path.is_file() else {}
+    tools = found.items() if isinstance(found, dict) else ()
+    return {
+        tool: {name: values for name, values in arguments.items() if isinstance(values, list)}
+        for tool, arguments in tools
+        if isinstance(arguments, dict)
+    }
 
 
 def _drawer(folder: Path) -> Any:
