@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from toolassay.english.plurals import is_plural, plural, singular
+from toolassay.english.vocabulary import items, words
 from toolassay.offline.fed_arguments import FedArgument
-from toolassay.offline.own_tools.plurals import is_plural, plural, singular
 from toolassay.offline.own_tools.purpose import Purpose
 from toolassay.offline.own_tools.slots import NAMING_WORDS, PREPOSITIONS, Slot, name_words
-from toolassay.offline.own_tools.vocabulary import items, words
 from toolassay.offline.writer.english import joined, with_article
 from toolassay.output_paths import EACH, Part
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from toolassay.english.plurals import is_plural
+from toolassay.english.verb_forms import base_of, can_be, gerund, is_common_verb, participle
+from toolassay.english.vocabulary import items, pairs, words
 from toolassay.offline.own_tools.description_text import sentences_of
-from toolassay.offline.own_tools.plurals import is_plural
-from toolassay.offline.own_tools.verb_forms import base_of, can_be, gerund, is_common_verb, participle
-from toolassay.offline.own_tools.vocabulary import items, pairs, words
 from toolassay.offline.writer.english import id_words, with_article
 from toolassay.tools import Tool
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from toolassay.dataset import Sample
+from toolassay.english.vocabulary import items
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
 from toolassay.offline.argument_templates import as_text
@@ -17,7 +18,6 @@ from toolassay.offline.own_tools.call_text import CallText, Source, call_text
 from toolassay.offline.own_tools.purpose import purpose_of
 from toolassay.offline.own_tools.setting import setting_of
 from toolassay.offline.own_tools.slots import slots_of
-from toolassay.offline.own_tools.vocabulary import items
 from toolassay.offline.tool_names import ToolNames
 from toolassay.offline.writer.english import joined
 from toolassay.output_paths import EACH, parse_reference, path_text

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from random import Random
 from weakref import WeakKeyDictionary
 
-from toolassay.offline.own_tools.plurals import is_plural, plural, singular
+from toolassay.english.plurals import is_plural, plural, singular
+from toolassay.english.verb_forms import can_be
+from toolassay.english.vocabulary import items, words
 from toolassay.offline.own_tools.purpose import Purpose, purpose_of
-from toolassay.offline.own_tools.verb_forms import can_be
-from toolassay.offline.own_tools.vocabulary import items, words
 from toolassay.tools import ToolLibrary
 
 _FEWEST_WORDS = 8  # of all descriptions together: fewer decide nothing

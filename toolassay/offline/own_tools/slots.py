@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolassay.english.plurals import is_plural, singular
+from toolassay.english.vocabulary import pairs, words
 from toolassay.offline.fed_arguments import FedArgument
 from toolassay.offline.own_tools.arguments import Kind, StatedValue
-from toolassay.offline.own_tools.plurals import is_plural, singular
-from toolassay.offline.own_tools.vocabulary import pairs, words
 from toolassay.offline.writer.english import id_words, joined
 from toolassay.output_paths import EACH, Part
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from toolassay.offline.own_tools.vocabulary import words
+from toolassay.english.vocabulary import words
 
 if TYPE_CHECKING:
     import inflect

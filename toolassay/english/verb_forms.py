@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from toolassay.offline.own_tools.vocabulary import words
+from toolassay.english.vocabulary import words
 
 # Verbs that the lexicon does not know.
 _NEW = words("verbs unknown to the lexicon")
@@ -80,3 +80,15 @@ def participle(verb: str) -> str:
     from lemminflect import getInflection
 
     return str((getInflection(verb, tag="VBN") or getInflection(verb, tag="VBN", inflect_oov=True))[0])
+
+
+@cache
+def past_forms(verb: str) -> frozenset[str]:
+    """The past tense and the past participle of a base form.
+
+    >>> sorted(past_forms("read")), sorted(past_forms("take"))
+    (['read'], ['taken', 'took'])
+    """
+    from lemminflect import getInflection
+
+    return frozenset((*getInflection(verb, tag="VBD"), *getInflection(verb, tag="VBN")))
