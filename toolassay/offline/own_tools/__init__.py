@@ -1,1 +1,1 @@
-"""Requests and gold for tools that no phrases were written for: values by schema, sentences by description."""
+"""Requests and gold for tools without hand-written phrases: values by schema, sentences by description."""
