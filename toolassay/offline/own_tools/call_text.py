@@ -157,7 +157,9 @@ class _CallWriter:
             return False
         makes = self.purpose.verb in _MAKING
         place = None
-        if slot.thing != slot.words and slot.thing:
+        if slot.words == ("path",) and (place := _noun_phrase(("path",), self.text)):
+            pass  # "all files in a path"
+        elif slot.thing != slot.words and slot.thing:
             place = _noun_phrase(slot.thing, self.text)
         elif slot.is_name or slot.kind == "path":
             names = () if makes or slot.words[-1:] == ("title",) else self._innermost(slot)
@@ -173,6 +175,8 @@ class _CallWriter:
             noun = singular(noun) if slot.count == 1 else plural(noun)
             is_bare = slot.kind in ("integer", "code") and slot.count == 1
             mention = f"{'' if is_bare else 'the '}{noun} {slot.mention}"
+            if slot.words == ("path",) and noun == "path":
+                mention = slot.mention
             if slot.kind in _MEASURES and not is_bare:
                 mention = slot.mention if " " in slot.mention else f"the {noun} {slot.mention}"
         self.text = f"{self.text[: place.start]}{mention}{self.text[place.end :]}"
@@ -201,9 +205,8 @@ class _CallWriter:
     def _origin(self, fed: FedArgument) -> str:
         """The result that an argument comes from: "that invoice", "the first result"."""
         source = self.source_of(fed)
-        noun = source.purpose.result or "result"
         slot = Slot(("result",), "", "code", fed=fed)
-        return self._fed_noun(singular(noun) if noun else "result", slot)
+        return self._fed_noun(_item_of(fed) or singular(source.purpose.result) or "result", slot)
 
     # Values behind a preposition.
 
@@ -354,7 +357,10 @@ def _noun_phrase(thing: Sequence[str], text: str) -> _NounPlace | None:
         last = at + len(wanted) - 1
         after = words[last + 1][0].lower() if last + 1 < len(words) else ""
         gap = text[words[last].end() : words[last + 1].start()] if after else ""
-        if after and gap == " " and (after in ("and", "or") or after not in PREPOSITIONS | _CONJUNCTIONS):
+        is_joined = after in ("and", "or") and not re.match(
+            r"\s+(?:and|or) (?:their|its)\b", text[words[last].end() :]
+        )
+        if after and gap == " " and (is_joined or after not in PREPOSITIONS | _CONJUNCTIONS):
             continue
         first = at
         while (
@@ -441,14 +447,30 @@ def _item_sentences(slots: Sequence[Slot], origin: Callable[[FedArgument], str])
         noun = singular(" ".join(name_words(names[-1]) or ("item",))) if names else "item"
         index = group[-1]
         which = f"{_ordinal(index)} {noun}" if isinstance(index, int) and sizes[group[:-1]] > 1 else noun
+        ways = [slot for slot in members if slot.name in ("from", "to") and slot.fed is None]
+        way = f" goes {' '.join(f'{slot.name} {slot.mention}' for slot in ways)}" if ways else ""
         parts = [
             f"the {slot.name} {slot.mention}"
             if slot.fed is None
-            else f"the {slot.name} from {origin(slot.fed)}"
+            else f"the {slot.name} {'of' if slot.count == 1 else 'from'} {origin(slot.fed)}"
             for slot in members
+            if slot not in ways
         ]
-        sentences.append(f"The {which} has {joined(parts)}.")
+        has = f" has {joined(parts)}" if parts else ""
+        sentences.append(f"The {which}{way}{' and' if way and has else ''}{has}.")
     return sentences
+
+
+# Names of lists that do not say what is in them.
+_COLLECTIONS = words("names of collections")
+
+
+def _item_of(fed: FedArgument) -> str:
+    """The thing in a list that an argument comes from: "entity" of `entities[0].name`; empty if unknown."""
+    place = next((n for n, part in enumerate(fed.path) if part == EACH or isinstance(part, int)), 0)
+    name = fed.path[place - 1] if place else ""
+    found = singular(" ".join(name_words(str(name)))) if name else ""
+    return "" if not found or found in _COLLECTIONS or not found.replace(" ", "").isalpha() else found
 
 
 def _ordinal(number: int) -> str:

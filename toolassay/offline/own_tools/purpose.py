@@ -294,7 +294,7 @@ def _built(verb: str, rest: str) -> Purpose | None:
         rest = rest[match.end() :].strip()
     rest = _EMPTY.sub("", re.sub(r"\([^)]*\)", " ", rest))
     is_question = verb in _ASKING and re.match(r"(?:if|whether|how|what|which) ", rest)
-    cut = re.sub(r"[;:!?].*$", "", rest) if is_question else _CUTS.sub("", f" {rest}")
+    cut = re.sub(r"[;:!?].*$", "", rest) if is_question else _without_more(_CUTS.sub("", f" {rest}"))
     rest = re.sub(r"(\w+)\s*/\s*\w+", r"\1", _CALLER.sub("", _MINE.sub("my", cut)))
     rest = " ".join(rest.split()).strip(" .,-'\")(")
     first, _, others = rest.partition(" ")
@@ -326,6 +326,19 @@ def _built(verb: str, rest: str) -> Purpose | None:
         return None if inner is None else Purpose(verb, particle, "", f"{row[0].lower()} {_agreeing(inner)}")
     phrase = _with_determiner(row, verb)
     return None if phrase is None else Purpose(verb, particle, *_split(_agreeing(phrase)))
+
+
+# "or overwrite the file", "or completely overwrite a file"; not "or a file".
+_SECOND_ACTION = re.compile(
+    r"\s(?:or|and) (?:\w+ly )?(\w+) (?:the|an?|its|it|them|all|any|existing|new)\b.*$"
+)
+
+
+def _without_more(rest: str) -> str:
+    """The first of two actions: "create a file or overwrite an old one" creates a file."""
+    second = _SECOND_ACTION.search(rest)
+    is_verb = second is not None and base_of(second[1].lower())[1] in ("base", "third")
+    return rest[: second.start()] if second and is_verb else rest
 
 
 def _agreeing(phrase: str) -> str:

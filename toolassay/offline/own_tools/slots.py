@@ -121,7 +121,12 @@ def slots_of(stated: Sequence[StatedValue], fed: Sequence[FedArgument], quote: s
         words = _words_of(names)
         if count == 1 and is_plural(words[-1]):
             words = (*words[:-1], singular(words[-1]))
-        slots.append(Slot(words, "", "code", count, fed=feed))
+        # A list that one item was made for: `lines[*].sku` is fed in its first item.
+        place = tuple(0 if part == EACH else part for part in feed.parts)
+        in_item = any(isinstance(part, int) for part in place[:-1])
+        group = _group_of(place[:-1]) if in_item else ()
+        words = _words_of(place) if group else words
+        slots.append(Slot(words, "", "code", count, group, fed=feed))
     return slots
 
 
@@ -139,7 +144,7 @@ def _words_of(place: tuple[Part, ...]) -> tuple[str, ...]:
     own = names[-1]
     if len(names) > 1:
         outer = tuple(singular(word) for word in names[-2])
-        if not set(outer) & set(own) and not set(outer) & _HOLDERS:
+        if len(own) == 1 and not set(outer) & set(own) and not set(outer) & _HOLDERS:
             own = (*outer, *own)
     return own
 
