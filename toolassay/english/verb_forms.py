@@ -8,6 +8,7 @@ from toolassay.english.vocabulary import words
 
 # Verbs that the lexicon does not know.
 _NEW = words("verbs unknown to the lexicon")
+_COMMON = words("common verbs")
 
 
 @cache
@@ -25,8 +26,24 @@ def can_be(word: str) -> frozenset[str]:
     return frozenset(kinds)
 
 
+# "un" of "unapprove", not of "unit".
+_PREFIXES = ("un", "re", "de", "dis", "pre", "auto", "bulk-")
+
+
 def _new_base(word: str) -> str:
-    return next((one for one in (word, word[:-1], word[:-2]) if one in _NEW), "")
+    """The base form of a verb that the lexicon lacks: a listed one, or a prefix before a common verb."""
+    for base in (word, word[:-1], word[:-2]):
+        bare = next((base.removeprefix(prefix) for prefix in _PREFIXES if base.startswith(prefix)), base)
+        if base in _NEW or (bare != base and len(bare) > 3 and bare in _COMMON and not _is_listed(word)):
+            return base
+    return ""
+
+
+@cache
+def _is_listed(word: str) -> bool:
+    from lemminflect import getAllLemmas
+
+    return bool(getAllLemmas(word))
 
 
 @cache
@@ -51,11 +68,9 @@ def base_of(word: str) -> tuple[str | None, str]:
 
 
 def is_common_verb(word: str) -> bool:
-    """Whether a base form is a verb that often says what a tool does."""
-    return (base_of(word)[0] or word) in _COMMON
-
-
-_COMMON = words("common verbs")
+    """Whether a word is a form of a verb that often says what a tool does."""
+    base = base_of(word)[0] or word
+    return base in _COMMON or bool(_new_base(base))
 
 
 @cache

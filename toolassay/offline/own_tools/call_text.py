@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from toolassay.english.plurals import is_plural, plural, singular
+from toolassay.english.verb_forms import can_be
 from toolassay.english.vocabulary import items, words
 from toolassay.offline.fed_arguments import FedArgument
 from toolassay.offline.own_tools.purpose import Purpose
@@ -46,6 +47,10 @@ _PLACES = frozenset({"path", "directory", "folder", "directory path"})
 _LISTING = frozenset({"list", "search", "find", "show", "get", "look"})
 _MOST_WORDS = 30  # of a verb phrase before its details get a sentence of their own
 _MOST_DETAILS = 3  # in one sentence
+# "get the artist's top tracks", "get the album tracks"; not "get the tracks".
+_OWNED = re.compile(
+    r"(?P<verb>[a-z]+) (?:the |an? )?(?:(?P<owner>[A-Za-z]+)['’]s|(?P<modifier>[a-z]+)) (?P<rest>[a-z ]+)$"
+)
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -98,6 +103,7 @@ class _CallWriter:
         self.source_of = source_of
         self.text = purpose.imperative
         self.tail: list[str] = []
+        self.about: dict[str, list[str]] = {}  # things behind "for", "to" and "from"
 
     def write(self, slots: Sequence[Slot]) -> CallText:
         self._count_items([slot.group for slot in slots if slot.group])
@@ -105,6 +111,7 @@ class _CallWriter:
         left = self._pairs(self._amounts(single))
         left = [slot for slot in left if not self._names_a_noun(slot)]
         left = [slot for slot in left if not self._has_place(slot)]
+        self.tail = [*(f"{joint} {joined(things)}" for joint, things in self.about.items()), *self.tail]
         details = self._with(left)
         details += _item_sentences([slot for slot in slots if slot.group], self._origin)
         action = " ".join([self.text, *self.tail])
@@ -157,6 +164,8 @@ class _CallWriter:
             return False
         makes = self.purpose.verb in _MAKING
         place = None
+        if self._owns_a_noun(slot):
+            return True
         if slot.words == ("path",) and (place := _noun_phrase(("path",), self.text)):
             pass  # "all files in a path"
         elif slot.thing != slot.words and slot.thing:
@@ -166,8 +175,14 @@ class _CallWriter:
             place = next(filter(None, (_noun_phrase((name,), self.text) for name in names)), None)
         elif slot.fed or slot.kind in _NAMED or slot.kind in _WHEN | _MEASURES:
             place = _noun_phrase(slot.words, self.text)
-        if place is None or (makes and slot.fed is None and place.noun.split()[-1] == self.purpose.head):
+        if place is None or (makes and place.noun.split()[-1] == self.purpose.head):
             return False
+        if (
+            self.purpose.verb in ("list", "search")
+            and slot.count == 1
+            and place.noun.split()[-1] == self.purpose.head
+        ):
+            return False  # "list the batches", but not "list batch BT-4158"
         noun = place.noun
         if slot.fed is not None:
             mention = self._fed_noun(singular(noun), slot)
@@ -180,6 +195,24 @@ class _CallWriter:
             if slot.kind in _MEASURES and not is_bare:
                 mention = slot.mention if " " in slot.mention else f"the {noun} {slot.mention}"
         self.text = f"{self.text[: place.start]}{mention}{self.text[place.end :]}"
+        return True
+
+    def _owns_a_noun(self, slot: Slot) -> bool:
+        """State what the owner is: "the artist's tracks" are "the tracks of the artist …", also "the album tracks"."""
+        owned = _OWNED.match(self.text)
+        if owned is None or slot.count > 1 or not slot.is_name:
+            return False
+        verb, owner, rest = owned["verb"], owned["owner"] or owned["modifier"], owned["rest"]
+        if slot.thing not in ((), (owner.lower(),)) or (
+            owned["modifier"]
+            and (slot.thing or " " in rest or not is_plural(rest) or can_be(owner) != {"NOUN"})
+        ):
+            return False
+        if slot.fed is not None:
+            mention = self._fed_noun(owner.lower(), slot)
+        else:
+            mention = f"{'' if slot.kind in ('integer', 'code') else 'the '}{owner.lower()} {slot.mention}"
+        self.text = f"{verb} the {rest} of {mention}"
         return True
 
     def _innermost(self, slot: Slot) -> list[str]:
@@ -216,7 +249,8 @@ class _CallWriter:
         text = self._placed(slot)
         if text is None:
             return False
-        self.tail.append(text)
+        if text:
+            self.tail.append(text)
         return True
 
     def _has_fed_place(self, slot: Slot) -> bool:
@@ -224,7 +258,7 @@ class _CallWriter:
         thing = slot.thing if slot.is_name else ()
         if not thing:
             return False
-        self.tail.append(f"{self._joint} {self._fed_noun(singular(' '.join(thing)), slot)}")
+        self.about.setdefault(self._joint, []).append(self._fed_noun(singular(" ".join(thing)), slot))
         return True
 
     def _placed(self, slot: Slot) -> str | None:
@@ -257,7 +291,8 @@ class _CallWriter:
         ):
             return f"{'in' if verb in _LISTING and ' in ' not in whole else 'at'} {mention}"
         if slot.kind == "code" and len(words) == 1 and words[0] not in NAMING_WORDS and slot.count == 1:
-            return f"{self._joint} {words[0]} {mention}"
+            self.about.setdefault(self._joint, []).append(f"{words[0]} {mention}")
+            return ""
         if slot.kind == "date" and name in ("date", "day") and " on " not in whole:
             return f"on {mention}"
         if slot.kind in ("time", "moment") and name in ("time", "date time", "timestamp", "datetime"):
@@ -283,7 +318,8 @@ class _CallWriter:
             thing = " ".join(slot.thing)
             if self.purpose.is_certain and thing not in whole and words[-1] != "key" and slot.count == 1:
                 the = "" if slot.kind in ("integer", "code") else "the "
-                return f"{self._joint} {the}{singular(thing)} {mention}"
+                self.about.setdefault(self._joint, []).append(f"{the}{singular(thing)} {mention}")
+                return ""
         return None
 
     @property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from functools import partial
 
 _LONGEST = 1_500  # characters that are read
 _MOST = 6  # sentences that are tried
@@ -34,8 +36,12 @@ _END = re.compile(
 )
 
 
-def sentences_of(description: str) -> list[str]:
+def sentences_of(description: str, common: Collection[str] = ()) -> list[str]:
     r"""The first sentences of a description as plain text, remarks left out.
+
+    Args:
+        description: The text.
+        common: Words in lower case that are no names, wherever they have a capital letter.
 
     >>> sentences_of("## Bookings\n**NOTE:** beta. [Cancels](x.md) a `booking`.")
     ['Bookings', 'beta', 'Cancels a booking']
@@ -52,8 +58,17 @@ def sentences_of(description: str) -> list[str]:
         for _ in range(2):
             sentence = _LABEL.sub("", sentence, count=1)
         if sentence and not _REMARK.match(sentence):
-            found.append(_unshouted(_without_repeat(sentence)))
+            found.append(_CAPITAL.sub(partial(_lowered, common), _unshouted(_without_repeat(sentence))))
     return found[:_MOST]
+
+
+# "Playlist" and "Playlists", not "iPhone".
+_CAPITAL = re.compile(r"\b[A-Z][a-z]+\b")
+
+
+def _lowered(common: Collection[str], match: re.Match[str]) -> str:
+    word = match[0].lower()
+    return word if word in common or word.removesuffix("s") in common or f"{word}s" in common else match[0]
 
 
 def _without_repeat(sentence: str) -> str:

@@ -99,7 +99,7 @@ _CUTS = re.compile(
 _NOW = r"(?:(?:currently|current|authenticated|authorized|logged[- ]in|calling|requesting|signed[- ]in) )+"
 # The caller: "the authenticated user's" and "your" are "my".
 _MINE = re.compile(
-    rf"\b(?:(?:the |an? )?{_NOW}(?:user|account|customer|member)(?:'s|’s)|your|(?:the )?users?['’]s?)(?= )",
+    rf"\b(?:(?:the |an? )?{_NOW}(?:user|account|customer|member)(?:'s|’s)|your|(?<!\ba )(?:the )?users?['’]s?)(?= )",
     re.IGNORECASE,
 )
 # "for the authenticated user" says nothing that a request would.
@@ -195,8 +195,9 @@ def purpose_of(tool: Tool) -> Purpose:
     >>> purpose_of(Tool("guestProfileLookup", "See the handbook")).imperative
     'look up the guest profile'
     """
+    common = _common_words(tool)
     reads = tool.source.get("method") == "GET" or tool.annotations.get("readOnlyHint") is True
-    for sentence in sentences_of(tool.description):
+    for sentence in sentences_of(tool.description, common):
         found = _of_sentence(sentence, reads=reads)
         if found is not None:
             return found
@@ -209,6 +210,12 @@ def purpose_of(tool: Tool) -> Purpose:
         if found is not None:
             return found
     return _neutral(names[-1])
+
+
+def _common_words(tool: Tool) -> frozenset[str]:
+    """Words that the names of a tool and its parameters use: "Playlist" is no name where there is a `playlist_id`."""
+    names = " ".join([tool.id, *(parameter.name for parameter in tool.parameters[:20])])
+    return frozenset(word for word in id_words(names[:1_000]) if word.islower() and len(word) > 3)
 
 
 def _of_sentence(sentence: str, *, reads: bool) -> Purpose | None:

@@ -35,7 +35,7 @@ def is_english(library: ToolLibrary) -> bool:
     row = [
         word.lower()
         for word in re.findall(r"(?<![\w_])[^\W\d_]{2,}(?![\w_])", text)
-        if not word[1:].isupper()
+        if not re.search(r"[A-Z]", word[1:])
     ]
     row = row[:_MOST_WORDS]
     if len(row) < _FEWEST_WORDS:

@@ -155,7 +155,7 @@ _HOLDERS = words("holders")
 
 def _quoted(one: StatedValue, quote: str) -> str:
     is_plain = one.kind in _UNQUOTED or (
-        one.kind in ("choice", "language") and re.fullmatch(r"[A-Z\d][\w-]*", one.text)
+        one.kind in ("choice", "language", "word") and re.fullmatch(r"[A-Z\d][A-Z\d_-]*", one.text)
     )
     if is_plain:
         return one.text
