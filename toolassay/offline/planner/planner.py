@@ -7,10 +7,10 @@ from typing import Any
 
 from toolassay.dataset import TaskGraph
 from toolassay.graph import ToolGraph
+from toolassay.offline.own_tools.purpose import purpose_of
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources, with_references
 from toolassay.offline.planner.tool_selection import Retriever, select_tools
-from toolassay.offline.writer.verb_phrases import verb_phrases
 from toolassay.tools import Tool
 
 
@@ -93,4 +93,4 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def _purpose(tool: Tool) -> str:
-    return str(verb_phrases(tool)[0])
+    return purpose_of(tool).imperative

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from toolassay.graph import DependencyType
+from toolassay.offline.own_tools.purpose import purpose_of
 from toolassay.offline.writer.english import (
     base_form,
     gerund,
@@ -18,7 +20,6 @@ from toolassay.offline.writer.english import (
     read_list,
 )
 from toolassay.offline.writer.values import guessed_role
-from toolassay.offline.writer.verb_phrases import VerbPhrase, verb_phrases
 from toolassay.tools import Tool
 
 # "{0}", "{0:given}" and "{city}", but not "{0:other}".
@@ -88,12 +89,25 @@ _NUMERIC = ("kind:number", "kind:integer")
 _NUMBERED = r"(?:two|both|pairs? of|multiple|several)"
 
 
+class VerbPhrase(NamedTuple):
+    """A verb in base form and what follows it."""
+
+    verb: str
+    rest: str
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.rest}".strip()
+
+
 def invented_phrases(tool: Tool) -> Phrases:
     """Phrases for a resource tool, derived from its description, id and types."""
-    bases = list(dict.fromkeys(verb_phrases(tool)))
+    purpose = purpose_of(tool)
+    base = VerbPhrase(
+        f"{purpose.verb} {purpose.particle}".strip(), f"{purpose.object} {purpose.rest}".strip()
+    )
     kinds = {str(number): guessed_role(tool, number) for number in range(len(tool.inputs))}
-    actions = _synonymous(_counted(_with_inputs(bases[0], tool), kinds), bases[0].verb)
-    return Phrases(actions, _results(bases[0], tool), _done(bases), kinds, are_written=False)
+    actions = _synonymous(_counted(_with_inputs(base, tool), kinds), base.verb)
+    return Phrases(actions, _results(base, tool), _done([base]), kinds, are_written=False)
 
 
 def _synonymous(actions: list[str], verb: str) -> tuple[str, ...]:
