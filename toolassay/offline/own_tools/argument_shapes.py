@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from toolassay.argument_schemas import Schema, pointed_at
@@ -529,7 +529,19 @@ def _documented(tool: Tool) -> dict[str, str]:
     return {one.arg_name: one.description or "" for one in found.params}
 
 
-@lru_cache(maxsize=8192)
+_MOST_SHAPES = 8192
+_shapes: dict[int, Shape] = {}
+
+
 def shape_of(tool: Tool) -> Shape:
-    """The shape of the arguments of a tool; cached."""
-    return Shape(tool)
+    """The shape of the arguments of a tool; cached.
+
+    By identity: equal tools would share a shape where one has the value 1 and the other `true`, and the hash
+    of a tool with a hundred parameters takes as long as a draw.
+    """
+    shape = _shapes.get(id(tool))
+    if shape is None or shape.tool is not tool:
+        if len(_shapes) >= _MOST_SHAPES:
+            _shapes.clear()
+        shape = _shapes[id(tool)] = Shape(tool)
+    return shape

@@ -9,7 +9,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from toolassay.argument_schemas import ArgumentValidator
+from toolassay.argument_schemas import ArgumentValidator, schema_problems
 from toolassay.offline.fed_arguments import FedArgument, included, is_fed, with_fed
 from toolassay.offline.own_tools.argument_shapes import (
     Choice,
@@ -109,12 +109,26 @@ def draw_arguments(
     {'size': 'single'}
     """
     shape = shape_of(tool)
-    if not shape.is_text and tool.input_schema == {}:
-        return DrawnArguments({})
+    try:
+        return _drawn(shape, rng, fed, known or {}, taken)
+    except UnfillableError:
+        raise
+    except Exception as error:
+        # Checking each schema first would take longer than all draws together.
+        problem = next(schema_problems(shape.schema), None)
+        if problem is None:
+            raise
+        raise UnfillableError(f"its schema is not valid: {problem.path} {problem.reason}"[:160]) from error
+
+
+def _drawn(
+    shape: Shape, rng: Random, fed: Sequence[FedArgument], known: Mapping[str, Any], taken: Sequence[str]
+) -> DrawnArguments:
+    """A valid call, if a few draws find one."""
     problem = UnfillableError("no valid arguments were found")
     failed: set[str] = set()
     for _ in range(_DRAWS):
-        layout = _Layout(rng, fed, known or {})
+        layout = _Layout(rng, fed, known)
         try:
             skeleton = layout.of(shape.top, ())
         except UnfillableError as error:
@@ -342,11 +356,7 @@ def _as_texts(arguments: Mapping[str, Any], stated: Sequence[StatedValue]) -> Dr
 
 def _problem(shape: Shape, arguments: Mapping[str, Any]) -> str:
     """What is wrong with the arguments; empty if they are valid."""
-    try:
-        problems = _validator(shape).problems(arguments, lambda text: parse_reference(text) is not None)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # The schema was not checked against the meta-schema, which takes longer than all draws together.
-        return f"its schema is not valid: {str(error)[:80]}"
+    problems = _validator(shape).problems(arguments, lambda text: parse_reference(text) is not None)
     if not problems:
         return ""
     where = f"'{problems[0].path[:80]}'" if problems[0].path else "the arguments object"

@@ -123,7 +123,7 @@ _SLASHES = re.compile(r"\(\s?([\w+-]{2,30}(?:\s?/\s?[\w+-]{2,30}){1,30})\s?\)")
 # The place for a list at the end: after a colon, a dash or in brackets.
 _PART = re.compile(r"[:()\[\]–—]|\s-\s|\.(?=\s)")
 _TYPES = word_set(
-    "str string int integer float number bool boolean null none object array list dict any and or "
+    "str string int integer float number bool boolean null object array list dict any and or "
     "yes no true false optional required default"
 )
 _NO_VALUES = re.compile(r"\b(?:[dmyhs]{2}|yyyy|lat|lon|lng)\b", re.IGNORECASE)
@@ -187,9 +187,13 @@ def _plain_items(items: Iterable[str], *, longest: int = 3) -> tuple[str, ...]:
     return cleaned
 
 
+# "fly etc", not "etcetera".
+_ETC = re.compile(r"\s+etc\.?$", re.IGNORECASE)
+
+
 def _clean(items: Iterable[str]) -> tuple[str, ...]:
     """Values without quotation marks, repetitions and what only says that there are more."""
-    found = dict.fromkeys(one.strip(" .,:'\"`“”‘’") for one in items)
+    found = dict.fromkeys(_ETC.sub("", one).strip(" .,:'\"`“”‘’") for one in items)
     dropped = {"", "etc", "and so on", "..."}
     return tuple(one for one in found if one.casefold() not in dropped and len(one) <= 60)[:_MOST_ITEMS]
 

@@ -19,6 +19,7 @@ _LONGEST = 120  # characters of a text
 _MOST_STEPS = 2_000  # of one text: hostile patterns nest repetitions
 _MORE_REPEATS = 5  # repetitions beyond the fewest
 _LONGEST_PATTERN = 500
+_HEAVIEST = 20_000  # parts of a pattern with its repetitions written out
 _WHOLE = string.ascii_lowercase + string.digits
 _LETTERS = string.ascii_letters + string.digits
 # In the order in which a class of characters is narrowed to those that read well.
@@ -46,6 +47,41 @@ def matching_text(pattern: str, rng: Random) -> str:
         return _Writer(rng).text(_parsed(pattern))
     except RecursionError:
         raise PatternError("the pattern is nested too deeply") from None
+
+
+@lru_cache(maxsize=1024)
+def is_usable(pattern: str) -> bool:
+    """Whether a pattern can be compiled without harm: `regex` writes its repetitions out, in memory.
+
+    >>> is_usable("^[a-z]{2,40}$"), is_usable("(((a{99}){99}){99})")
+    (True, False)
+    """
+    try:
+        return _weight(_parsed(pattern)) <= _HEAVIEST
+    except (PatternError, RecursionError):
+        # What only JavaScript knows is short; `regex` may know it, too.
+        return len(pattern) <= _LONGEST_PATTERN and pattern.count("{") - pattern.count("\\p{") < 3
+
+
+def _weight(parts: Any) -> int:
+    """The number of parts, with those of repetitions counted as often as they may be repeated."""
+    total = 0
+    for operation, value in parts:
+        total += 1
+        match str(operation):
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                least, most, inner = value
+                times = int(least) if str(most) == "MAXREPEAT" else int(most)
+                total += max(1, times) * _weight(inner)
+            case "SUBPATTERN":
+                total += _weight(value[-1])
+            case "ATOMIC_GROUP":
+                total += _weight(value)
+            case "ASSERT" | "ASSERT_NOT":
+                total += _weight(value[1])
+            case "BRANCH":
+                total += sum(_weight(one) for one in value[1])
+    return total
 
 
 # The name of a group in JavaScript, "(?<year>"; not a lookbehind, "(?<=" or "(?<!".

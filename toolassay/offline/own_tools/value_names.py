@@ -166,5 +166,8 @@ def described_key(description: str) -> str:
     >>> described_key("The destination city"), described_key("Whether to wait")
     ('city', '')
     """
-    key = text_key(head_of(description))
+    head = head_of(description)
+    # "The end date upto which …": words behind the noun are left out.
+    keys = (text_key(head[: len(head) - fewer]) for fewer in range(min(3, len(head))))
+    key = next(filter(None, keys), "")
     return "" if key in _WEAK else key

@@ -182,12 +182,14 @@ class World:
         taken: Texts of values that the request states already.
 
     Attributes:
+        earlier: The texts that earlier calls have taken.
         texts: The texts that are taken, those of this call included.
         day: The first day of the call; later ones follow within weeks.
     """
 
     def __init__(self, rng: Random, taken: Sequence[str] = ()) -> None:
         self.rng = rng
+        self.earlier = tuple(taken)
         self.texts = list(taken)
         self.day = _FIRST_DAY + timedelta(days=self.below(_DAYS))
         self._people: dict[str, Person] = {}
@@ -213,6 +215,13 @@ class World:
         """Whether a text repeats or contains a taken one, or is contained in one."""
         return any(overlaps(text, one) for one in self.texts)
 
+    def clashes(self, text: str) -> bool:
+        """Whether a text overlaps one of an earlier call, or is one of this call.
+
+        Of one person, `Nora` and `nora.hughes@example.org` may be in one call.
+        """
+        return text in self.texts or any(overlaps(text, one) for one in self.earlier)
+
     def fresh(self, make: Callable[[], str]) -> str:
         """A text that is not taken, unless a few draws find none."""
         text = make()
@@ -227,7 +236,7 @@ class World:
         if role not in self._people:
             given = {one.first for one in self._people.values()} | {one.last for one in self._people.values()}
             free = [one for one in people() if one.first not in given and one.last not in given]
-            untaken = [one for one in free if not self.is_taken(one.full) and not self.is_taken(one.login)]
+            untaken = [one for one in free if not self.is_taken(one.first) and not self.is_taken(one.last)]
             self._people[role] = self.pick(untaken or free or people())
         return self._people[role]
 

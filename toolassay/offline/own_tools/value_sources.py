@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.offline.own_tools.described_values import Described, described
-from toolassay.offline.own_tools.pattern_texts import PatternError, matching_text
+from toolassay.offline.own_tools.pattern_texts import PatternError, is_usable, matching_text
 from toolassay.offline.own_tools.value_makers import (
     FRACTIONS,
     NUMBERS,
@@ -193,7 +193,8 @@ class Slot:
                 why = unstatable_text(self.description)
             why = why or (UNWRITABLE if self.described.form == "unix time" else "")
             least = self.keywords.get("minLength")
-            if isinstance(least, int) and least > LONGEST:
+            is_long = isinstance(least, int) and least > LONGEST
+            if is_long or not all(map(is_usable, self.keywords.patterns)):
                 why = UNWRITABLE
         elif number_key(self.subject.words) == "unix time" or self.described.form == "unix time":
             why = why or (UNWRITABLE if self.keywords.get("maximum") is None else "")
@@ -228,10 +229,13 @@ class Slot:
         if self.keywords.type != "string":
             return number_key(self.subject.words) or number_key(head_of(self.description))
         key = text_key(self.subject.words) or described_key(self.description) or self._key_of_context()
+        said = self.description[:100]
+        if key in ("person", "username", "name", "") and _SAYS_EMAIL.search(said):
+            return "email"
         if key == "path" and not _OF_FOLDERS.isdisjoint(self.subject.tool):
             return "directory"
         # "/charges/{charge}" and "file: the ID of the file" want a number, not a name.
-        if key in _THINGS and (self.is_in_path or _SAYS_ID.search(self.description[:100])):
+        if (key in _THINGS and _SAYS_ID.search(said)) or (self.is_in_path and key not in _OF_PATHS):
             return "code"
         return key
 
@@ -274,7 +278,10 @@ class Slot:
         found = [*(given if isinstance(given, list | tuple) else ()), self.keywords.get("example")]
         own = [one for one in found if one is not None and is_example(one)]
         # "for instance the number of attempts" shows no value.
-        said = [one for one in self.described.examples if not (self.key and PROSE.fullmatch(one))]
+        key = text_key(self.subject.words)
+        said = [one for one in self.described.examples if not (key and PROSE.fullmatch(one))]
+        if key in _SIGNS:
+            said = [one for one in said if _SIGNS[key] in one]
         return tuple(own or [one for one in said if is_example(one)])
 
     @cached_property
@@ -300,12 +307,15 @@ class Slot:
         """
         fallback: Drawn | None = None
         for source in self.sources:
+            if fallback is not None and source.evidence in _WEAK:
+                break
             for _ in range(_MOST_DRAWS):
                 value = source.draw(world, moment)
                 if value is None or not self.allows(value) or not is_speakable(value_text(value)):
                     continue
                 drawn = Drawn(value, source.kind, source.evidence)
-                if not world.is_taken(value_text(value)):
+                clashes = world.clashes if source.kind in _COHERENT else world.is_taken
+                if not clashes(value_text(value)):
                     return drawn
                 fallback = fallback or drawn
         return fallback
@@ -479,7 +489,7 @@ class Slot:
                 return varied(example, world)
             if key and len(examples) < 6 and world.chance(0.7):
                 made = TEXTS[key].make(world, self.subject)
-                if form_class(made) == form_class(example):
+                if _is_address(example) or form_class(made) == form_class(example):
                     return made
             return example
 
@@ -616,11 +626,44 @@ _THINGS = frozenset(
 )
 # "The ID of the file", "its identifier"; not "idea".
 _SAYS_ID = re.compile(r"\b(?:ID|Id|id|GID|identifier|Identifier)s?\b")
+# "recipient email addresses", not "emailed".
+_SAYS_EMAIL = re.compile(r"\be-?mail address", re.IGNORECASE)
+# Kinds of values that a part of the path of a URL has as they are, without a number.
+_OF_PATHS = frozenset(
+    {
+        "email",
+        "username",
+        "url",
+        "ip",
+        "domain",
+        "country",
+        "country code",
+        "country code 3",
+        "city",
+        "region",
+    }
+    | {"timezone", "currency", "language", "language code", "locale", "coordinates", "latitude", "longitude"}
+    | {"date", "date time", "year month", "month name", "year text", "weekday", "sha", "branch", "repository"}
+    | {"package", "version tag", "path", "file name", "ticker", "coin", "genre", "category", "tag", "query"}
+    | {"name", "title", "airport", "airline", "flight", "isbn", "uuid", "code", "postal code", "status"}
+    | {"type word", "thing type", "media type", "color scheme"}
+)
+# The weakest evidence, which is no better than a value that another call has, too.
+_WEAK = frozenset({"pattern", "default", "type", "bounds"})
+# Kinds of which the values of one call belong together.
+_COHERENT: frozenset[Kind] = frozenset({"person", "email", "city", "country", "place"})
 # Kinds whose values a description does not list: "`http://` or `https://`" are beginnings.
 _OPEN_KINDS = frozenset(
     {"url", "email", "phone", "ip", "uuid", "path", "file name", "directory", "person", "code"}
 )
 
+
+def _is_address(text: str) -> bool:
+    return "://" in text or "@" in text
+
+
+# A sign that each value of a kind has.
+_SIGNS = {"url": ":", "email": "@"}
 _DIRECTIONS = word_set(
     "from to source target destination origin src dst dest start end first second a b old new"
 )

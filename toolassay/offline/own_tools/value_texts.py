@@ -16,7 +16,7 @@ _LONGEST_EXAMPLE = 80
 # An example that only holds the place of a value: "YOUR_ID", "<name>", "string", "{{id}}", "xxx", zeros.
 _PLACEHOLDER = re.compile(
     r"(?i:string|text|value|examples?|foo|bar|baz|null|none|nil|n/?a|x{3,}.*|\.{2,}|undefined|object|test|abc|lorem.*)"
-    r"|.*(?i:\byour\b|your_|placeholder).*|[A-Z]+(?:_[A-Z]+)*_ID|[0-]+"
+    r"|.*(?i:\byour\b|your_|placeholder).*|[A-Z]+(?:_[A-Z]+)*_ID|[0-]+|https?://(?:www\.)?example\.(?:com|org|net)/?"
 )
 # Words without a digit or a capital: "number of attempts"; not "asc" or "New York".
 PROSE = re.compile(r"[a-z-]+(?: [a-z-]+)+")
