@@ -255,6 +255,9 @@ def _discriminated(parts: list[Any], schema: Schema) -> list[Any]:
     return told
 
 
+_MOST_LEVELS = 24  # objects, lists and alternatives within each other
+
+
 class Shape:
     """The shape of the arguments of one tool.
 
@@ -275,6 +278,7 @@ class Shape:
         self.about = words_of(tool.description[:160])
         self.url = str(tool.source.get("path", ""))
         self.notes = {} if self.is_text else _documented(tool)
+        self._levels = 0
 
     @cached_property
     def top(self) -> Node:
@@ -295,6 +299,15 @@ class Shape:
         Raises:
             UnfillableError: They allow nothing, or nothing that can be written.
         """
+        if self._levels >= _MOST_LEVELS:  # a list of lists of lists …
+            raise UnfillableError(f"{_shown(names)} has no end")
+        self._levels += 1
+        try:
+            return self._node(parts, names)
+        finally:
+            self._levels -= 1
+
+    def _node(self, parts: Sequence[Any], names: tuple[str, ...]) -> Node:
         merged = _Merged.of(parts, self.root)
         if merged is None:
             raise UnfillableError(f"{_shown(names)} may have no value")

@@ -53,7 +53,7 @@ def unstatable(words: tuple[str, ...]) -> str:
     >>> unstatable(words_of("api_key")), unstatable(words_of("next_page_token")), unstatable(words_of("city"))
     ('secret', 'paging', '')
     """
-    return _key("unstatable", words)
+    return "" if words[:1] == ("id",) else _key("unstatable", words)
 
 
 @lru_cache(maxsize=65_536)

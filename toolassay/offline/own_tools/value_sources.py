@@ -428,6 +428,10 @@ class Slot:
             yield self._made("description", self.described.form)
         if examples and not from_schema:
             yield self._shown("description", examples)
+        low, high = self.described.low, self.described.high
+        if low is not None and high is not None and low == int(low) and self.key not in TEXTS:
+            span = int(high) - int(low)
+            yield Source("description", "integer", lambda world, moment: str(int(low) + world.between(0, span)))
         if self.key in TEXTS:
             yield self._made("name", self.key)
         if self.keywords.patterns:
@@ -487,7 +491,8 @@ class Slot:
                 example = listed[0]  # a list in one text: one item of it is enough
             if is_code(example):
                 return varied(example, world)
-            if key and len(examples) < 6 and world.chance(0.7):
+            is_open = len(examples) == 1 or key in _OPEN_KINDS  # "e.g. matt or gloss" is all that is known
+            if key and is_open and len(examples) < 6 and world.chance(0.7):
                 made = TEXTS[key].make(world, self.subject)
                 if _is_address(example) or form_class(made) == form_class(example):
                     return made
