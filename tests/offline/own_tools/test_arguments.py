@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import pytest
@@ -379,12 +379,15 @@ def test_values_of_tools_without_schema_are_texts() -> None:
         {"name": "guests", "type": "integer", "desc": "How many"},
         {"name": "meal", "type": "enum: breakfast, dinner", "desc": "Which meal"},
         {"name": "rooms", "type": "list[integer]", "desc": "Room numbers"},
+        {"name": "pickup_time", "type": "datetime", "desc": ""},
     ]
     library = ToolLibrary.from_json([{"id": "book", "desc": "Book a stay", "parameters": parameters}])
     gate = SchemaGate(Background(library, "temporal"))
     for seed in range(DRAWS):
         drawn = draw_arguments(library["book"], random.Random(seed))
         assert all(isinstance(one, str) for one in drawn.arguments.values())
+        pickup = drawn.arguments["pickup_time"]
+        assert datetime.fromisoformat(pickup).isoformat(" ", "minutes") == pickup
         assert drawn.arguments["meal"] in ("breakfast", "dinner")
         assert not [one for one in gate.check(_gold("book", drawn)) if one.state != "not applicable"]
 

@@ -372,7 +372,7 @@ class Shape:
         self, kind: str, values: tuple[Any, ...] | None, merged: _Merged, names: tuple[str, ...]
     ) -> Slot:
         keywords: dict[str, Any] = {
-            name: merged.first(name) for name in ("format", "default", "example", "description", "title")
+            name: merged.first(name) for name in ("format", "x-form", "default", "example", "description")
         }
         keywords |= {name: merged.highest(name) for name in ("minimum", "exclusiveMinimum", "minLength")}
         keywords |= {name: merged.lowest(name) for name in ("maximum", "exclusiveMaximum", "maxLength")}
@@ -387,7 +387,7 @@ class Shape:
         own = words_of(names[-1]) if names else ()
         parents = tuple(word for name in names[:-1] for word in words_of(name) if word not in _WRAPPERS)
         typed = words_of(str(merged.first("x-kind") or ""))  # a declared type that is no type of JSON: "city"
-        if text_key(typed) and typed[-1] not in own:
+        if text_key(typed) and own[-len(typed) :] != typed:
             own = (*own, *typed)
         subject = Subject(own, parents, self.words, description)
         is_in_path = len(names) == 1 and f"{{{names[0]}}}" in self.url

@@ -19,10 +19,9 @@ _TYPES = {
 _TYPE = {word: kind for kind, words in _TYPES.items() for word in words.split()}
 # Types that are a text of some kind, with the `format` of JSON Schema if there is one.
 _FORMATS = {"date": "date", "email": "email", "e-mail": "email", "url": "uri", "uri": "uri", "uuid": "uuid"}
-_KINDS = {
-    "day": "date", "datetime": "date time", "date-time": "date time", "date_time": "date time",
-    "timestamp": "date time", "link": "url", "website": "url",
-}  # fmt: skip
+_KINDS = {"day": "date", "link": "url", "website": "url"}
+# Types of moments, which people write without the T and the Z of RFC 3339.
+_MOMENTS = frozenset({"datetime", "date-time", "date_time", "date time", "timestamp"})
 # "Optional[int]" and "nullable<date>", not "optional".
 _OPTIONAL = re.compile(r"^(?:optional|nullable)\s*[\[<(]\s*(?P<inner>.*?)\s*[\])>]$", re.IGNORECASE)
 # "list[integer]", "array of strings", "List<str>"; not "listing".
@@ -100,7 +99,7 @@ def schema_of_type(declared: str) -> dict[str, Any]:
     >>> schema_of_type("list[integer]"), schema_of_type("enum: low, high")
     ({'type': 'array', 'items': {'type': 'integer'}}, {'enum': ['low', 'high']})
     >>> schema_of_type("Optional[datetime]"), schema_of_type("city")
-    ({'type': 'string', 'x-kind': 'date time'}, {'type': 'string', 'x-kind': 'city'})
+    ({'type': 'string', 'x-form': 'moment %Y-%m-%d %H:%M'}, {'type': 'string', 'x-kind': 'city'})
     """
     text = declared.strip()[:_LONGEST]
     if match := _OPTIONAL.match(text):
@@ -121,4 +120,6 @@ def schema_of_type(declared: str) -> dict[str, Any]:
         return {"type": _TYPE[name]}
     if name in _FORMATS:
         return {"type": "string", "format": _FORMATS[name]}
+    if name in _MOMENTS:
+        return {"type": "string", "x-form": "moment %Y-%m-%d %H:%M"}
     return {"type": "string", "x-kind": _KINDS.get(name, name)}

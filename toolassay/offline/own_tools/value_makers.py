@@ -565,7 +565,7 @@ NUMBERS: Mapping[str, NumberKind] = {
     "phone number": NumberKind(2025550110, 2025559890),
     "money": NumberKind(20, 480, 5, "money"),
     "coordinate": NumberKind(10, 600, 5),
-    "quantity": NumberKind(2, 12),
+    "quantity": NumberKind(2, 6),
     "code": NumberKind(1001, 9899, 1, "code"),
     "": NumberKind(2, 40),
 }
@@ -579,7 +579,7 @@ FRACTIONS: Mapping[str, NumberKind] = {
     "temperature": NumberKind(4.5, 31, 0.5, "number"),
     "rating": NumberKind(1, 5, 0.5, "number"),
     "hours": NumberKind(1.5, 8, 0.5, "number"),
-    "quantity": NumberKind(2, 12, 1, "number"),
+    "quantity": NumberKind(2, 6, 1, "number"),
     "": NumberKind(2.5, 60, 0.5, "number"),
 }
 """Numbers that need not be whole, where they differ from `NUMBERS`."""

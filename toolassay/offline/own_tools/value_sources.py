@@ -259,7 +259,8 @@ class Slot:
         form = self.keywords.get("format")
         known = _FORMATS.get(form, "") if isinstance(form, str) else ""
         shown = next(filter(None, map(spelling_of, self._example_texts)), "")
-        for key in (known, shown, self.described.form, self.key):
+        spoken = str(self.keywords.get("x-form") or "")
+        for key in (known, spoken, shown, self.described.form, self.key):
             if key and key != "year text":
                 is_birth = self.key == "birth date" and temporal(key) is not None
                 return (
@@ -684,6 +685,7 @@ _CONTEXTS: tuple[tuple[frozenset[str], str], ...] = tuple(
         ("transfer account accounts payment wallet", "code"),
         ("branch branches merge commit commits diff git repository", "branch"),
         ("history period dates daily calendar", "date"),
+        ("taxi cab uber transport", "venue"),
         (
             "route distance directions travel trip train trains bus ride ship shipping journey city cities",
             "city",
