@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -178,14 +179,15 @@ def test_the_file_of_a_library_is_not_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("in_lists", [False, True])
-def test_required_properties_of_twelve_levels_are_filled(in_lists: bool) -> None:
-    library = ToolLibrary.from_json([deep_tool("dig", 12, in_lists=in_lists)])
-    written = write_instruction(Sample(0, 1, "single", ("dig",), ()), library, "temporal")
+def test_what_is_nested_deeper_than_a_sentence_can_say_needs_a_model(in_lists: bool) -> None:
+    library = ToolLibrary.from_json(
+        [deep_tool("dig", 12, in_lists=in_lists), deep_tool("bore", 2, in_lists=in_lists)]
+    )
+    assert "nested deeper" in unfillable(library)["dig"]
+    written = write_instruction(Sample(0, 1, "single", ("bore",), ()), library, "temporal")
     given = arguments_of(written["invoking_graph"]["nodes"][0])
-    assert ArgumentValidator(library["dig"].input_schema or {}).problems(given) == []
-    assert len(leaves(given)) == 13
+    assert ArgumentValidator(library["bore"].input_schema or {}).problems(given) == []
     assert all(str(leaf) in written["user_request"] for leaf in leaves(given))
-    assert unfillable(library) == {}
 
 
 def endless(width: int, kind: str) -> dict[str, Any]:
@@ -213,7 +215,16 @@ def test_a_tool_without_valid_arguments_is_named_and_gets_no_gold(width: int, ki
     assert asyncio.run(OfflineModel().complete(request)).refused
 
 
-def test_a_pattern_that_no_draw_meets_is_named() -> None:
+def test_a_pattern_decides_a_value() -> None:
     code = {"code": {"type": "string", "pattern": "^zz[0-9]{7}qq$"}}
     library = ToolLibrary.from_json([imported_tool("mark", "Marks.", code, ["code"])])
-    assert "does not match" in unfillable(library)["mark"]
+    written = write_instruction(Sample(0, 1, "single", ("mark",), ()), library, "temporal")
+    (value,) = leaves(arguments_of(written["invoking_graph"]["nodes"][0]))
+    assert re.fullmatch(r"zz[0-9]{7}qq", str(value))
+    assert str(value) in written["user_request"]
+
+
+def test_a_pattern_that_nothing_matches_is_named() -> None:
+    code = {"code": {"type": "string", "pattern": "^a$", "minLength": 4}}
+    library = ToolLibrary.from_json([imported_tool("mark", "Marks.", code, ["code"])])
+    assert "mark" in unfillable(library)

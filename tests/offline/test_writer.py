@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from writer_libraries import NAMES, ROOT, graph_of, samples_of
+from writer_libraries import NAMES, OWN, ROOT, graph_of, samples_of
 from writer_measures import literals_of, measure
 
 from toolassay.dataset import Sample
@@ -94,7 +94,7 @@ def test_the_request_reads_as_english(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 7])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OWN])
 def test_a_thousand_requests_differ(name: str, seed: int) -> None:
     variety = measure([reply for _, reply in written(name, 1000, seed)], graph_of(name).library)
     assert variety.sentences >= 900
@@ -104,7 +104,15 @@ def test_a_thousand_requests_differ(name: str, seed: int) -> None:
     assert variety.different == 1000
 
 
-@pytest.mark.parametrize("name", ["huggingface", "dailylifeapis", "bare"])
+@pytest.mark.parametrize("name", OWN)
+def test_requests_for_own_tools_repeat_words_but_hardly_a_request(name: str) -> None:
+    variety = measure([reply for _, reply in written(name, 1000, 0)], graph_of(name).library)
+    assert variety.skeletons >= 850
+    assert variety.different >= 900
+    assert variety.opening <= 0.2
+
+
+@pytest.mark.parametrize("name", ["huggingface", "dailylifeapis"])
 def test_a_thousand_singles_differ(name: str) -> None:
     variety = measure([reply for _, reply in written(name, 1000, 0, "single")], graph_of(name).library)
     assert variety.skeletons >= 900
@@ -114,7 +122,7 @@ def test_a_thousand_singles_differ(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OWN])
 def test_five_thousand_requests_differ(name: str) -> None:
     variety = measure([reply for _, reply in written(name, 5000, 0)], graph_of(name).library)
     assert variety.skeletons >= 4500

@@ -20,7 +20,7 @@ def drawn(entry: dict[str, object]) -> set[str]:
     for index in range(30):
         reply = write_instruction(Sample(index, 0, "single", ("kiln",), ()), library, "temporal")
         value = reply["invoking_graph"]["nodes"][0]["arguments"][0]["value"]
-        assert value in reply["user_request"]
+        assert value in reply["user_request"] or value in ("true", "false")
         values.add(value)
     return values
 

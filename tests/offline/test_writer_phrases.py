@@ -12,40 +12,9 @@ from toolassay.graph import Link
 from toolassay.offline.writer.clauses import wire_calls
 from toolassay.offline.writer.english import read_list
 from toolassay.offline.writer.phrases import invented_phrases, slot_names, written_phrases
-from toolassay.offline.writer.verb_phrases import verb_phrases
 from toolassay.tools import Tool, ToolLibrary
 
 RESOURCE_NAMES = [name for name in NAMES if graph_of(name).dependency_type == "resource"]
-
-
-@pytest.mark.parametrize(
-    ("name", "description", "phrase"),
-    [
-        ("Image Downloader", "Downloads an image from a given URL.", "download an image from a URL"),
-        (
-            "Summarizer",
-            "Summarizing is the task of producing a shorter version of a document.",
-            "produce a shorter version of a document",
-        ),
-        ("Object Detection", "", "detect the object"),
-        ("GetMovieReleaseDate", "", "get the movie release date"),
-        ("file_modify", "", "modify the file"),
-        ("order_tracking", "Order Tracking Tool", "track the order"),
-        ("detailed_lookup", "A tool that can look up train times.", "look up train times"),
-        ("file_delete", "Used to delete a file at a specified path.", "delete a file at a path"),
-        (
-            "stock",
-            "This API allows users to update the stock level of a product.",
-            "update the stock level of a product",
-        ),
-        ("geo", "Geocodes an address.", "geocode an address"),
-        ("contact", "Update user's contact information", "update my contact information"),
-        ("planner", "Plans trips, hotels and meals, such as picnics.", "plan trips"),
-        ("visa_application", "Visa Application Tool", "submit a visa application"),
-    ],
-)
-def test_what_a_tool_does(name: str, description: str, phrase: str) -> None:
-    assert str(verb_phrases(Tool(name, description))[0]) == phrase
 
 
 @pytest.mark.parametrize(
@@ -55,7 +24,7 @@ def test_what_a_tool_does(name: str, description: str, phrase: str) -> None:
         ("Map Intersect", "intersect {0} and {1}"),
         ("Map Buffer", "buffer {0} by {1:bare} metres"),
         ("Parcel Outline", "draw the outline of a land parcel from {0}"),
-        ("Invoice Scanner", "read {0} and return it as a structured invoice"),
+        ("Invoice Scanner", "read {0}"),
     ],
 )
 def test_inputs_take_their_place_in_the_phrase(tool: str, action: str) -> None:

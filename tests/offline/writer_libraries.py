@@ -126,6 +126,8 @@ BARE = ToolLibrary(
     ]
 )
 
+OWN = ("office", "bare")
+"""Libraries with parameters that nobody wrote phrases for."""
 NAMES = ("huggingface", "multimedia", "dailylifeapis", "invented", "office", "bare")
 
 

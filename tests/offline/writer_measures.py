@@ -24,10 +24,11 @@ class Variety(NamedTuple):
 
 
 def literals_of(reply: Mapping[str, Any], library: ToolLibrary) -> list[str]:
-    """What the user supplies in the gold: every input that is no tool, every argument."""
+    """What the user states of the gold: every input that is no tool, every argument that is no switch."""
     nodes = reply["invoking_graph"]["nodes"]
     inputs = [text for node in nodes for text in node.get("input", ()) if text not in library]
-    return inputs + [argument["value"] for node in nodes for argument in node.get("arguments", ())]
+    values = [argument["value"] for node in nodes for argument in node.get("arguments", ())]
+    return inputs + [value for value in values if value not in ("true", "false")]
 
 
 def measure(replies: Sequence[Mapping[str, Any]], library: ToolLibrary) -> Variety:

@@ -442,7 +442,7 @@ def _flag(slot: Slot) -> str:
     is_on, words = slot.mention == "true", slot.words
     if words[0] in ("include", "with", "show") and len(words) > 1 and is_plural(words[-1]):
         return f"{'including' if is_on else 'without'} {' '.join(words[1:])}"
-    if len(words) == 1 and not is_plural(words[0]):
+    if len(words) == 1 and "ADJ" in can_be(words[0]):
         return f"{'marked' if is_on else 'not marked'} as {words[0]}"
     return f"with the setting '{slot.name}' turned {'on' if is_on else 'off'}"
 

@@ -84,7 +84,7 @@ _CUTS = re.compile(
             r"given(?: (?:the|an?|its|their))?",
             r"and (?:then )?(?:returns?|responds?|outputs?|gets?|receives?)",
             r"and \w+s (?:the|an?|its|it|them|all|your|any)",
-            rf"by (?:its |their |the |an? )?(?:\w+ ){{0,3}}{_KEYS}",
+            rf"by (?:its |their |the |an? )?(?:\w+ ){{0,3}}{_KEYS}(?! of)",
             r"by (?:its|their|specifying|providing|passing|supplying|giving|setting)",
             r"(?:in|as|to) (?:the )?(?:json|xml|csv|html|yaml|rdf)(?: format)?",
             r"(?:from|in|on|via|to|with|through) (?:the |an? )?(?:\w+ )?(?:api|endpoint|database|backend|server|request body)",
@@ -234,7 +234,8 @@ def _of_sentence(sentence: str, *, reads: bool) -> Purpose | None:
     verb = _main_verb(row)
     if verb is None:
         return _of_noun_phrase(row, reads=reads)
-    return _built(verb, " ".join(row[1:]))
+    comma = "," if row[0].endswith(",") else ""
+    return _built(verb, f"{comma} {' '.join(row[1:])}".strip())
 
 
 def _is_titled(row: Sequence[str]) -> bool:
@@ -275,7 +276,7 @@ def _main_verb(row: Sequence[str]) -> str | None:
         or following in ("for", "whether", "if", "to", "how", "what")
     )
     if form == "gerund":
-        return base if opens or (is_common_verb(base) and len(row) > 2) else None
+        return base if opens or (is_common_verb(base)) else None
     is_noun = "NOUN" in can_be(word)
     if not is_noun or opens:
         return base
@@ -370,19 +371,12 @@ def _shortened(rest: str) -> str:
             if word.lower() in _PREPOSITIONS | {"and", "or"} and n > 1
         ]
         row = row[: ends[-1]] if ends else []
-    while row and row[-1].lower().strip(",") in _PREPOSITIONS | _DETERMINERS | {
-        "and",
-        "or",
-        "is",
-        "are",
-        "be",
-        "other",
-    }:
+    while row and (row[-1].lower().strip(",") in _DANGLING or _is_loose_participle(row)):
         row = row[:-1]
     return " ".join(row).strip(" ,")
 
 
-_DANGLING = _ENDS | _DETERMINERS | {"is", "are", "be", "other"}
+_DANGLING = _ENDS | frozenset("a an the my your our their its every is are be other".split())
 
 
 def _is_loose_participle(row: Sequence[str]) -> bool:
@@ -481,7 +475,8 @@ def _name_words(name: str) -> list[str]:
 
 def _neutral(row: Sequence[str]) -> Purpose:
     """The form that is always sound: "use the guest profile service"."""
-    row = [word for word in row if word.lower() not in words("generic names")] or list(row)
+    generic = words("generic names") | (words("methods") if len(row) > 1 else frozenset())
+    row = [word for word in row if word.lower() not in generic] or list(row)
     kept: list[str] = []
     for word in row[:_MOST_NEUTRAL]:
         if not kept or kept[-1].lower() != word.lower():

@@ -249,6 +249,13 @@ def _uuid(world: World, subject: Subject) -> str:
     return str(UUID(int=world.rng.getrandbits(128), version=4))
 
 
+def _iban(world: World, subject: Subject) -> str:
+    """A German one whose check digits are right (ISO 13616)."""
+    account = f"{world.rng.randrange(10**8, 9 * 10**8)}{world.rng.randrange(10**8, 10**9)}0"[:18]
+    check = 98 - int(f"{account}131400") % 97
+    return f"DE{check:02d}{account}"
+
+
 def _name(world: World, subject: Subject) -> str:
     name = pool_of_thing(subject.owner)
     if name == "people":
@@ -335,6 +342,8 @@ TEXTS: Mapping[str, TextKind] = {
     "person": TextKind("person", _full),
     "username": TextKind("name", _username),
     "uuid": TextKind("code", _uuid),
+    "iban": TextKind("code", _iban),
+    "temperature unit": TextKind("word", lambda world, subject: world.pick(("Celsius", "Fahrenheit", "Kelvin"))),
     "url": TextKind("url", _url),
     "ip": TextKind("code", _ip),
     "ipv6": TextKind("code", _ipv6),

@@ -430,9 +430,11 @@ class Slot:
         if examples and not from_schema:
             yield self._shown("description", examples)
         low, high = self.described.low, self.described.high
-        if low is not None and high is not None and low == int(low) and self.key not in TEXTS:
+        if low is not None and high is not None and low == int(low) and self.key not in _OPEN_KINDS:
             span = int(high) - int(low)
-            yield Source("description", "integer", lambda world, moment: str(int(low) + world.between(0, span)))
+            yield Source(
+                "description", "integer", lambda world, moment: str(int(low) + world.between(0, span))
+            )
         if self.key in TEXTS:
             yield self._made("name", self.key)
         if self.keywords.patterns:
@@ -573,7 +575,14 @@ class Slot:
     def _in_range(self, world: World) -> Any:
         kind, (low, high) = self._number_kind, self._limits
         for bound_low, bound_high in ((self.described.low, self.described.high), (low, high)):
-            kind = _within(kind, bound_low, bound_high)
+            within = _within(kind, bound_low, bound_high)
+            if (
+                bound_low is not None
+                and bound_high is not None
+                and within.high - within.low < 3 * within.step
+            ):
+                within = within._replace(low=bound_low, high=bound_high)  # more than what the name leaves
+            kind = within
         step = _number(self.keywords.get("multipleOf"))
         if self.keywords.type == "integer":
             kind = kind._replace(low=math.ceil(kind.low), high=math.floor(kind.high))
