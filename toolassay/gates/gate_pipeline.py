@@ -12,6 +12,7 @@ from toolassay.gates.critic.gate import TeacherGate
 from toolassay.gates.gate import Background, Finding, Gate, Level, State, level_of, state_of
 from toolassay.gates.graph_gate import GraphGate
 from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.language import LanguageGate
 from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.schema import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate
@@ -129,6 +130,7 @@ def rule_gates(background: Background) -> tuple[Gate, ...]:
         WiringGate(background),
         KnowabilityGate(background),
         LeakGate(background),
+        LanguageGate(background),
     )
 
 

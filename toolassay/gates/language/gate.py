@@ -29,7 +29,7 @@ _NAME = "Sam"
 """What stands for data: a name, which agrees with what is said of it."""
 # "an historical" and "an sms" are written so too.
 _SPARED = re.compile(
-    r"(?i)^an (?:histor|hotel|sms|mri|html|ssh|sql|rss|xml|http|nft|ml|llm|nda|rfp|sos|fbi|hr)"
+    r"(?i)^an? (?:histor|hotel|sms|mri|html|ssh|sql|rss|xml|http|nft|ml|llm|nda|rfp|sos|fbi|hr)"
 )
 _UNCOUNTED = words("uncounted")
 _SMALL = words("determiners") | words("prepositions") | words("small words")

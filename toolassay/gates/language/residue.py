@@ -17,6 +17,8 @@ _ANYWHERE = re.compile(
     re.IGNORECASE,
 )
 _CASED = frozenset({"todo", "fixme", "tbd", "nan"})
+# "an undefined behaviour", not "to undefined".
+_AS_ADJECTIVE = re.compile(r"\b(?:an|the|is|are|be|left|remains?|some|any) $")
 # "[GUEST NAME]", not "[blank]".
 _SHOUTED = re.compile(r"\[[A-Z][A-Z _]{2,}\]")
 # "None" and "null" as values: "for None guests", "named null"; not "None of them".
@@ -37,8 +39,8 @@ def residue(text: str, masked: str) -> Iterator[str]:
         word = match[0]
         if word.lower() in _CASED and not word.isupper() and word != "NaN":
             continue
-        if word.lower() == "undefined" and re.match(r" \w", text[match.end() :]):
-            continue  # "an undefined behaviour"
+        if word.lower() == "undefined" and _AS_ADJECTIVE.search(text[: match.start()]):
+            continue
         yield shown(word)
         return
     for pattern, where in ((_SHOUTED, text), (_NOTHING, masked)):

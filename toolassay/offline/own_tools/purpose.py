@@ -376,7 +376,9 @@ def _shortened(rest: str) -> str:
     return " ".join(row).strip(" ,")
 
 
-_DANGLING = _ENDS | frozenset("a an the my your our their its every is are be other".split())
+_DANGLING = _ENDS | frozenset(
+    ["a", "an", "the", "my", "your", "our", "their", "its", "every", "is", "are", "be", "other"]
+)
 
 
 def _is_loose_participle(row: Sequence[str]) -> bool:

@@ -65,5 +65,11 @@ def setting_of(library: ToolLibrary, purposes: Sequence[Purpose], rng: Random) -
 def _noun(purpose: Purpose) -> str:
     """The countable noun of a purpose, in the singular; empty if there is none that is sure to be one."""
     noun = singular(purpose.result)
-    is_sure = noun.isalpha() and noun.islower() and len(noun) > 3 and "NOUN" in can_be(noun) and "ADJ" not in can_be(noun)
+    is_sure = (
+        noun.isalpha()
+        and noun.islower()
+        and len(noun) > 3
+        and "NOUN" in can_be(noun)
+        and "ADJ" not in can_be(noun)
+    )
     return noun if is_sure and is_plural(plural(noun)) else ""
