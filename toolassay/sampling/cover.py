@@ -32,24 +32,30 @@ Target = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Round:
-    """The samples from number `start` on aim at these targets, named by tool ids; None for all."""
+    """The samples from number `start` to `end` - 1, and the targets at which they aim, named by tool ids.
+
+    Without `targets` they aim at all, or at none without `--cover`; without `end` the round is the only one.
+    """
 
     start: int
     targets: tuple[tuple[str, ...], ...] | None = None
+    end: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The round as an object of `benchmark.json`."""
-        return {
-            "start": self.start,
-            **({} if self.targets is None else {"targets": list(map(list, self.targets))}),
-        }
+        facts: dict[str, Any] = {"start": self.start}
+        if self.end is not None:
+            facts["end"] = self.end
+        if self.targets is not None:
+            facts["targets"] = [list(target) for target in self.targets]
+        return facts
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Round:
         """Read `to_json`."""
         given = value.get("targets")
         targets = None if given is None else tuple(tuple(map(str, target)) for target in given)
-        return cls(int(value["start"]), targets)
+        return cls(int(value["start"]), targets, value.get("end"))
 
 
 class Cover:

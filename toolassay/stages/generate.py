@@ -36,6 +36,7 @@ from toolassay.stages.generation_work import (
     GenerationWork,
     SampleSettings,
     WritingSettings,
+    recorded_rounds,
 )
 from toolassay.stages.passing import passing
 
@@ -153,8 +154,8 @@ def _until(
 ) -> tuple[Path, bool]:
     """Generate in rounds until enough samples pass; a round is about as large as what is missing."""
     wanted_samples, screen, folder = samples.until or 0, run.screen, place.folder
-    count = samples.number_of_samples or wanted_samples
-    rounds: list[Round] = [Round(0)]
+    rounds = list(recorded_rounds(folder)) or [Round(0, end=samples.number_of_samples or wanted_samples)]
+    count = rounds[-1].end or wanted_samples
     quiet = replace(run, screen=replace(screen, say=_only_warnings(screen.say)))
     turn, is_whole = 0, True
     while True:
@@ -188,7 +189,7 @@ def _until(
             reason = "" if samples.cover is None else f"{len(bare):,} {samples.cover} have no passing sample"
         else:
             start, count = count, count + max(_FEWEST, round(missing / rate))
-            rounds = [*work.rounds, *([Round(start, bare)] if bare else [])]
+            rounds.append(Round(start, bare or None, count))
             continue
         break
     folder.describe(until={"wanted": wanted_samples, "passed": found.passed, "rounds": turn})

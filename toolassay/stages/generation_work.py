@@ -125,7 +125,7 @@ class GenerationWork(Work):
         samples: Which subgraphs are sampled.
         writing: How requests are written.
         is_new: Whether this start chose the folder's name, so that the same command would create another.
-        rounds: At which tools or edges the samples aim, with `samples.cover`; those of the folder come first.
+        rounds: Of the samples, with the tools or edges at which each aims with `samples.cover`.
 
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
@@ -160,7 +160,7 @@ class GenerationWork(Work):
         sampled = graph
         if offline:
             sampled, self.left_out = _fillable(graph, screen.say)
-        self.rounds = _recorded_rounds(self._folder, samples, rounds)
+        self.rounds = tuple(rounds)
         cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, self.rounds)
         self._count = samples.number_of_samples or (
             PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
@@ -295,7 +295,7 @@ class GenerationWork(Work):
     def _describe(self, settings: Mapping[str, Any]) -> None:
         """Record the settings, and whether rules write about tools that they were not written for."""
         facts: dict[str, Any] = {"generation": settings}
-        if len(self.rounds) > 1:
+        if self.rounds[-1].end is not None:
             facts[ROUNDS] = [one.to_json() for one in self.rounds]
         by_rules = settings["llm"] == "offline" and self._writes_by_rules()
         if by_rules:
@@ -346,20 +346,13 @@ class GenerationWork(Work):
 
 
 ROUNDS = "rounds"
-"""Key of `benchmark.json`: at what the samples of later rounds aim (`--cover` with `--until`)."""
+"""Key of `benchmark.json`: the rounds of `--until`, with the targets at which each aims."""
 
 
-def _recorded_rounds(
-    folder: DataFolder, samples: SampleSettings, given: Sequence[Round]
-) -> tuple[Round, ...]:
-    """The rounds of the folder's samples, followed by new ones."""
-    if samples.cover is None:
-        return (Round(0),)
+def recorded_rounds(folder: DataFolder) -> tuple[Round, ...]:
+    """The rounds of the folder's samples; none if it has no samples, or they were not made in rounds."""
     recorded = folder.benchmark.get(ROUNDS)
-    known = (
-        [Round.of(one) for one in recorded] if isinstance(recorded, list) and folder.data_raw.exists() else []
-    )
-    return (*known, *given[len(known) :]) if known else tuple(given)
+    return tuple(map(Round.of, recorded)) if isinstance(recorded, list) and folder.data_raw.exists() else ()
 
 
 def _announce(cover: Cover, count: int, at_least: int, say: Callable[[str], None]) -> None:

@@ -157,14 +157,11 @@ _NEVER_LAST = frozenset(
         "its",
         "than",
         "because",
-        "into",
         "whether",
         "every",
     ]
 )
-
-
-_RARELY_LAST = frozenset(["of", "from", "with", "to", "for", "by", "at", "between", "about", "as"])
+_RARELY_LAST = frozenset(["into", "of", "from", "with", "to", "for", "by", "at", "between", "about", "as"])
 
 
 def cut_off(sentence: Sentence) -> Iterator[str]:

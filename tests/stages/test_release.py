@@ -1,0 +1,191 @@
+"""The pipeline ends in what passes; sets by rules say so everywhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import ROOT, imported_folder, typed_tool, workshop_tools
+
+from toolassay import check, evaluate, export, format_data, generate, infer, pipeline
+from toolassay.cli.main import load, run
+from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+from toolassay.screen import Screen
+from toolassay.stages.release import CANDIDATES, release
+
+
+def generated(path: Path, count: int = 12) -> Path:
+    """A folder with samples of the offline writer for a bundled library."""
+    path.mkdir(parents=True)
+    for name in ("tool_desc.json", "graph_desc.json"):
+        shutil.copy(ROOT / "data_multimedia" / name, path / name)
+    generate(path, llm="offline", number_of_samples=count, seed=4)
+    return path
+
+
+def spoiled(folder: Path, *places: int) -> None:
+    """Break the English of some generated samples."""
+    lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
+    for place in places:
+        record = json.loads(lines[place])
+        record["result"]["user_request"] += " Send it to the the office."
+        lines[place] = json.dumps(record)
+    (folder / "data_raw.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def command(name: str, *arguments: str) -> int:
+    return run(load(name), list(arguments), name)
+
+
+def ids(path: Path) -> list[str]:
+    return [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_only_what_passes_is_released(tmp_path: Path) -> None:
+    folder = generated(tmp_path / "d")
+    spoiled(folder, 2, 5)
+    released = release(folder)
+    assert (released.levels["pass"], released.levels["quarantine"]) == (10, 2)
+    kept = ids(folder / "data.json")
+    assert len(kept) == 10 and ids(folder / "user_requests.json") == kept
+    assert ids(folder / "quarantine" / "data.json") == ["4-00002", "4-00005"]
+    assert len(ids(folder / "data_raw.json")) == len(ids(folder / "gates.jsonl")) == 12
+    assert (folder / "rejected.json").read_text() == ""
+    assert json.loads((folder / "funnel.json").read_text())["levels"] == {
+        "pass": 10,
+        "quarantine": 2,
+        "reject": 0,
+    }
+    assert not (folder / CANDIDATES).exists()
+
+
+def test_a_second_release_gives_the_same_files(tmp_path: Path) -> None:
+    folder = generated(tmp_path / "d")
+    release(folder)
+    before = {path.name: path.read_bytes() for path in folder.glob("*.json*")}
+    release(folder)
+    assert {path.name: path.read_bytes() for path in folder.glob("*.json*")} == before
+
+
+def test_an_interrupted_release_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = generated(tmp_path / "d")
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "toolassay.stages.release.check_into", lambda *rest: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            release(folder)
+    assert not (folder / "data.json").exists()
+    assert release(folder).levels["pass"] == 12
+
+
+def test_an_edited_data_set_is_not_replaced(tmp_path: Path) -> None:
+    folder = generated(tmp_path / "d")
+    release(folder)
+    text = (folder / "data.json").read_text(encoding="utf-8")
+    (folder / "data.json").write_text(text.replace("Please", "Kindly", 1) + "\n", encoding="utf-8")
+    edited = (folder / "data.json").read_bytes()
+    with pytest.raises(UsageError, match="was changed since"):
+        release(folder)
+    assert (folder / "data.json").read_bytes() == edited
+    release(folder, force=True)
+    assert edited in [path.read_bytes() for path in folder.glob("data*.json")]
+
+
+def test_the_formatter_does_not_bring_back_what_was_held_back(tmp_path: Path) -> None:
+    folder = generated(tmp_path / "d")
+    spoiled(folder, 1)
+    release(folder)
+    with pytest.raises(UsageError, match="was not written by this command"):
+        format_data(folder)
+
+
+def test_a_released_folder_can_be_checked_exported_and_scored(tmp_path: Path) -> None:
+    folder = generated(tmp_path / "d")
+    spoiled(folder, 1)
+    release(folder)
+    assert check(folder, out=tmp_path / "again").levels["pass"] == 11
+    export(folder, out=tmp_path / "export", to="openai")
+    infer(folder, llm="offline")
+    evaluate(folder, llm="offline")
+    assert len(ids(folder / "predictions" / "offline.json")) == 11
+
+
+def test_the_pipeline_scores_what_passes(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    piped = pipeline(folder, tool_desc=ROOT / "data_multimedia" / "tool_desc.json", number_of_samples=15)
+    assert piped.complete
+    assert len(ids(folder / "predictions" / "offline.json")) == len(ids(folder / "data.json"))
+
+
+def test_nothing_is_scored_where_nothing_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    # The ids are words of every request about it, so the gate "leak" rejects all.
+    write_json(folder / "tool_desc.json", {"nodes": [typed_tool("send_text", ["text"], ["text"])]})
+    generate(folder_with_graph(folder), llm="offline", number_of_samples=3, seed=1, check=True)
+    spoil_all(folder)
+    assert command("pipeline", "--data_dir", str(folder), "--number_of_samples", "3", "--seed", "1") == 3
+    assert "no model is run: no sample passes" in capsys.readouterr().err
+    assert not (folder / "predictions").exists()
+
+
+def folder_with_graph(folder: Path) -> Path:
+    from toolassay import build_graph
+
+    build_graph(folder)
+    return folder
+
+
+def spoil_all(folder: Path) -> None:
+    lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
+    spoiled(folder, *range(len(lines)))
+
+
+def own_folder(path: Path) -> Path:
+    folder = imported_folder(path, workshop_tools())
+    generate(folder, llm="offline", number_of_samples=20, seed=2)
+    return folder
+
+
+def test_a_set_by_rules_says_so_everywhere(tmp_path: Path) -> None:
+    said: list[str] = []
+    screen = Screen(say=said.append)
+    folder = own_folder(tmp_path / "d")
+    assert DataFolder(folder).benchmark["written"] == {"by": "rules", "note": BY_RULES}
+    release(folder, screen=screen)
+    assert any(BY_RULES in line for line in said)
+    check(folder, out=tmp_path / "checked")
+    assert DataFolder(tmp_path / "checked").is_by_rules
+    assert DataFolder(tmp_path / "checked" / "quarantine").is_by_rules
+    export(folder, out=tmp_path / "export", to="openai")
+    card = (tmp_path / "export" / "README.md").read_text(encoding="utf-8")
+    assert BY_RULES in card.partition("## Sizes")[0]
+    infer(folder, llm="offline")
+    said.clear()
+    evaluate(folder, llm="offline", screen=screen)
+    assert any(BY_RULES in line for line in said)
+
+
+def test_a_bundled_library_and_a_model_get_no_such_label(tmp_path: Path) -> None:
+    assert not DataFolder(generated(tmp_path / "d")).is_by_rules
+
+
+def test_a_library_that_is_not_english_needs_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools: list[dict[str, Any]] = [
+        {"id": "t1", "desc": "Bucht einen Termin für eine Kundin.", "parameters": [{"name": "name"}]},
+        {"id": "t2", "desc": "Sendet eine Bestätigung per Brief.", "parameters": [{"name": "adresse"}]},
+    ]
+    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
+    folder = str(tmp_path)
+    assert command("graph", "--data_dir", folder) == 0
+    assert command("generate", "--data_dir", folder, "--llm", "offline", "--number_of_samples", "2") == 2
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "error" in one]
+    assert "another language" in line and "--generator MODEL" in line

@@ -1,0 +1,181 @@
+"""Answers that the gates find faulty go back to the generator, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from builders import ROOT
+
+from toolassay import build_graph, check, format_data, generate
+from toolassay.errors import UsageError
+from toolassay.models import ChatRequest, ChatResponse
+from toolassay.offline import model_tasks
+from toolassay.offline.offline_model import OfflineModel
+
+BROKEN = "Please do the the thing."
+
+
+def written(request: ChatRequest) -> dict[str, Any]:
+    """What the offline writer writes: it passes the gates."""
+    task = request.task
+    assert isinstance(task, model_tasks.BackInstructTask)
+    found: dict[str, Any] = json.loads(OfflineModel()._back_instruct(task))
+    return found
+
+
+class Improving:
+    """A generator whose first answers to each sample are bad: broken, unreadable or good."""
+
+    def __init__(self, *first: Callable[[dict[str, Any]], str]) -> None:
+        self.name, self.first = "improving", first
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        turn = len(request.messages) // 2
+        value = written(request)
+        text = self.first[turn](value) if turn < len(self.first) else json.dumps(value)
+        return ChatResponse(text, prompt_tokens=10, completion_tokens=5)
+
+    async def close(self) -> None: ...
+
+
+def broken(value: dict[str, Any]) -> str:
+    return json.dumps({**value, "user_request": BROKEN})
+
+
+def unreadable(value: dict[str, Any]) -> str:
+    return "I would rather not."
+
+
+def folder_at(path: Path) -> Path:
+    path.mkdir(exist_ok=True, parents=True)
+    (path / "tool_desc.json").write_bytes((ROOT / "data_multimedia" / "tool_desc.json").read_bytes())
+    build_graph(path)
+    return path
+
+
+def run(folder: Path, model: Improving, **more: Any) -> bool:
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+        return generate(folder, llm="improving", **{"seed": 1, "number_of_samples": 4, "rewrite": 2, **more})[
+            1
+        ]
+
+
+def requests_of(folder: Path) -> list[str]:
+    lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["result"]["user_request"] for line in lines]
+
+
+def rewriting(folder: Path) -> dict[str, Any]:
+    lines = (folder / "statistics.json").read_text(encoding="utf-8").splitlines()
+    found: dict[str, Any] = json.loads(lines[-1])["rewriting"]
+    return found
+
+
+def test_the_findings_go_back_until_an_answer_passes(tmp_path: Path) -> None:
+    model, folder = Improving(broken), folder_at(tmp_path)
+    assert run(folder, model)
+    assert len(model.asked) == 8
+    last = model.asked[-1].messages
+    assert [one["role"] for one in last] == ["user", "assistant", "user"]
+    assert "'the the'" in last[-1]["content"]
+    assert BROKEN not in requests_of(folder)
+    facts = rewriting(folder)
+    assert facts["passed_at"] == {"1": 4} and facts["never"] == 0
+    assert (facts["requests"], facts["prompt_tokens"], facts["completion_tokens"]) == (4, 40, 20)
+    assert facts["by_gate"]["language"] == {"found": 4, "fixed": 4}
+
+
+def test_an_answer_that_cannot_be_read_goes_back_too(tmp_path: Path) -> None:
+    model, folder = Improving(unreadable, broken), folder_at(tmp_path)
+    assert run(folder, model, number_of_samples=1)
+    assert len(model.asked) == 3
+    assert rewriting(folder)["passed_at"] == {"2": 1}
+
+
+def test_after_the_last_rewrite_the_last_readable_answer_is_kept(tmp_path: Path) -> None:
+    model, folder = Improving(broken, unreadable, unreadable), folder_at(tmp_path)
+    assert run(folder, model, number_of_samples=1)
+    assert requests_of(folder) == [BROKEN]
+    assert rewriting(folder)["never"] == 1
+
+
+def test_without_rewriting_every_sample_is_asked_once(tmp_path: Path) -> None:
+    model, folder = Improving(broken), folder_at(tmp_path)
+    assert run(folder, model, rewrite=0)
+    assert len(model.asked) == 4
+    assert set(requests_of(folder)) == {BROKEN}
+
+
+class Stopping(Improving):
+    """Is interrupted at its fourth request."""
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        if len(self.asked) == 3:
+            raise KeyboardInterrupt
+        return await super().complete(request)
+
+
+def test_an_interrupted_sample_goes_on_with_its_next_rewrite(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, Stopping(broken), number_of_samples=2, multiworker=1)
+    again = Improving(broken)
+    assert run(folder, again, number_of_samples=2, multiworker=1)
+    assert [len(one.messages) for one in again.asked] == [3]
+    assert BROKEN not in requests_of(folder)
+
+
+def test_the_same_samples_at_any_concurrency(tmp_path: Path) -> None:
+    texts = []
+    for workers in (1, 8):
+        folder = folder_at(tmp_path / str(workers))
+        run(folder, Improving(broken), multiworker=workers, number_of_samples=12)
+        texts.append((folder / "data_raw.json").read_bytes())
+    assert texts[0] == texts[1]
+
+
+def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path)
+    writer = Improving()
+    reviews = iter(["It is unclear.\nExecutable: no\nCorrect: no", "Executable: yes\nCorrect: yes"])
+
+    class Critic:
+        name = "critic"
+
+        async def complete(self, request: ChatRequest) -> ChatResponse:
+            return ChatResponse(next(reviews))
+
+        async def close(self) -> None: ...
+
+    def model_of(name: str, options: object, meter: object) -> Any:
+        return Critic() if name == "critic" else writer
+
+    with patch("toolassay.runs.run.create_model", model_of):
+        generate(folder, llm="improving", seed=1, number_of_samples=1, rewrite=2, critic=["critic"])
+    assert len(writer.asked) == 2
+    assert "a reviewer says" in writer.asked[1].messages[-1]["content"]
+    assert rewriting(folder)["by_gate"] == {"llm critic": {"found": 1, "fixed": 1}}
+
+
+def test_critics_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path)
+    with pytest.raises(UsageError, match="needs --rewrite"):
+        generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"])
+    with pytest.raises(UsageError, match="no say"):
+        generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"], rewrite=1)
+
+
+def test_the_funnel_shows_what_rewriting_gained(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "data")
+    run(folder, Improving(broken))
+    format_data(folder)
+    checked = check(folder, out=tmp_path / "checked")
+    assert checked.funnel["rewriting"]["passed_at"] == {"1": 4}
+    assert "Rewriting took 4 requests and 60 tokens" in (tmp_path / "checked" / "funnel.md").read_text()
