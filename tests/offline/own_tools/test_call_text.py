@@ -116,9 +116,9 @@ def written(
             "set a timer with a duration of 30 minutes",
         ),
         (
-            Purpose("use", "", "the guest profile lookup", is_certain=False),
+            Purpose("take", "care of", "the guest desk", is_certain=False),
             [("guest_name", "Ada Lovelace", "person")],
-            "use the guest profile lookup with the guest name Ada Lovelace",
+            "take care of the guest desk with the guest name Ada Lovelace",
         ),
         (
             Purpose("list", "", "the orders"),

@@ -1,5 +1,5 @@
-"""The gate "language": is the request sound English?"""
+"""Is a request sound English? `language_findings` checks a text, `LanguageGate` the samples of a data set."""
 
-from toolassay.gates.language.gate import LanguageGate, language_findings
+from toolassay.gates.language.language_gate import LanguageFinding, LanguageGate, language_findings
 
-__all__ = ["LanguageGate", "language_findings"]
+__all__ = ["LanguageFinding", "LanguageGate", "language_findings"]

@@ -2,7 +2,7 @@
 
 Descriptions come as imperatives, in the third person, as noun phrases, behind openers ("This endpoint allows you
 to …"), in several sentences and in Markdown. Each sentence is tried in turn, then the id; where none gives a
-phrase that is known to be sound, the tool is named by its words: "use the guest profile lookup".
+phrase that is known to be sound, the words of the tool name the task: "take care of the harbour ledger".
 
 No tagger that installs offline reads imperatives well ("Book a room" is a noun to it). A lexicon of word forms
 (lemminflect) says which words can be verbs, and the word that follows decides.
@@ -136,7 +136,7 @@ class Purpose:
         object: A noun phrase with its determiner: "a guest", "all open invoices"; empty if there is none.
         rest: What follows the object and belongs to the action: "for movies"; usually empty.
         is_certain: Whether the phrase is known to be sound. If not, it is a plain neutral form that is:
-            verb "use", object "the guest profile lookup".
+            "take care of the harbour ledger". It does not say "use the … tool": that would name the tool.
     """
 
     verb: str
@@ -476,7 +476,7 @@ def _name_words(name: str) -> list[str]:
 
 
 def _neutral(row: Sequence[str]) -> Purpose:
-    """The form that is always sound: "use the guest profile service"."""
+    """The form that is always sound: "take care of the harbour ledger"."""
     generic = words("generic names") | (words("methods") if len(row) > 1 else frozenset())
     row = [word for word in row if word.lower() not in generic] or list(row)
     kept: list[str] = []
@@ -484,5 +484,5 @@ def _neutral(row: Sequence[str]) -> Purpose:
         if not kept or kept[-1].lower() != word.lower():
             kept.append(word)
     if len(kept) < _FEWEST_NEUTRAL:
-        return Purpose("use", "", "this tool", is_certain=False)
-    return Purpose("use", "", f"the {' '.join(kept)} tool", is_certain=False)
+        return Purpose("take", "care of", "this task", is_certain=False)
+    return Purpose("take", "care of", f"the {' '.join(kept)}", is_certain=False)
