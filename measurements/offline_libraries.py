@@ -2,11 +2,12 @@
 
     python -m measurements.offline_libraries OUT FOLDER... [--samples 300] [--seed 0] [--read 30]
 
-A FOLDER is what `toolassay import` wrote, or holds a hand-written `tool_desc.json`. For each, a copy in OUT gets
-a graph, samples of the offline writer, and a check. Printed as a table: tools, tools that need a model, samples,
-arguments that contradict their schema (by `jsonschema` itself, formats included), requests that the gate
-"language" flags, and how many samples pass. `OUT/NAME.md` has `--read` of the passing requests with their plans,
-drawn at random, to be read and judged.
+A FOLDER is what `toolassay import` wrote, or holds a hand-written `tool_desc.json`. For each, a copy in OUT
+gets
+a graph, samples of the offline writer, and a check. Printed as a table: tools, tools that need a model,
+samples, arguments that contradict their schema (by `jsonschema` itself, formats included), requests that the
+gate "language" flags, and how many samples pass. `OUT/NAME.md` has `--read` of the passing requests with
+their plans, drawn at random, to be read and judged.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def row(source: Path, place: Path, count: int, seed: int, read: int) -> str:
     levels = checked.levels
     links = sum(1 for _ in json.loads((place / "graph_desc.json").read_text())["links"] or ())
     return (
-        f"| {source.name} | {len(library)} | {needing(library, DataFolder(place))} | {links:,} | {len(labels)} "
+        f"| {source.name} | {len(library)} | {needing(library, DataFolder(place))} | {links:,} "
+        f"| {len(labels)} "
         f"| {len(wrong)} | {flagged} ({100 * flagged / max(1, len(lines)):.1f} %) "
         f"| {levels['pass']} | {levels['quarantine']} | {levels['reject']} | {worst} |"
     )

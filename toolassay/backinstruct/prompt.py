@@ -100,7 +100,7 @@ _LIMITS = ("pattern", "format", "minimum", "maximum", "minLength", "maxLength", 
 
 
 def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """What a signature does not say of the parameters of an imported tool: meaning, limits, examples, real values.
+    """What a signature does not say of an imported tool's parameters: meaning, limits, examples, real values.
 
     Args:
         tool: The tool; none without an `input_schema` has notes.

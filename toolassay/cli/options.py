@@ -206,8 +206,8 @@ def cover() -> Callable[[Function], Function]:
             "cover",
             type=click.Choice(["tools", "edges"]),
             default=None,
-            help="Steer the sampling so that every tool, or every edge, occurs in samples where possible; sets the "
-            "default number of samples.",
+            help="Steer the sampling so that every tool, or every edge, occurs in samples where possible; "
+            "sets the default number of samples.",
         ),
         option(
             "at_least",
@@ -226,8 +226,8 @@ def until() -> Callable[[Function], Function]:
             type=click.IntRange(1),
             default=None,
             metavar="N passed",
-            help="Go on until N samples pass the gates, within the limits; with --cover until passing samples "
-            "have each tool or edge.",
+            help="Go on until N samples pass the gates, within the limits; with --cover until passing "
+            "samples have each tool or edge.",
         ),
         click.argument("passed", nargs=-1, type=click.Choice(["passed"]), metavar="", expose_value=False),
     )

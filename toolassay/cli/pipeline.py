@@ -44,7 +44,7 @@ from toolassay.cli.screen import SCREEN, show
 @options.multiworker()
 @options.budget("for each run: the generation, and the inference of each model")
 def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
-    """Run every stage from a tool list to scored models: graph, requests with gold, gates, predictions, scores.
+    """Run every stage from tools to scored models: graph, requests with gold, gates, predictions, scores.
 
     By default everything runs offline, without a server. To estimate the cost of a served model first, use
     `generate --dry_run` and `infer --dry_run`; this command has no such flag.

@@ -1,1 +1,1 @@
-"""English: which words are nouns, verbs and plurals, and their forms; lists of words that hold for any text."""
+"""English: which words are nouns, verbs and plurals, and their forms; word lists for any text."""

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from toolassay.english.vocabulary import words
 
-if TYPE_CHECKING:
-    import inflect
-
-# inflect takes these for plurals.
+# The lexicon takes these for plurals.
 _SINGULAR = words("singular in s")
 # Nouns without a plural: "the information", never "the informations".
 _UNCOUNTED = words("uncounted")
 
 
-@cache
-def _engine() -> inflect.engine:
-    import inflect  # takes a quarter of a second
+def _last(phrase: str) -> str:
+    return phrase.split()[-1] if phrase.strip() else ""
 
-    return inflect.engine()
+
+@cache
+def _singular_of(word: str) -> str:
+    """The singular of a plural noun in lower case; empty if it is no plural."""
+    if word == "people":  # "peoples" to the lexicon
+        return "person"
+    from lemminflect import getAllLemmas, getInflection  # takes half a second
+
+    for lemma in getAllLemmas(word, upos="NOUN").get("NOUN", ()):
+        if lemma != word and word in getInflection(lemma, tag="NNS"):
+            return lemma
+    known = bool(getAllLemmas(word))
+    # A noun that the lexicon lacks: "playlists", but not "kubernetes".
+    is_regular = (
+        not known and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is", "es"))
+    )
+    return word[:-1] if is_regular else ""
 
 
 @cache
@@ -30,23 +41,29 @@ def is_plural(word: str) -> bool:
     >>> is_plural("tags"), is_plural("status"), is_plural("people"), is_plural("IDs")
     (True, False, True, True)
     """
-    last = word.split()[-1].lower() if word.strip() else ""
+    last = _last(word)
+    if last in ("IDs", "URLs", "URIs", "SKUs", "APIs"):
+        return True
+    last = last.lower()
     if last in _SINGULAR | _UNCOUNTED or not last.isalpha() or last.endswith("ss"):
         return False
-    return bool(_engine().singular_noun(last))
+    return bool(_singular_of(last))
 
 
 @cache
 def plural(phrase: str) -> str:
     """A noun phrase in the plural.
 
-    >>> plural("open invoice"), plural("movies"), plural("information")
-    ('open invoices', 'movies', 'information')
+    >>> plural("open invoice"), plural("movies"), plural("information"), plural("ID")
+    ('open invoices', 'movies', 'information', 'IDs')
     """
-    last = phrase.split()[-1].lower() if phrase.strip() else ""
-    if not last or last in _UNCOUNTED or is_plural(last):
+    from lemminflect import getInflection
+
+    last = _last(phrase)
+    if not last or last.lower() in _UNCOUNTED or is_plural(last):
         return phrase
-    return str(_engine().plural_noun(phrase)) or phrase
+    found = getInflection(last.lower(), tag="NNS", inflect_oov=True) if last.islower() else (f"{last}s",)
+    return phrase.removesuffix(last) + str(found[0] if found else f"{last}s")
 
 
 @cache
@@ -56,8 +73,8 @@ def singular(phrase: str) -> str:
     >>> singular("open invoices"), singular("movie"), singular("IDs"), singular("status")
     ('open invoice', 'movie', 'ID', 'status')
     """
-    if not is_plural(phrase):
+    last = _last(phrase)
+    if not is_plural(last):
         return phrase
-    if phrase.endswith("IDs"):
-        return phrase[:-1]
-    return str(_engine().singular_noun(phrase) or phrase)
+    one = last[:-1] if not last.islower() else _singular_of(last.lower())
+    return phrase.removesuffix(last) + one

@@ -13,7 +13,7 @@ _COMMON = words("common verbs")
 
 @cache
 def can_be(word: str) -> frozenset[str]:
-    """The parts of speech that a word in lower case can have, in Universal Dependencies' names; empty if unknown.
+    """The parts of speech that a word in lower case can have, as Universal Dependencies names them.
 
     >>> sorted(can_be("books")), sorted(can_be("guest"))
     (['NOUN', 'VERB'], ['NOUN', 'VERB'])
@@ -48,7 +48,7 @@ def _is_listed(word: str) -> bool:
 
 @cache
 def base_of(word: str) -> tuple[str | None, str]:
-    """The base form of a verb, and which form the word is: "base", "third" or "gerund"; (None, "") if it is none.
+    """The base form of a verb, and the form of the word: "base", "third" or "gerund"; (None, "") if none.
 
     >>> base_of("lists"), base_of("creating"), base_of("status"), base_of("booked")
     (('list', 'third'), ('create', 'gerund'), (None, ''), (None, ''))

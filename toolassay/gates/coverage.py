@@ -1,4 +1,4 @@
-"""Coverage of a tool graph by a checked set: which tools and edges have a sample that passes, and why others do not."""
+"""Coverage of a tool graph by a checked set: which tools and edges have a sample that passes, and why not."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Coverage:
 
     @property
     def edges(self) -> Mapping[Edge, int]:
-        """The number of passing samples of each edge: of all edges if they can be listed, else of the sampled ones."""
+        """The number of passing samples of each edge; of a graph too large to list, of each sampled edge."""
         edges = self._listed_edges()
         return {edge: self._edges.passed[edge] for edge in (self._edges.sampled if edges is None else edges)}
 
@@ -112,7 +112,7 @@ class Coverage:
         }
 
     def lines(self) -> list[str]:
-        """What the screen says: how many tools and edges have a passing sample, and which have none, and why."""
+        """What the screen says: how many tools and edges have a passing sample, which have none, and why."""
         tools, edges = self.tools, self.edges
         bare_tools = [name for name, count in tools.items() if not count]
         bare_edges = [edge for edge, count in edges.items() if not count]

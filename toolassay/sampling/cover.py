@@ -1,6 +1,7 @@
 """Sampling that covers every tool or every edge of a graph: each sample is grown around a target.
 
-The targets of a seed are in a random order. Sample number i aims at target i modulo their number, so n times as
+The targets of a seed are in a random order. Sample number i aims at target i modulo their number, so n times
+as
 many samples as targets hold each target n times, where a sample of the requested shapes and sizes can. Later
 rounds, each from a sample number on, may aim at some of the targets only.
 """
@@ -118,7 +119,7 @@ def find_around(
     sizes: Mapping[Shape, Mapping[int, float]],
     rng: Random,
 ) -> tuple[Shape, FoundSubgraph] | None:
-    """A subgraph that has a target, of a shape and size drawn by weight among those that can; None if none can.
+    """A subgraph that has a target, of a shape and size drawn by weight among those that can.
 
     Args:
         neighbours: The graph.

@@ -309,7 +309,7 @@ def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> N
 
 
 def _rewriting(folder: DataFolder) -> Mapping[str, Any]:
-    """What rewriting gained and cost when the samples were generated, by `statistics.json`; empty if unknown."""
+    """What rewriting gained and cost in generation, by `statistics.json`; empty if unknown."""
     path = folder.path / "statistics.json"
     try:
         lines = [line for _, line in read_json_lines(path)] if path.is_file() else []

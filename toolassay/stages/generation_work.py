@@ -1,4 +1,4 @@
-"""The run of the generate stage: which samples there are, what is asked of the model, and what is recorded."""
+"""The run of the generate stage: which samples there are, what is requested, and what is recorded."""
 
 from __future__ import annotations
 
@@ -72,11 +72,13 @@ class SampleSettings:
         shape_weights: Relative frequency of each shape; None for the published ones.
         size_weights: Relative frequency of each number of tools; None for the published ones.
         by_score: Draw the links of a schema graph in proportion to their scores.
-        cover: "tools" or "edges": steer the sampling so that each occurs in `at_least` samples, where a sample
+        cover: "tools" or "edges": steer the sampling so that each occurs in `at_least` samples, where a
+        sample
             of the requested shapes and sizes can hold it. Without a number of samples, there are as many as
             that takes.
         at_least: See `cover`.
-        until: Go on until so many samples pass the gates that need no model, and with `cover` until `at_least`
+        until: Go on until so many samples pass the gates that need no model, and with `cover` until
+        `at_least`
             passing samples have each tool or edge, within the limits.
     """
 

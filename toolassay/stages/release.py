@@ -1,4 +1,4 @@
-"""The release stage: `data_raw.json` -> the samples that pass the gates, as the data set of the same folder."""
+"""The release stage: `data_raw.json` -> the samples that pass, as the data set of the same folder."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def release(
 ) -> Checked:
     """Format the generated samples of a folder, check them, and make those that pass its data set.
 
-    `data.json` and `user_requests.json` hold only what passes. The rest is in `quarantine/` and `rejected.json`,
-    the findings in `gates.jsonl` and `funnel.json`; `data_raw.json` is unchanged. All files are replaced at the
-    end: an interrupted release leaves the folder as it was, and the same command repeats it.
+    `data.json` and `user_requests.json` hold only what passes. The rest is in `quarantine/` and
+    `rejected.json`, the findings in `gates.jsonl` and `funnel.json`; `data_raw.json` is unchanged. All
+    files are replaced at the end: an interrupted release leaves the folder as it was, and the same command
+    repeats it.
 
     Args:
         data_dir: Folder with `data_raw.json` and the tools.

@@ -167,7 +167,8 @@ def test_more_than_a_sentence_holds_follows_in_sentences() -> None:
     )
     assert found.action == "update a ticket"
     assert found.details == [
-        "The note is 'Call before nine in the morning', the priority is 'high' and the tags are 'door' and 'lock'."
+        "The note is 'Call before nine in the morning', the priority is 'high' and the tags are 'door' "
+        "and 'lock'."
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ HOTEL: dict[str, Any] = {
 
 def written(index: int, *names: str) -> dict[str, Any]:
     library = ToolLibrary.from_json(HOTEL)
-    links = tuple(Link(one, other, "complete") for one, other in zip(names, names[1:], strict=False))
+    links = tuple(Link(one, other, "complete") for one, other in itertools.pairwise(names))
     return write_instruction(Sample(index, 3, "chain", names, links), library, "temporal")
 
 

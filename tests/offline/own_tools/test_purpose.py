@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -157,7 +158,7 @@ def test_any_text_gives_a_plain_phrase(description: str, name: str) -> None:
     assert text == " ".join(text.split())
     assert not re.search(r"[{}<>`|\n]|https?:", text)
     words = text.lower().split()
-    assert all(one != other for one, other in zip(words, words[1:], strict=False))
+    assert all(one != other for one, other in itertools.pairwise(words))
 
 
 def test_a_long_description_is_read_in_part() -> None:

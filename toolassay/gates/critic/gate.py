@@ -11,7 +11,7 @@ from toolassay.gates.gate import Finding, State
 from toolassay.gold import Gold
 
 RULES = "offline"
-"""The built-in model. Its rules write and review by the same criteria, so its review of its own text says nothing."""
+"""The built-in model. It writes and reviews by the same rules, so its review of its own text says nothing."""
 REVIEW = "check_by_teacher"
 """The key of a label with the stored review."""
 # The outcomes with a response, from which a verdict was read.
@@ -32,7 +32,8 @@ class TeacherGate:
     The "no" of one model quarantines a sample, because a single weak model rejects correct samples. The "no"
     of two different models rejects it. The review stored with the label is the verdict of the model that
     wrote the label. It counts as a second model if that model is known and is not one of the critics. Beside
-    critics, an unreadable or missing stored review has no effect. The offline critic has no say about what the
+    critics, an unreadable or missing stored review has no effect. The offline critic has no say about what
+    the
     offline writer wrote.
 
     Args:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from toolassay.english.plurals import is_plural, plural, singular
-from toolassay.english.verb_forms import can_be
+from toolassay.english.verb_forms import base_of, can_be, gerund
 from toolassay.english.vocabulary import items, words
 from toolassay.offline.fed_arguments import FedArgument
 from toolassay.offline.own_tools.purpose import Purpose
@@ -43,7 +43,6 @@ _PAIRS = [pair.split() for pair in items("pairs of names")]
 _WHEN = frozenset({"date", "moment", "time"})
 _MEASURES = frozenset({"money", "number"})
 _NAMED = words("named by value")
-_PLACES = frozenset({"path", "directory", "folder", "directory path"})
 _LISTING = frozenset({"list", "search", "find", "show", "get", "look"})
 _MOST_WORDS = 30  # of a verb phrase before its details get a sentence of their own
 _MOST_DETAILS = 3  # in one sentence
@@ -198,7 +197,7 @@ class _CallWriter:
         return True
 
     def _owns_a_noun(self, slot: Slot) -> bool:
-        """State what the owner is: "the artist's tracks" are "the tracks of the artist …", also "the album tracks"."""
+        """State the owner: "the artist's tracks" and "the artist tracks" are "the tracks of the artist …"."""
         owned = _OWNED.match(self.text)
         if owned is None or slot.count > 1 or not slot.is_name:
             return False
@@ -284,6 +283,9 @@ class _CallWriter:
                 if verb in _FINDING and not re.search(r"\bfor\b", whole)
                 else f"matching {mention}"
             )
+        verb_of_name, form = base_of(words[-1])
+        if verb_of_name and form == "third" and "NOUN" not in can_be(words[-1]):
+            return " ".join([*words[:-1], gerund(verb_of_name), mention])  # "not_contains"
         if (
             slot.kind == "path"
             and slot.count == 1

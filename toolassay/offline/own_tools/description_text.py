@@ -16,18 +16,24 @@ _INLINE_TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>")
 # A heading, a list mark, a quotation mark or a table's bar at the start of a line.
 _LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d+[.)]\s+|>\s*|\|)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`")
-# "[DEPRECATED]", "(beta)", "Deprecated:", "NOTE:", "Summary -": labels before a sentence; not "Note the time".
+# "[DEPRECATED]", "(beta)", "Deprecated:", "NOTE:", "Summary -": labels before a sentence; not "Note the
+# time".
 _LABEL = re.compile(
-    r"^\s*(?:[\[(](?:[\w -]{1,24})[\])]\s*[:-]?|(?:deprecated|beta|alpha|experimental|internal|preview|note|notice|summary|"
+    r"^\s*(?:[\[(](?:[\w -]{1,24})[\])]\s*[:-]?|(?:deprecated|beta|alpha|experimental|internal|preview|note|"
+    r"notice|summary|"
     r"description|purpose|overview|update|get|post|put|patch|delete|api|todo)\s*[:–—-]+\s)\s*",
     re.IGNORECASE,
 )
 # Sentences about the API or the reader, not about what the tool does.
 _REMARK = re.compile(
-    r"^(?:note\b|notes\b|warning|caution|important|deprecated|requires?\b|required\b|see\b|please (?:note|see|use|refer)|"
-    r"for more|if you|when you|you must|you need|only available|available (?:to|for|only|since)|returns? (?:a )?\d{3}|"
-    r"supports?\b|example|e\.g|i\.e|this (?:endpoint|operation|method|api|call|tool) (?:is|was|requires|does not|has|will be)\b"
-    r"(?! used)|accepts?\b|args?\b|arguments\b|parameters\b|params\b|returns:|oauth|permissions?\b|scopes?\b|http\b)",
+    r"^(?:note\b|notes\b|warning|caution|important|deprecated|requires?\b|required\b|see\b|"
+    r"please (?:note|see|use|refer)|"
+    r"for more|if you|when you|you must|you need|only available|available (?:to|for|only|since)|"
+    r"returns? (?:a )?\d{3}|"
+    r"supports?\b|example|e\.g|i\.e|this (?:endpoint|operation|method|api|call|tool) "
+    r"(?:is|was|requires|does not|has|will be)\b"
+    r"(?! used)|accepts?\b|args?\b|arguments\b|parameters\b|params\b|returns:|oauth|permissions?\b|scopes?\b"
+    r"|http\b)",
     re.IGNORECASE,
 )
 # The end of a sentence: a stop before a capital or the end; not "e.g. " nor "v1.2".

@@ -1,10 +1,12 @@
 """What a tool does, as a verb phrase, from its description, title and id.
 
-Descriptions come as imperatives, in the third person, as noun phrases, behind openers ("This endpoint allows you
+Descriptions come as imperatives, in the third person, as noun phrases, behind openers ("This endpoint allows
+you
 to …"), in several sentences and in Markdown. Each sentence is tried in turn, then the id; where none gives a
 phrase that is known to be sound, the words of the tool name the task: "take care of the harbour ledger".
 
-No tagger that installs offline reads imperatives well ("Book a room" is a noun to it). A lexicon of word forms
+No tagger that installs offline reads imperatives well ("Book a room" is a noun to it). A lexicon of word
+forms
 (lemminflect) says which words can be verbs, and the word that follows decides.
 """
 
@@ -53,7 +55,7 @@ _IS_FOR = r"(?:(?:is|are|can be|may be|should be) )?(?:used|useful|meant|intende
 _OPENERS = re.compile(
     "|".join(
         (
-            rf"^{_THIS} (?:that |which )?(?:{_LETS} {_WHO}(?: to)?|{_IS_FOR}|will|can|may|to|for|that|which) ",
+            rf"^{_THIS} (?:that |which )?(?:{_LETS} {_WHO}(?: to)?|{_IS_FOR}|will|can|may|to|for) ",
             rf"^(?:this|it) (?:{_IS_FOR}|will|can|{_LETS} {_WHO}(?: to)?) ",
             rf"^(?:this|the) {_NOUN} (?=\w+s\b)",
             rf"^{_LETS} {_WHO}(?: to)? (?=\w)",
@@ -61,7 +63,8 @@ _OPENERS = re.compile(
             rf"^(?:use|call|invoke) (?:this|it)(?: {_NOUN})? (?:to|for|when you (?:want|need) to) ",
             rf"^use (?:this|the) (?:[\w-]+ ){{0,3}}?{_NOUN} (?:call )?to ",
             r"^(?:useful|used|responsible) (?:to|for) ",
-            r"^you can (?:use this \w+ to )?|^(?:in order )?to (?=\w)|^for (?=\w+ing\b)|^(?:please|simply|just) ",
+            r"^you can (?:use this \w+ to )?|^(?:in order )?to (?=\w)|^for (?=\w+ing\b)",
+            r"^(?:please|simply|just) ",
         )
     ),
     re.IGNORECASE,
@@ -82,12 +85,14 @@ _CUTS = re.compile(
         (
             *items("words that end an action"),
             r"given(?: (?:the|an?|its|their))?",
+            r"(?:from|with|by|and|for|in) (?:an? |the )?optional",
             r"and (?:then )?(?:returns?|responds?|outputs?|gets?|receives?)",
             r"and \w+s (?:the|an?|its|it|them|all|your|any)",
             rf"by (?:its |their |the |an? )?(?:\w+ ){{0,3}}{_KEYS}(?! of)",
             r"by (?:its|their|specifying|providing|passing|supplying|giving|setting)",
             r"(?:in|as|to) (?:the )?(?:json|xml|csv|html|yaml|rdf)(?: format)?",
-            r"(?:from|in|on|via|to|with|through) (?:the |an? )?(?:\w+ )?(?:api|endpoint|database|backend|server|request body)",
+            r"(?:from|in|on|via|to|with|through) (?:the |an? )?(?:\w+ )?"
+            r"(?:api|endpoint|database|backend|server|request body)",
             rf"with (?:the |an? )?(?:{_STATED}|its|their)",
             r"with (?:the |an? )?(?:\w+ )?(?:ids?|keys?|uuids?|slugs?)",
             rf"(?:under|of|for|from|to|in|on|at) (?:the )?{_STATED} (?:\w+ )?{_KEYS}",
@@ -99,12 +104,14 @@ _CUTS = re.compile(
 _NOW = r"(?:(?:currently|current|authenticated|authorized|logged[- ]in|calling|requesting|signed[- ]in) )+"
 # The caller: "the authenticated user's" and "your" are "my".
 _MINE = re.compile(
-    rf"\b(?:(?:the |an? )?{_NOW}(?:user|account|customer|member)(?:'s|’s)|your|(?<!\ba )(?:the )?users?['’]s?)(?= )",
+    rf"\b(?:(?:the |an? )?{_NOW}(?:user|account|customer|member)(?:'s|’s)|your"
+    r"|(?<!\ba )(?:the )?users?['’]s?)(?= )",
     re.IGNORECASE,
 )
 # "for the authenticated user" says nothing that a request would.
 _CALLER = re.compile(
-    rf"\s(?:for|of|by|from|to|as) (?:the |an? )?{_NOW}(?:user|account|caller|client|customer|member)(?: or \w+)?\b",
+    rf"\s(?:for|of|by|from|to|as) (?:the |an? )?{_NOW}"
+    r"(?:user|account|caller|client|customer|member)(?: or \w+)?\b",
     re.IGNORECASE,
 )
 # Words that say only that an argument decides: "a specified city"; not "given a city".
@@ -152,7 +159,7 @@ class Purpose:
 
     @property
     def head(self) -> str:
-        """The head noun of the object, or of what follows if there is none: "details" for "the details of a movie"."""
+        """The head noun of the object, else of what follows: "details" for "the details of a movie"."""
         return _head(self.object or self.rest)
 
     @property
@@ -213,7 +220,7 @@ def purpose_of(tool: Tool) -> Purpose:
 
 
 def _common_words(tool: Tool) -> frozenset[str]:
-    """Words that the names of a tool and its parameters use: "Playlist" is no name where there is a `playlist_id`."""
+    """Words in the names of a tool and its parameters: "Playlist" is no name beside a `playlist_id`."""
     names = " ".join([tool.id, *(parameter.name for parameter in tool.parameters[:20])])
     return frozenset(word for word in id_words(names[:1_000]) if word.islower() and len(word) > 3)
 
@@ -256,7 +263,7 @@ def _lowered(word: str) -> str:
 
 
 def _main_verb(row: Sequence[str]) -> str | None:
-    """The base form of the first word, if it is the main verb of an imperative or a sentence without a subject."""
+    """The base form of the first word, if it is the main verb of a sentence without a subject."""
     first = re.sub(r"[^\w-]", "", row[0])
     if not first.isalpha() or (first.isupper() and len(first) > 1):
         return None
@@ -470,7 +477,7 @@ def _of_name(row: Sequence[str]) -> Purpose | None:
 
 
 def _name_words(name: str) -> list[str]:
-    """The words of an id or title: those after the last slash or dot that hold one, without methods and versions."""
+    """The words of an id or title, without placeholders, numbers and versions."""
     row = [word for word in id_words(re.sub(r"\{[^}]*\}", " ", name[:200])) if word.isalpha()]
     return [word for word in row if not re.fullmatch(r"v\d*|[a-z]", word)]
 

@@ -249,6 +249,10 @@ def _uuid(world: World, subject: Subject) -> str:
     return str(UUID(int=world.rng.getrandbits(128), version=4))
 
 
+def _temperature_unit(world: World, subject: Subject) -> str:
+    return str(world.pick(("Celsius", "Fahrenheit", "Kelvin")))
+
+
 def _iban(world: World, subject: Subject) -> str:
     """A German one whose check digits are right (ISO 13616)."""
     account = f"{world.rng.randrange(10**8, 9 * 10**8)}{world.rng.randrange(10**8, 10**9)}0"[:18]
@@ -343,7 +347,7 @@ TEXTS: Mapping[str, TextKind] = {
     "username": TextKind("name", _username),
     "uuid": TextKind("code", _uuid),
     "iban": TextKind("code", _iban),
-    "temperature unit": TextKind("word", lambda world, subject: world.pick(("Celsius", "Fahrenheit", "Kelvin"))),
+    "temperature unit": TextKind("word", _temperature_unit),
     "url": TextKind("url", _url),
     "ip": TextKind("code", _ip),
     "ipv6": TextKind("code", _ipv6),
