@@ -25,7 +25,7 @@ def _singular_of(word: str) -> str:
 
     for lemma in getAllLemmas(word, upos="NOUN").get("NOUN", ()):
         if lemma != word and word in getInflection(lemma, tag="NNS"):
-            return lemma
+            return str(lemma)
     known = bool(getAllLemmas(word))
     # A noun that the lexicon lacks: "playlists", but not "kubernetes".
     is_regular = (
