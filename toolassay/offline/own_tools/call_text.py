@@ -344,7 +344,8 @@ class _CallWriter:
             return f"with {with_article(' '.join(words[:-1]))} of {mention} {words[-1]}"
         if (
             is_plural(last)
-            and slot.kind == "integer"
+            and slot.kind in ("integer", "number")
+            and mention.isdigit()
             and last not in ("status", "address")
             and last not in _UNITS | {"IDs"}
         ):
@@ -362,9 +363,7 @@ class _CallWriter:
         for slot in left:
             if slot.fed is not None:
                 fed.setdefault(self._origin(slot.fed), []).append(slot)
-        parts = [
-            f"{joined([f'the {slot.name}' for slot in slots])} from {origin}" for origin, slots in fed.items()
-        ]
+        parts = [_from(slots, origin) for origin, slots in fed.items()]
         own = [slot for slot in left if slot.fed is None]
         whole = " ".join([self.text, *self.tail])
         words = len(whole.split()) + sum(len(slot.mention.split()) + 3 for slot in own)
@@ -374,6 +373,15 @@ class _CallWriter:
         if parts:
             self.tail.append(f"{'using' if re.search(r' with ', whole) else 'with'} {joined(parts)}")
         return _sentences([_clause(slot) for slot in own])
+
+
+def _from(slots: Sequence[Slot], origin: str) -> str:
+    """Arguments that come from one thing: "the ID from the first team"; the team itself: "the first team"."""
+    nouns = re.split(r" (?:from|found|in) ", origin)[0].split()
+    other = [slot for slot in slots if slot.words[-1] != nouns[-1]]
+    if not other:
+        return origin
+    return f"{joined([f'the {slot.name}' for slot in other])} from {origin}"
 
 
 class _NounPlace(NamedTuple):
@@ -488,9 +496,7 @@ def _item_sentences(slots: Sequence[Slot], origin: Callable[[FedArgument], str])
         ways = [slot for slot in members if slot.name in ("from", "to") and slot.fed is None]
         way = f" goes {' '.join(f'{slot.name} {slot.mention}' for slot in ways)}" if ways else ""
         parts = [
-            f"the {slot.name} {slot.mention}"
-            if slot.fed is None
-            else f"the {slot.name} {'of' if slot.count == 1 else 'from'} {origin(slot.fed)}"
+            f"the {slot.name} {slot.mention}" if slot.fed is None else _from([slot], origin(slot.fed))
             for slot in members
             if slot not in ways
         ]
