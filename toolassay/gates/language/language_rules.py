@@ -60,6 +60,14 @@ RULES: tuple[LanguageRule, ...] = (
         "reject",
     ),
     LanguageRule(
+        "left over",
+        "a program or a model left this",
+        "Sign me up for the course(s) on Friday.",
+        "Sign me up for the course on Friday (or Monday).",
+        residue_rules.left_overs,
+        "reject",
+    ),
+    LanguageRule(
         "parameter name",
         "a parameter is named as in a program",
         "Find a room with check_in_date 3 May.",

@@ -6,6 +6,7 @@ is left alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -228,13 +229,20 @@ def uncounted_nouns(text: TaggedText) -> Iterator[Span]:
             yield word.start, after.end
 
 
+# "a 8-seater" and "a 11 o'clock train"; not "an 8-seater" nor "a 7 a.m. call".
+_BEFORE_EIGHT: Final = re.compile(r"\ba (?:8\d*|11|18)\b(?![.,:]\d)")
+
+
 def a_or_an(text: TaggedText) -> Iterator[Span]:
     """Harper's rule, without acronyms and names, which readers pronounce in two ways."""
+    for match in _BEFORE_EIGHT.finditer(text.masked.original):
+        yield match.span()
     for place in text.places_of(frozenset({"a", "an"})):
         word, after = text.words[place], text.next(place)
-        if not _is_article(word) or not after.text.islower() or text.previous(place).low.isdigit():
+        if not _is_article(word) or text.previous(place).low.isdigit() or after.text.isupper():
             continue
-        if not is_known(after.low):
+        # "an European" and "an one-way", but not "a Ulm".
+        if not any(part and is_known(part) for part in (after.low, after.low.partition("-")[0])):
             continue
         if any(fault.rule == "AnA" and fault.start == word.start for fault in text.harper):
             yield word.start, after.end

@@ -21,6 +21,21 @@ _OPEN_PLACE: Final = re.compile(
     | \[(?i:insert|your|enter|add|fill|placeholder|todo|tbd|object)\b[\w .'-]{0,40}\]
     | \[[a-z]{2,20}(?:_[a-z]{1,20}){0,4}(?:\ (?:name|id|date|city|title|value|number|address|here))?\]
     | (?<!\w)__[A-Za-z]\w{1,40}__(?![\w.])
+    | (?<!\w)_{3,}(?!\w)
+    | \[[A-Z]{3,}(?:[\ _][A-Z]{2,}){0,3}\]
+    """,
+    re.VERBOSE,
+)
+# What a program or a model leaves around a text: "User: ", "Here is the rewritten request:", "['a', 'b']",
+# "on=True", "course(s)", "a/an"; not "e-mail(s)" of a form's label, nor "and/or".
+_LEFT_OVER: Final = re.compile(
+    r"""
+      ^\s*(?:User|Assistant|Human|System|Request|Rewritten\ request|Output|Answer)\s?:\s
+    | ^\s*(?:Here\ is|Here's|Sure,\ here|Below\ is)\b[^.!?\n]{0,60}\b(?:request|query|version|rewrite)\s?:
+    | \[\s?'[^'\]]{1,60}'(?:,\s?'[^'\]]{1,60}'){0,9}\s?\]
+    | \b\w{2,30}=(?:True|False|None|null|true|false)\b
+    | \b[a-z]{3,20}\((?:s|es)\)
+    | \ba/an\b
     """,
     re.VERBOSE,
 )
@@ -49,6 +64,12 @@ _OF_PROGRAMS: Final = word_set(
 )
 # Words before a value: "set it to None", "with TODO and salt"; not "a null value", "a TODO list".
 _BEFORE_VALUE: Final = word_set("to for in on of with from by is as at about called named titled and or")
+
+
+def left_overs(text: TaggedText) -> Iterator[Span]:
+    """What a program or a model leaves around a text."""
+    for match in _LEFT_OVER.finditer(text.masked.original):
+        yield match.span()
 
 
 def open_places(text: str) -> Iterator[Span]:
