@@ -308,5 +308,5 @@ def test_tools_that_the_offline_writer_cannot_fill_are_named_and_not_sampled(tmp
 
 def test_a_library_that_the_offline_writer_cannot_fill_is_refused(tmp_path: Path) -> None:
     folder = imported_folder(tmp_path / "d", {**workshop_tools(), "nodes": [deep_tool("bottomless", 60)]})
-    with pytest.raises(UsageError, match="cannot fill any tool: bottomless"):
+    with pytest.raises(UsageError, match="cannot write about any tool: bottomless"):
         generate(folder, llm="offline", number_of_samples=1, screen=Screen(say=lambda text: None))

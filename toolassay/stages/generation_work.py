@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,6 @@ from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json, read_json_lines
 from toolassay.gates.coverage import Coverage
-from toolassay.graph import ToolGraph
-from toolassay.graph.links import ListedLinks, NumberedLink
 from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.structured_output import json_schema
@@ -48,14 +45,13 @@ from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.schemas import sample_schema
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.generation_review import sample_review
+from toolassay.stages.offline_tools import fillable
 from toolassay.stages.statistics import Statistics
 from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
 _REDRAWN = 2  # times that the offline writer draws a sample again that does not pass
-_MOST_NAMED = 8  # tools in a warning
 _NOTHING = Path(os.devnull)  # the samples of another run
 
 
@@ -161,7 +157,7 @@ class GenerationWork(Work):
         offline = llm == "offline"
         sampled = graph
         if offline:
-            sampled, self.left_out = _fillable(graph, screen.say)
+            sampled, self.left_out = fillable(graph, screen.say)
         self.rounds = tuple(rounds)
         cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, self.rounds)
         self._count = samples.number_of_samples or (
@@ -364,49 +360,6 @@ def _announce(cover: Cover, count: int, at_least: int, say: Callable[[str], None
         say(f"{len(cover):,} {cover.kind}: {needed:,} samples have each {at_least} times, {count:,} do not")
     else:
         say(f"{len(cover):,} {cover.kind}, each in at least {at_least} of {count:,} samples, where possible")
-
-
-def _fillable(graph: ToolGraph, say: Callable[[str], None]) -> tuple[ToolGraph, Mapping[str, str]]:
-    """The graph without the tools that the offline writer cannot write about, and these with the reasons.
-
-    A warning names them.
-
-    Raises:
-        UsageError: No tool is left, or the library is not in English.
-    """
-    from toolassay.offline.own_tools.setting import is_english
-    from toolassay.offline.writer.instruction import is_known, needs_model
-
-    problems = needs_model(graph.library, graph.dependency_type)
-    if not is_known(graph.library, graph.dependency_type) and not is_english(graph.library):
-        raise UsageError(
-            "the offline writer writes English; the descriptions of these tools are in another language",
-            fix="name a model: --llm MODEL (pipeline: --generator MODEL)",
-        )
-    if not problems:
-        return graph, {}
-    named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))
-    more = f"; {len(problems) - _MOST_NAMED:,} more" if len(problems) > _MOST_NAMED else ""
-    if len(problems) == len(graph):
-        raise UsageError(
-            f"the offline writer cannot fill any tool: {named}{more}", fix="name a model: --llm MODEL"
-        )
-    say(f"{WARNING}left out, the offline writer cannot fill (needs --llm MODEL): {named}{more}")
-    kept = [number for number, tool in enumerate(graph.library) if tool.id not in problems]
-    library = ToolLibrary([graph.library.tools[number] for number in kept])
-    reasons = {name: f"{reason} (needs --llm MODEL)" for name, reason in problems.items()}
-    if graph.is_implied:
-        return ToolGraph.build(library, graph.dependency_type), reasons
-    if graph.dependency_type == "schema":
-        known = (link for link in graph.dependencies() if link.source in library and link.target in library)
-        return ToolGraph.of_dependencies(library, known), reasons
-    new = {number: place for place, number in enumerate(kept)}
-    links = (
-        NumberedLink(new[source], new[target], kind)
-        for source, target, kind in graph.numbered
-        if source in new and target in new
-    )
-    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links)), reasons
 
 
 def _begun_with(run_folder: Path, settings: dict[str, Any]) -> dict[str, Any]:

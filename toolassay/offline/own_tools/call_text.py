@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from toolassay.english.plurals import is_plural, plural, singular
-from toolassay.english.verb_forms import base_of, can_be, gerund
-from toolassay.english.vocabulary import items, words
+from toolassay.english.verb_forms import base_of, can_be, gerund, participle
+from toolassay.english.vocabulary import items, pairs, words
 from toolassay.offline.fed_arguments import FedArgument
 from toolassay.offline.own_tools.purpose import Purpose
 from toolassay.offline.own_tools.slots import NAMING_WORDS, PREPOSITIONS, Slot, name_words
@@ -41,6 +41,17 @@ _ADVERBIAL = {
 }
 _PAIRS = [pair.split() for pair in items("pairs of names")]
 _WHEN = frozenset({"date", "moment", "time"})
+# "due_before" ends with one, and so does "sample_taken_at"; "sort_of" does not.
+_TRAILING = frozenset(["by", "to", "from", "at", "on", "in", "until", "since", "before", "after", "within"])
+_WITHOUT_OBJECT = words("verbs without object")
+# What a value is called whose name is a preposition: "the start" for "from".
+_NOUNS_OF_PREPOSITIONS = {
+    **dict.fromkeys(("city", "country", "place"), pairs("prepositions of places")),
+    **dict.fromkeys(("person", "email", "phone"), pairs("prepositions of people")),
+}
+_NOUNS_OF_OTHERS = pairs("names of prepositions")
+# "a prescription with one or more lines": the number follows from the values.
+_ANY_NUMBER = re.compile(r"\b(?:one|a) or (?:more|several|multiple) ")
 _MEASURES = frozenset({"money", "number"})
 _NAMED = words("named by value")
 _LISTING = frozenset({"list", "search", "find", "show", "get", "look"})
@@ -61,11 +72,21 @@ class Source(NamedTuple):
         purpose: What its tool does.
         number: Its place in the plan, from 0.
         is_previous: Whether it is the call before this one.
+        others: What the other earlier calls do.
     """
 
     purpose: Purpose
     number: int
     is_previous: bool
+    others: tuple[str, ...] = ()
+
+    def alone_has(self, noun: str) -> bool:
+        """Whether no other earlier call is about such a thing, so that "the order" is clear."""
+        last = noun.split()[-1].lower()
+        forms = {last, plural(last)}
+        return last not in _COLLECTIONS and not any(
+            forms & set(re.findall(r"[\w'-]+", other.lower())) for other in self.others
+        )
 
 
 @dataclass
@@ -118,6 +139,7 @@ class _CallWriter:
 
     def _count_items(self, groups: Sequence[tuple[Part, ...]]) -> None:
         """Say how many things there are: "create multiple entities" with one item is "create an entity"."""
+        self.text = _ANY_NUMBER.sub("", self.text)
         for name in dict.fromkeys(group[0] for group in groups if len(group) == 2):
             number = len({group for group in groups if group[0] == name})
             place = _noun_phrase(name_words(str(name)) or ("item",), self.text)
@@ -159,8 +181,10 @@ class _CallWriter:
 
     def _names_a_noun(self, slot: Slot) -> bool:
         """Put the value behind the noun that it names: "a booking" becomes "booking BK-2041"."""
-        if not self.purpose.is_certain or slot.kind in ("text", "choice", "flag", "query"):
+        if not self.purpose.is_certain or slot.kind in ("text", "flag", "query"):
             return False
+        if slot.kind == "choice":
+            return self._names_a_means(slot)
         makes = self.purpose.verb in _MAKING
         place = None
         if self._owns_a_noun(slot):
@@ -196,6 +220,15 @@ class _CallWriter:
         self.text = f"{self.text[: place.start]}{mention}{self.text[place.end :]}"
         return True
 
+    def _names_a_means(self, slot: Slot) -> bool:
+        """Put a choice where the action speaks of it: "with a carrier" becomes "with the carrier 'DHL'"."""
+        place = _noun_phrase(slot.words, self.text)
+        if place is None or slot.count > 1 or not re.search(r"\b(?:with|by|via) $", self.text[: place.start]):
+            return False
+        mention = f"the {place.noun} {slot.mention}"
+        self.text = f"{self.text[: place.start]}{mention}{self.text[place.end :]}"
+        return True
+
     def _owns_a_noun(self, slot: Slot) -> bool:
         """State the owner: "the artist's tracks" and "the artist tracks" are "the tracks of the artist …"."""
         owned = _OWNED.match(self.text)
@@ -225,14 +258,20 @@ class _CallWriter:
         """The thing that an earlier call gives: "that invoice", "the first movie found"."""
         assert slot.fed is not None
         source = self.source_of(slot.fed)
-        found = " found" if source.purpose.verb in _FINDING else ""
+        verb, is_whole = source.purpose.verb, not slot.fed.path
+        is_found = verb in _FINDING or (is_whole and verb in _LISTING and is_plural(source.purpose.head))
+        found = " found" if is_found else ""
         if EACH in slot.fed.path:
             text = f"all of the {plural(noun)}{found}"
         elif any(isinstance(part, int) for part in slot.fed.path):
             text = f"the first {noun}{found}"
         else:
-            text = f"{'that' if source.is_previous else 'the'} {noun}"
-        return text if source.is_previous else f"{text} from the {_ordinal(source.number)} step"
+            text = (
+                f"{'that' if source.is_previous and not found else 'the'} {noun}{found if is_whole else ''}"
+            )
+        if source.is_previous or source.alone_has(noun):
+            return text
+        return f"{text} from the {_ordinal(source.number)} step"
 
     def _origin(self, fed: FedArgument) -> str:
         """The result that an argument comes from: "that invoice", "the first result"."""
@@ -266,8 +305,16 @@ class _CallWriter:
         name = slot.name
         if slot.kind == "flag":
             return _flag(slot)
-        if words[-1] in ("by", "to", "from", "at", "on", "in", "until", "since") and len(words) > 1:
-            return " ".join([_ADVERBIAL.get(words[0], words[0]), *words[1:], mention])
+        if words[-1] in _TRAILING and len(words) > 1:
+            if len(words) > 2 and _is_participle(words[-2]):
+                return None  # "sample taken at"
+            if words[0] in _WITHOUT_OBJECT:
+                return " ".join(["that", *words, mention])
+            first = words[0]
+            if len(words) == 2 and words[1] in ("to", "by", "at") and base_of(first)[1] == "base":
+                # "send_to" is "sent to"; a start and an end are nouns.
+                first = first if first in ("start", "end") else participle(first)
+            return " ".join([_ADVERBIAL.get(words[0], first), *words[1:], mention])
         if (
             words[0] in PREPOSITIONS
             and (len(words) == 1 or slot.kind in _WHEN)
@@ -278,6 +325,8 @@ class _CallWriter:
             name in ("query", "search query", "keyword", "keywords", "search term", "search")
             and slot.count == 1
         ):
+            if self.text.endswith((" up", " out")):
+                return mention  # "look up 'Vienna'"
             return (
                 f"for {mention}"
                 if verb in _FINDING and not re.search(r"\bfor\b", whole)
@@ -340,6 +389,10 @@ class _CallWriter:
         last = words[-1].lower()
         if slot.count > 1:
             return None
+        if last in _UNITS and len(words) > 2 and words[-2] in _TRAILING:
+            return " ".join([*words[:-1], mention, words[-1]])  # "due_within_days"
+        if last in _UNITS and len(words) == 1:
+            return f"{'for' if last in _AROUND else 'with a value of'} {mention} {last}"
         if last in _UNITS and len(words) > 1:
             return f"with {with_article(' '.join(words[:-1]))} of {mention} {words[-1]}"
         if (
@@ -368,8 +421,9 @@ class _CallWriter:
         whole = " ".join([self.text, *self.tail])
         words = len(whole.split()) + sum(len(slot.mention.split()) + 3 for slot in own)
         if len(own) + len(parts) <= 2 and words <= _MOST_WORDS:
-            parts = [_described(slot) for slot in own] + parts
-            own = []
+            told = [slot for slot in own if slot.words[-1] in _TRAILING and len(slot.words) > 1]
+            parts = [_described(slot) for slot in own if slot not in told] + parts
+            own = told
         if parts:
             self.tail.append(f"{'using' if re.search(r' with ', whole) else 'with'} {joined(parts)}")
         return _sentences([_clause(slot) for slot in own])
@@ -460,14 +514,48 @@ def _flag(slot: Slot) -> str:
 def _described(slot: Slot) -> str:
     """A value as part of a list behind "with": "the priority 'high'", "a limit of 10"."""
     if slot.kind in ("integer", "number", "money") and slot.count == 1 and not set(slot.words) & _NUMBERED:
-        return f"{with_article(slot.name)} of {slot.mention}"
-    return f"the {slot.name} {slot.mention}"
+        return f"{with_article(_noun(slot))} of {slot.mention}"
+    return f"the {_noun(slot)} {slot.mention}"
+
+
+def _noun(slot: Slot) -> str:
+    """The name of a slot as a noun phrase, in the plural for several values."""
+    *before, last = slot.words
+    if not before and last in PREPOSITIONS:
+        return _NOUNS_OF_PREPOSITIONS.get(slot.kind, {}).get(last, _NOUNS_OF_OTHERS.get(last, "value"))
+    if slot.count > 1 and not is_plural(last):
+        return " ".join([*before, plural(last)])
+    return slot.name
+
+
+def _is_participle(word: str) -> bool:
+    """Whether a word is only a form of a verb, and no base form: "taken"."""
+    return can_be(word.lower()) == {"VERB"} and base_of(word.lower())[0] is None
 
 
 def _clause(slot: Slot) -> str:
-    name = slot.name
-    verb = "are" if slot.is_plural else "is"
-    return f"the {name} {verb} {slot.mention}"
+    if slot.words[-1] in _TRAILING and len(slot.words) > 2 and _is_participle(slot.words[-2]):
+        *before, participle, joint = slot.words  # "the sample was taken at 10:30"
+        was = "were" if is_plural(before[-1]) else "was"
+        return f"the {' '.join(before)} {was} {participle} {joint} {slot.mention}"
+    return f"the {_noun(slot)} {'are' if slot.is_plural or slot.count > 1 else 'is'} {slot.mention}"
+
+
+def _part(slot: Slot) -> str:
+    """A value of an object: "the item 'Tea'", "a dose of 7.5 mg", "3 times per day"."""
+    *before, last = slot.words
+    if slot.count == 1 and slot.kind in ("integer", "number"):
+        if last.lower() in _UNITS:
+            return f"{with_article(' '.join(before))} of {slot.mention} {last}" if before else _counted(slot)
+        if is_plural(slot.words[0]) and slot.kind == "integer":
+            return _counted(slot)
+    return f"the {_noun(slot)} {slot.mention}"
+
+
+def _counted(slot: Slot) -> str:
+    """A number of things: "5 days", "1 time per day"."""
+    first = singular(slot.words[0]) if slot.mention == "1" else slot.words[0]
+    return " ".join([slot.mention, first, *slot.words[1:]])
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:
@@ -496,7 +584,7 @@ def _item_sentences(slots: Sequence[Slot], origin: Callable[[FedArgument], str])
         ways = [slot for slot in members if slot.name in ("from", "to") and slot.fed is None]
         way = f" goes {' '.join(f'{slot.name} {slot.mention}' for slot in ways)}" if ways else ""
         parts = [
-            f"the {slot.name} {slot.mention}" if slot.fed is None else _from([slot], origin(slot.fed))
+            _part(slot) if slot.fed is None else _from([slot], origin(slot.fed))
             for slot in members
             if slot not in ways
         ]

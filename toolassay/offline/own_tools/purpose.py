@@ -87,7 +87,7 @@ _CUTS = re.compile(
             r"given(?: (?:the|an?|its|their))?",
             r"(?:from|with|by|and|for|in) (?:an? |the )?optional",
             r"and (?:then )?(?:returns?|responds?|outputs?|gets?|receives?)",
-            r"and \w+s (?:the|an?|its|it|them|all|your|any)",
+            r"and \w+s (?:(?:out|up|off|down|in|back) )?(?:the|an?|its|it|them|all|your|any)",
             rf"by (?:its |their |the |an? )?(?:\w+ ){{0,3}}{_KEYS}(?! of)",
             r"by (?:its|their|specifying|providing|passing|supplying|giving|setting)",
             r"(?:in|as|to) (?:the )?(?:json|xml|csv|html|yaml|rdf)(?: format)?",
@@ -219,6 +219,31 @@ def purpose_of(tool: Tool) -> Purpose:
     return _neutral(names[-1])
 
 
+def unclear(tool: Tool) -> str:
+    """Why no request can say what the tool does; empty if one can.
+
+    >>> unclear(Tool("rec", "")), unclear(Tool("harbourLedger", ""))
+    ("its description has no sentence that says what it does, and 'rec' is no noun", '')
+    """
+    purpose = purpose_of(tool)
+    if purpose.is_certain or purpose.object == "this task":
+        return ""
+    name = purpose.object.removeprefix("the ")
+    row = name.lower().split()
+    is_phrase = (
+        len(row) <= _MOST_OF_A_NAME
+        and "NOUN" in can_be(row[-1])
+        and not (len(row) > 1 and is_common_verb(row[0]))
+        and all(can_be(word) & {"NOUN", "ADJ"} for word in row)
+    )
+    if is_phrase:
+        return ""
+    return f"its description has no sentence that says what it does, and '{name}' is no noun"
+
+
+_MOST_OF_A_NAME = 4  # words of a compound that one can still read
+
+
 def _common_words(tool: Tool) -> frozenset[str]:
     """Words in the names of a tool and its parameters: "Playlist" is no name beside a `playlist_id`."""
     names = " ".join([tool.id, *(parameter.name for parameter in tool.parameters[:20])])
@@ -319,6 +344,9 @@ def _built(verb: str, rest: str) -> Purpose | None:
         and (first.lower() not in ("in", "on") or verb in _IN_ON_VERBS)
     ):
         particle, rest = first.lower(), others
+    behind = _PARTICLE_BEHIND.match(rest) if not particle and verb in _IN_ON_VERBS else None
+    if behind is not None:
+        particle, rest = behind["particle"].lower(), behind["object"]
     rest = _shortened(rest)
     if not rest:
         return Purpose(verb, particle) if particle else None
@@ -343,6 +371,11 @@ def _built(verb: str, rest: str) -> Purpose | None:
     return None if phrase is None else Purpose(verb, particle, *_split(_agreeing(phrase)))
 
 
+# "Check a guest in and cut the keys", "Sign the user out"; not "take a show off the grid".
+_PARTICLE_BEHIND = re.compile(
+    r"(?P<object>(?:(?:the|an?|my) )?[\w-]+(?: [\w-]+)?) (?P<particle>in|out|on|off|up|down)(?: and .*)?$",
+    re.I,
+)
 # "or overwrite the file", "or completely overwrite a file"; not "or a file".
 _SECOND_ACTION = re.compile(
     r"\s(?:or|and) (?:\w+ly )?(\w+) (?:the|an?|its|it|them|all|any|existing|new)\b.*$"

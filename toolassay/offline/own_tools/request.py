@@ -137,7 +137,12 @@ class _Writer:
 
     def _call(self, number: int) -> CallText:
         def source_of(fed: FedArgument) -> Source:
-            return Source(self.purposes[fed.source], fed.source, fed.source == number - 1)
+            others = tuple(
+                purpose.imperative
+                for place, purpose in enumerate(self.purposes[:number])
+                if place != fed.source
+            )
+            return Source(self.purposes[fed.source], fed.source, fed.source == number - 1, others)
 
         slots = slots_of(self.drawn[number].stated, self.fed[number], self.quote)
         return call_text(self.purposes[number], slots, source_of)

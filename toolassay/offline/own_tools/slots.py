@@ -16,6 +16,8 @@ from toolassay.output_paths import EACH, Part
 _SHORT_FORMS = pairs("short forms")
 # What names a thing without being it: "movie_id" names a movie.
 NAMING_WORDS = words("naming words")
+# Kinds of names: "owner_full_name" names an owner, "full_name" no full.
+_KINDS_OF_NAMES = words("kinds of names")
 # Prepositions that end a name ("sort_by") or are one ("from").
 PREPOSITIONS = words("prepositions")
 _UNQUOTED = words("unquoted kinds")
@@ -52,6 +54,8 @@ class Slot:
         """The thing that it names: `("movie",)` for "movie ID"; empty for a bare "ID" or "name"."""
         words = self.words
         while words and words[-1] in NAMING_WORDS:
+            words = words[:-1]
+        if words != self.words and words and words[-1] in _KINDS_OF_NAMES:
             words = words[:-1]
         return words
 
@@ -144,7 +148,8 @@ def _words_of(place: tuple[Part, ...]) -> tuple[str, ...]:
     own = names[-1]
     if len(names) > 1:
         outer = tuple(singular(word) for word in names[-2])
-        if len(own) == 1 and not set(outer) & set(own) and not set(outer) & _HOLDERS:
+        is_bare = len(own) == 1 or (len(own) == 2 and own[0] in _KINDS_OF_NAMES and own[1] in NAMING_WORDS)
+        if is_bare and not set(outer) & set(own) and not set(outer) & _HOLDERS:
             own = (*outer, *own)
     return own
 
@@ -154,7 +159,8 @@ _HOLDERS = words("holders")
 
 
 def _quoted(one: StatedValue, quote: str) -> str:
-    is_plain = one.kind in _UNQUOTED or (
+    # "stamps_com" is quoted, or it reads like the name of a parameter.
+    is_plain = (one.kind in _UNQUOTED and not re.fullmatch(r"[a-z\d]+(?:_[a-z\d]+)+", one.text)) or (
         one.kind in ("choice", "language", "word") and re.fullmatch(r"[A-Z\d][A-Z\d_-]*", one.text)
     )
     if is_plain:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.own_tools.arguments import unfillable
+from toolassay.offline.own_tools.purpose import unclear
 from toolassay.offline.own_tools.request import write_own_instruction
 from toolassay.offline.tool_names import ToolNames
 from toolassay.offline.writer.clauses import (
@@ -204,7 +205,8 @@ def needs_model(library: ToolLibrary, dependency_type: DependencyType) -> dict[s
     if dependency_type == "resource":
         return {}
     own = [tool for tool in library if written_phrases(tool, dependency_type) is None]
-    return unfillable(ToolLibrary(own)) if own else {}
+    said = {tool.id: problem for tool in own if (problem := unclear(tool))}
+    return said | (unfillable(ToolLibrary(own)) if own else {})
 
 
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
