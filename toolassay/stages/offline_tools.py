@@ -1,0 +1,78 @@
+"""Which tools the offline writer can write about, and which need a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+
+from toolassay.errors import UsageError
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import ListedLinks, NumberedLink
+from toolassay.screen import WARNING
+from toolassay.tools import ToolLibrary
+
+_MOST_NAMED = 8  # tools in a warning
+
+
+def left_to_a_model(graph: ToolGraph) -> dict[str, str]:
+    """The tools that the offline writer cannot write sound requests about, and why.
+
+    Their arguments cannot be filled, or what they do cannot be said: no sentence of the description says it,
+    or the gate "language" would hold back every request that repeats it.
+    """
+    from toolassay.gates.language.language_gate import language_findings
+    from toolassay.offline.own_tools.purpose import purpose_of
+    from toolassay.offline.writer.instruction import is_known, needs_model
+
+    library = graph.library
+    if graph.dependency_type == "resource" or is_known(library, graph.dependency_type):
+        return {}
+    problems = needs_model(library, graph.dependency_type)
+    for tool in library:
+        findings = language_findings(f"Please {purpose_of(tool).imperative}.")
+        if findings and tool.id not in problems:
+            problems[tool.id] = f"its description is not sound English: {findings[0].reason}"
+    return problems
+
+
+def fillable(graph: ToolGraph, say: Callable[[str], None]) -> tuple[ToolGraph, Mapping[str, str]]:
+    """The graph without the tools that the offline writer cannot write about, and these with the reasons.
+
+    A warning names them.
+
+    Raises:
+        UsageError: No tool is left, or the library is not in English.
+    """
+    from toolassay.offline.own_tools.setting import is_english
+    from toolassay.offline.writer.instruction import is_known
+
+    if not is_known(graph.library, graph.dependency_type) and not is_english(graph.library):
+        raise UsageError(
+            "the offline writer writes English; the descriptions of these tools are in another language",
+            fix="name a model: --llm MODEL (pipeline: --generator MODEL)",
+        )
+    problems = left_to_a_model(graph)
+    if not problems:
+        return graph, {}
+    named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))
+    more = f"; {len(problems) - _MOST_NAMED:,} more" if len(problems) > _MOST_NAMED else ""
+    if len(problems) == len(graph):
+        raise UsageError(
+            f"the offline writer cannot write about any tool: {named}{more}", fix="name a model: --llm MODEL"
+        )
+    say(f"{WARNING}left out, the offline writer cannot write about (needs --llm MODEL): {named}{more}")
+    kept = [number for number, tool in enumerate(graph.library) if tool.id not in problems]
+    library = ToolLibrary([graph.library.tools[number] for number in kept])
+    reasons = {name: f"{reason} (needs --llm MODEL)" for name, reason in problems.items()}
+    if graph.is_implied:
+        return ToolGraph.build(library, graph.dependency_type), reasons
+    if graph.dependency_type == "schema":
+        known = (link for link in graph.dependencies() if link.source in library and link.target in library)
+        return ToolGraph.of_dependencies(library, known), reasons
+    new = {number: place for place, number in enumerate(kept)}
+    links = (
+        NumberedLink(new[source], new[target], kind)
+        for source, target, kind in graph.numbered
+        if source in new and target in new
+    )
+    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links)), reasons
