@@ -221,10 +221,10 @@ def test_published_libraries_without_types(name: str, reference: Path) -> None:
     samples = list(samples_of(graph, 1000, seed=0))
     replies = [write_instruction(s, graph.library, graph.dependency_type) for s in samples]
     variety = measure(replies, graph.library)
-    assert variety.sentences >= 900
-    assert variety.skeletons >= 900
-    assert variety.opening <= 0.04
-    assert variety.overlap < 0.8
+    assert variety.sentences >= 700
+    assert variety.skeletons >= 950
+    assert variety.opening <= 0.05
+    assert variety.different >= 990
     assert all(names_in(reply["user_request"], graph.library) == [] for reply in replies)
 
 

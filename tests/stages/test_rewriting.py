@@ -113,18 +113,22 @@ def test_without_rewriting_every_sample_is_asked_once(tmp_path: Path) -> None:
     assert set(requests_of(folder)) == {BROKEN}
 
 
+class BrokenError(Exception):
+    """A fault that no run expects."""
+
+
 class Stopping(Improving):
-    """Is interrupted at its fourth request."""
+    """Breaks at its fourth request."""
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         if len(self.asked) == 3:
-            raise KeyboardInterrupt
+            raise BrokenError
         return await super().complete(request)
 
 
 def test_an_interrupted_sample_goes_on_with_its_next_rewrite(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(BrokenError):
         run(folder, Stopping(broken), number_of_samples=2, multiworker=1)
     again = Improving(broken)
     assert run(folder, again, number_of_samples=2, multiworker=1)

@@ -10,6 +10,7 @@ from toolassay.english.vocabulary import words
 _SINGULAR = words("singular in s")
 # Nouns without a plural: "the information", never "the informations".
 _UNCOUNTED = words("uncounted")
+_KNOWN_AS_VERBS = words("plurals that the lexicon knows as verbs")
 
 
 def _last(phrase: str) -> str:
@@ -21,6 +22,8 @@ def _singular_of(word: str) -> str:
     """The singular of a plural noun in lower case; empty if it is no plural."""
     if word == "people":  # "peoples" to the lexicon
         return "person"
+    if word in _KNOWN_AS_VERBS:
+        return word[:-1]
     from lemminflect import getAllLemmas, getInflection  # takes half a second
 
     for lemma in getAllLemmas(word, upos="NOUN").get("NOUN", ()):

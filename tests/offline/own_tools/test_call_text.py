@@ -191,7 +191,7 @@ def test_more_than_a_sentence_holds_follows_in_sentences() -> None:
             Purpose("get", "", "the details of a movie"),
             FedArgument(("movie_id",), 1, "<node-1>.id", ("id",)),
             CREATE,
-            "get the details of the movie from the second step",
+            "get the details of the movie",
         ),
         (
             Purpose("delete", "", "an item"),
@@ -217,3 +217,86 @@ def test_a_fed_argument_is_a_mention_of_what_an_earlier_step_gives(
     purpose: Purpose, fed: FedArgument, source: Purpose, action: str
 ) -> None:
     assert written(purpose, fed=(fed,), source=source).action == action
+
+
+@pytest.mark.parametrize(
+    ("others", "action"),
+    [
+        (("list animals",), "get the details of the movie"),
+        (("delete a movie",), "get the details of the movie from the second step"),
+        (("search for movies",), "get the details of the movie from the second step"),
+    ],
+)
+def test_the_step_is_named_where_another_step_has_such_a_thing(others: tuple[str, ...], action: str) -> None:
+    fed = FedArgument(("movie_id",), 1, "<node-1>.id", ("id",))
+    slots = slots_of([], (fed,), "'")
+    purpose = Purpose("get", "", "the details of a movie")
+    found = call_text(
+        purpose, slots, lambda one: Source(CREATE, one.source, is_previous=False, others=others)
+    )
+    assert found.action == action
+
+
+def test_a_list_that_an_earlier_step_gives_is_something_found() -> None:
+    fed = FedArgument(("order_number",), 0, "<node-0>", ())
+    found = written(Purpose("cancel", "", "an order"), fed=(fed,), source=Purpose("list", "", "open orders"))
+    assert found.action == "cancel the order found"
+
+
+def test_two_parts_of_one_thing_name_it_once() -> None:
+    code = FedArgument(("repo_id",), 0, "<node-0>[0].id", (0, "id"))
+    name = FedArgument(("repo_name",), 0, "<node-0>[0].name", (0, "name"))
+    found = written(
+        Purpose("star", "", "a repository"),
+        fed=(code, name),
+        source=Purpose("search", "", "for repositories"),
+    )
+    assert found.action.count("the first repository found") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind", "action"),
+    [
+        ("due_before", "2026-05-14", "moment", "list orders due before 2026-05-14"),
+        ("due_within_days", 3, "integer", "list orders due within 3 days"),
+        ("happened_at", "2026-05-14", "moment", "list orders that happened at 2026-05-14"),
+        ("send_to", "a@b.org", "email", "list orders sent to a@b.org"),
+        ("kg", 2.5, "number", "list orders with a value of 2.5 kg"),
+        ("from", "Ada", "person", "list orders from Ada"),
+        ("from_bin", "C-9", "text", "list orders with the source bin 'C-9'"),
+        ("for_name", "Ada", "text", "list orders with the name 'Ada'"),
+    ],
+)
+def test_names_that_hold_prepositions_and_units(name: str, value: Any, kind: Kind, action: str) -> None:
+    assert written(Purpose("list", "", "orders"), (name, value, kind)).action == action
+
+
+def test_what_was_done_to_a_thing_is_a_sentence() -> None:
+    found = written(Purpose("order", "", "a test"), ("sample_taken_at", "2026-05-14T10:00:00Z", "moment"))
+    assert (found.action, found.details) == (
+        "order a test",
+        ["The sample was taken at 2026-05-14T10:00:00Z."],
+    )
+
+
+def test_items_have_measures_and_numbers_of_things() -> None:
+    found = written(
+        Purpose("write", "", "a prescription", "with one or more lines"),
+        ("lines.0.drug", "meloxicam", "choice"),
+        ("lines.0.dose_mg", 7.5, "number"),
+        ("lines.0.times_per_day", 3, "integer"),
+    )
+    assert found.action == "write a prescription with a line"
+    assert found.details == ["The line has the drug 'meloxicam', a dose of 7.5 mg and 3 times per day."]
+
+
+def test_several_values_have_a_name_in_the_plural() -> None:
+    found = written(
+        Purpose("list", "", "orders"), ("priority.0", "vip", "choice"), ("priority.1", "low", "choice")
+    )
+    assert found.action == "list orders with the priorities 'vip' and 'low'"
+
+
+def test_a_means_has_its_choice() -> None:
+    found = written(Purpose("create", "", "a shipment", "with a carrier"), ("carrier", "norlog", "choice"))
+    assert found.action == "create a shipment with the carrier 'norlog'"

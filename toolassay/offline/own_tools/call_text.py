@@ -50,6 +50,7 @@ _NOUNS_OF_PREPOSITIONS = {
     **dict.fromkeys(("person", "email", "phone"), pairs("prepositions of people")),
 }
 _NOUNS_OF_OTHERS = pairs("names of prepositions")
+_ENDS_OF_A_WAY = {"from": "source", "to": "target"}
 # "a prescription with one or more lines": the number follows from the values.
 _ANY_NUMBER = re.compile(r"\b(?:one|a) or (?:more|several|multiple) ")
 _MEASURES = frozenset({"money", "number"})
@@ -123,6 +124,7 @@ class _CallWriter:
         self.source_of = source_of
         self.text = purpose.imperative
         self.tail: list[str] = []
+        self.named: dict[str, str] = {}  # things in the text that have their values
         self.about: dict[str, list[str]] = {}  # things behind "for", "to" and "from"
 
     def write(self, slots: Sequence[Slot]) -> CallText:
@@ -198,6 +200,8 @@ class _CallWriter:
             place = next(filter(None, (_noun_phrase((name,), self.text) for name in names)), None)
         elif slot.fed or slot.kind in _NAMED or slot.kind in _WHEN | _MEASURES:
             place = _noun_phrase(slot.words, self.text)
+        if place is not None and slot.fed and slot.count == 1 and not slot.thing and is_plural(place.noun):
+            return False  # "the changes made" is not what a path names
         if place is None or (makes and place.noun.split()[-1] == self.purpose.head):
             return False
         if (
@@ -217,6 +221,9 @@ class _CallWriter:
                 mention = slot.mention
             if slot.kind in _MEASURES and not is_bare:
                 mention = slot.mention if " " in slot.mention else f"the {noun} {slot.mention}"
+        if (head := noun.split()[-1]) in self.named:
+            return self.named[head] == mention
+        self.named[head] = mention
         self.text = f"{self.text[: place.start]}{mention}{self.text[place.end :]}"
         return True
 
@@ -251,13 +258,17 @@ class _CallWriter:
         """The nouns that a bare "id", "name" or "path" may name, the likeliest first."""
         if slot.kind == "path":
             last = slot.mention.strip("'\"").rsplit("/", 1)[-1]
-            return ["file", "document"] if "." in last else ["directory", "folder", "file"]
-        return self.purpose.object.rsplit(" of ", 1)[-1].split()[-1:]
+            if "." in last:
+                return ["file", "document"]
+            return ["directory", "folder", *(["file"] if re.search(r"\bfile\b", self.text) else [])]
+        words = self.purpose.object.rsplit(" of ", 1)[-1].split()
+        return [word for word in words[-1:] if not _is_participle(word)]  # "the changes made"
 
     def _fed_noun(self, noun: str, slot: Slot) -> str:
         """The thing that an earlier call gives: "that invoice", "the first movie found"."""
         assert slot.fed is not None
         source = self.source_of(slot.fed)
+        noun = noun.removeprefix("first ")
         verb, is_whole = source.purpose.verb, not slot.fed.path
         is_found = verb in _FINDING or (is_whole and verb in _LISTING and is_plural(source.purpose.head))
         found = " found" if is_found else ""
@@ -296,7 +307,9 @@ class _CallWriter:
         thing = slot.thing if slot.is_name else ()
         if not thing:
             return False
-        self.about.setdefault(self._joint, []).append(self._fed_noun(singular(" ".join(thing)), slot))
+        mention = self._fed_noun(singular(" ".join(thing)), slot)
+        if mention not in self.named.values():  # the owner and the name of "the first repository"
+            self.about.setdefault(self._joint, []).append(mention)
         return True
 
     def _placed(self, slot: Slot) -> str | None:
@@ -341,7 +354,12 @@ class _CallWriter:
             and name in ("path", "directory", "folder", "directory path")
         ):
             return f"{'in' if verb in _LISTING and ' in ' not in whole else 'at'} {mention}"
-        if slot.kind == "code" and len(words) == 1 and words[0] not in NAMING_WORDS and slot.count == 1:
+        if (
+            slot.kind == "code"
+            and len(words) == 1
+            and words[0] not in NAMING_WORDS | PREPOSITIONS
+            and slot.count == 1
+        ):
             self.about.setdefault(self._joint, []).append(f"{words[0]} {mention}")
             return ""
         if slot.kind == "date" and name in ("date", "day") and " on " not in whole:
@@ -523,9 +541,13 @@ def _noun(slot: Slot) -> str:
     *before, last = slot.words
     if not before and last in PREPOSITIONS:
         return _NOUNS_OF_PREPOSITIONS.get(slot.kind, {}).get(last, _NOUNS_OF_OTHERS.get(last, "value"))
-    if slot.count > 1 and not is_plural(last):
-        return " ".join([*before, plural(last)])
-    return slot.name
+    if before and before[0] in _ENDS_OF_A_WAY and slot.kind not in _WHEN:  # "from_bin"
+        before[0] = _ENDS_OF_A_WAY[before[0]]
+    elif before and before[0] in PREPOSITIONS:  # "for_name"
+        before = before[1:]
+    if slot.count > 1 and not is_plural(last) and not last.endswith("s"):
+        last = plural(last)
+    return " ".join([*before, last])
 
 
 def _is_participle(word: str) -> bool:
@@ -579,6 +601,8 @@ def _item_sentences(slots: Sequence[Slot], origin: Callable[[FedArgument], str])
     for group, members in groups.items():
         names = [part for part in group if isinstance(part, str)]
         noun = singular(" ".join(name_words(names[-1]) or ("item",))) if names else "item"
+        if base_of(noun)[1] == "third":  # "edits", which the lexicon knows as a verb alone
+            noun = base_of(noun)[0] or noun
         index = group[-1]
         which = f"{_ordinal(index)} {noun}" if isinstance(index, int) and sizes[group[:-1]] > 1 else noun
         ways = [slot for slot in members if slot.name in ("from", "to") and slot.fed is None]

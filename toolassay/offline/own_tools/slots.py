@@ -57,7 +57,7 @@ class Slot:
             words = words[:-1]
         if words != self.words and words and words[-1] in _KINDS_OF_NAMES:
             words = words[:-1]
-        return words
+        return () if set(words) <= PREPOSITIONS else words  # "for_name"
 
     @property
     def is_name(self) -> bool:
