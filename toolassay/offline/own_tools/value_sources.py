@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import ArgumentValidator
+from toolassay.english.vocabulary import items
 from toolassay.offline.own_tools.described_values import Described, described
 from toolassay.offline.own_tools.pattern_texts import PatternError, is_usable, matching_text
 from toolassay.offline.own_tools.value_makers import (
@@ -613,56 +614,13 @@ def _within(kind: NumberKind, low: float | None, high: float | None) -> NumberKi
 
 _OF_FOLDERS = frozenset({"directory", "directories", "folder", "folders", "dir", "tree"})
 # Kinds of things that have both a name and a number.
-_THINGS = frozenset(
-    {
-        "",
-        "project",
-        "product",
-        "event",
-        "venue",
-        "company",
-        "note",
-        "comment",
-        "message",
-        "file name",
-        "person",
-    }
-    | {
-        "document path",
-        "image path",
-        "video path",
-        "audio path",
-        "dish",
-        "passage",
-        "team",
-        "question",
-        "reason",
-    }
-)
+_THINGS = frozenset(items("kinds of things"))
 # "The ID of the file", "its identifier"; not "idea".
 _SAYS_ID = re.compile(r"\b(?:ID|Id|id|GID|identifier|Identifier)s?\b")
 # "recipient email addresses", not "emailed".
 _SAYS_EMAIL = re.compile(r"\be-?mail address", re.IGNORECASE)
 # Kinds of values that a part of the path of a URL has as they are, without a number.
-_OF_PATHS = frozenset(
-    {
-        "email",
-        "username",
-        "url",
-        "ip",
-        "domain",
-        "country",
-        "country code",
-        "country code 3",
-        "city",
-        "region",
-    }
-    | {"timezone", "currency", "language", "language code", "locale", "coordinates", "latitude", "longitude"}
-    | {"date", "date time", "year month", "month name", "year text", "weekday", "sha", "branch", "repository"}
-    | {"package", "version tag", "path", "file name", "ticker", "coin", "genre", "category", "tag", "query"}
-    | {"name", "title", "airport", "airline", "flight", "isbn", "uuid", "code", "postal code", "status"}
-    | {"type word", "thing type", "media type", "color scheme"}
-)
+_OF_PATHS = frozenset(items("kinds in paths of URLs"))
 # The weakest evidence, which is no better than a value that another call has, too.
 _WEAK = frozenset({"pattern", "default", "type", "bounds"})
 # Kinds of which the values of one call belong together.
