@@ -85,6 +85,6 @@ def test_the_main_job_runs_from_the_checkout(root: Path, readme: str, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert "offline" in done.stdout
     named = re.findall(r"^.{28} (demo/\S+)$", done.stdout, re.MULTILINE)
-    assert len(named) == 5
+    assert len(named) == 6
     assert all((tmp_path / path).exists() for path in named)
     assert (tmp_path / "demo" / "graph_desc.html").stat().st_size > 10_000

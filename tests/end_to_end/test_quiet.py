@@ -106,9 +106,12 @@ def test_samples_that_cannot_be_formatted_are_warned_of(tmp_path: Path, capsys: 
     first, *others = lines_of(folder / "data_raw.json")
     first["result"] = {"user_request": "x"}
     write_lines(folder / "data_raw.json", [first, *others])
-    done = inside(capsys, "format", "-q", "--data_dir", folder)
+    refused = inside(capsys, "format", "-q", "--data_dir", folder)
+    assert refused.code == 2
+    assert "holds the released set" in refused.err
+    done = inside(capsys, "format", "-q", "--data_dir", folder, "--force")
     assert done.code == 0
-    assert done.err.startswith("warning: 1 refused, with reasons in ")
+    assert "warning: 1 refused, with reasons in " in done.err
     assert "1 x " in done.err
 
 

@@ -138,6 +138,12 @@ def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool
         return []
     if folder.data.exists() and folder.benchmark.get(FINGERPRINT) == sha256_of(folder.data):
         return present if folder.benchmark.get("dependency_type") not in (None, dependency_type) else []
+    if not force and "checked" in folder.benchmark:
+        raise UsageError(
+            "holds the released set, only what passed the gates",
+            file=present[0],
+            fix="format and check again with 'toolassay release', or use --force (keeps a dated copy)",
+        )
     if not force:
         raise UsageError(
             "was not written by this command from this folder's data_raw.json, or was changed since",

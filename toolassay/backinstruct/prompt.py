@@ -106,8 +106,10 @@ def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str,
         tool: The tool; none without an `input_schema` has notes.
         values: Real values by parameter.
 
-    >>> schema = {"properties": {"day": {"description": "Day of the visit.", "examples": ["2031-04-02"]}}}
-    >>> argument_notes(Tool("visit", input_schema=schema), {})
+    >>> day = {"description": "Day of the visit.", "examples": ["2031-04-02"]}
+    >>> schema = {"type": "object", "properties": {"day": day}}
+    >>> library = ToolLibrary.from_json({"nodes": [{"id": "visit", "desc": "", "input_schema": schema}]})
+    >>> argument_notes(library["visit"], {})
     {'day': "Day of the visit; e.g. '2031-04-02'"}
     """
     if tool.input_schema is None:

@@ -265,6 +265,7 @@ def test_two_parts_of_one_thing_name_it_once() -> None:
         ("from", "Ada", "person", "list orders from Ada"),
         ("from_bin", "C-9", "text", "list orders with the source bin 'C-9'"),
         ("for_name", "Ada", "text", "list orders with the name 'Ada'"),
+        ("any", "Ada", "text", "list orders with the value 'Ada'"),
     ],
 )
 def test_names_that_hold_prepositions_and_units(name: str, value: Any, kind: Kind, action: str) -> None:

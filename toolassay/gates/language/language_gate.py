@@ -67,7 +67,7 @@ def language_findings(text: str, parameter_names: Collection[str] = ()) -> list[
             word such as "column".
 
     >>> [found.reason for found in language_findings("Book a the table. then call me.")]
-    ["two words clash before a noun: 'a the'", "a sentence starts in lower case: '. then'"]
+    ["two words clash before a noun: 'a the'", "a sentence starts in lower case: 'e. then'"]
     >>> language_findings("Reserva una mesa para dos")
     []
     """

@@ -221,7 +221,7 @@ def tagged(text: str, parameters: frozenset[str] = frozenset()) -> TaggedText:
     """Mask the data of a text and tag its words.
 
     >>> [(word.text, word.tag) for word in tagged("Send 'a b' to me").words]
-    [('Send', 'VERB'), ('Xxxxx', 'DATA'), ('to', 'PART'), ('me', 'PRON')]
+    [('Send', 'VERB'), ('Xxxxx', 'DATA'), ('to', 'ADP'), ('me', 'PRON')]
     """
     masked = mask(text)
     tags, found = _harper().read(masked.text)

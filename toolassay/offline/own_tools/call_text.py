@@ -50,6 +50,8 @@ _NOUNS_OF_PREPOSITIONS = {
     **dict.fromkeys(("person", "email", "phone"), pairs("prepositions of people")),
 }
 _NOUNS_OF_OTHERS = pairs("names of prepositions")
+# A parameter called "any".
+_NO_NOUNS = _DETERMINERS | words("small words")
 _ENDS_OF_A_WAY = {"from": "source", "to": "target"}
 # "a prescription with one or more lines": the number follows from the values.
 _ANY_NUMBER = re.compile(r"\b(?:one|a) or (?:more|several|multiple) ")
@@ -541,6 +543,8 @@ def _noun(slot: Slot) -> str:
     *before, last = slot.words
     if not before and last in PREPOSITIONS:
         return _NOUNS_OF_PREPOSITIONS.get(slot.kind, {}).get(last, _NOUNS_OF_OTHERS.get(last, "value"))
+    if last.lower() in _NO_NOUNS and last not in NAMING_WORDS:
+        last = "value"
     if before and before[0] in _ENDS_OF_A_WAY and slot.kind not in _WHEN:  # "from_bin"
         before[0] = _ENDS_OF_A_WAY[before[0]]
     elif before and before[0] in PREPOSITIONS:  # "for_name"
