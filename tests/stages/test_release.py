@@ -101,7 +101,7 @@ def test_the_formatter_does_not_bring_back_what_was_held_back(tmp_path: Path) ->
     folder = generated(tmp_path / "d")
     spoiled(folder, 1)
     release(folder)
-    with pytest.raises(UsageError, match="was not written by this command"):
+    with pytest.raises(UsageError, match="holds the released set"):
         format_data(folder)
 
 

@@ -32,7 +32,10 @@ def _singular_of(word: str) -> str:
     known = bool(getAllLemmas(word))
     # A noun that the lexicon lacks: "playlists", but not "kubernetes".
     is_regular = (
-        not known and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is", "es"))
+        not known
+        and len(word) > 4
+        and word.endswith("s")
+        and not word.endswith(("ss", "us", "is", "ses", "xes", "zes", "ches", "shes"))
     )
     return word[:-1] if is_regular else ""
 

@@ -627,9 +627,12 @@ _COLLECTIONS = words("names of collections")
 
 def _item_of(fed: FedArgument) -> str:
     """The thing in a list that an argument comes from: "entity" of `entities[0].name`; empty if unknown."""
-    place = next((n for n, part in enumerate(fed.path) if part == EACH or isinstance(part, int)), 0)
-    name = fed.path[place - 1] if place else ""
-    found = singular(" ".join(name_words(str(name)))) if name else ""
+    places = [n for n, part in enumerate(fed.path) if part == EACH or isinstance(part, int)]
+    names = [str(fed.path[place - 1]) for place in places if place]
+    # The innermost list that says what is in it: "track" of `albums[0].tracks.items[0].id`.
+    if names and singular(names[-1].casefold()) in _COLLECTIONS | {"item"} and places[-1] > 1:
+        names.append(str(fed.path[places[-1] - 2]))
+    found = singular(" ".join(name_words(names[-1]))) if names else ""
     return "" if not found or found in _COLLECTIONS or not found.replace(" ", "").isalpha() else found
 
 

@@ -143,7 +143,17 @@ _KINDS = re.compile(
 )
 
 
+# "local branches ('local') or all (`all`)"; not "(local)".
+_IN_BRACKETS = re.compile(rf"\(\s?({_QUOTED})\s?\)")
+# "`a` (the first), `b` (the rest)": the explanations, without which the items are a list.
+_EXPLAINED = re.compile(r"(?<=['\"`])\s?\([^()\n]{1,200}\)")
+
+
 def _choices(text: str) -> tuple[str, ...]:
+    bracketed = _clean(one[1:-1] for one in _IN_BRACKETS.findall(text))
+    if len(bracketed) > 1:
+        return bracketed
+    text = _EXPLAINED.sub("", text)
     if match := _QUOTED_LIST.search(text):
         before = text[max(0, match.start() - 60) : match.start()]
         # "`a` and `b`" without a lead are often names of other parameters.

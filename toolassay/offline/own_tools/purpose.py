@@ -209,6 +209,8 @@ def purpose_of(tool: Tool) -> Purpose:
         if found is not None:
             return found
     names = [_name_words(tool.id)]
+    if _is_thing(names[0], tool.description):
+        return _neutral(names[0])
     title = tool.raw.get("title")
     if isinstance(title, str):
         names.insert(0, _name_words(title[:80]))
@@ -217,6 +219,19 @@ def purpose_of(tool: Tool) -> Purpose:
         if found is not None:
             return found
     return _neutral(names[-1])
+
+
+# "A telephone call to the room": a thing rather than an action.
+_THING = re.compile(
+    r"^(?:an?|the) (?P<phrase>[A-Za-z][\w' -]{0,60}?)(?: (?:to|for|of|from|in|at|on|with|that)\b|[.,:;]|$)",
+    re.I,
+)
+
+
+def _is_thing(row: Sequence[str], description: str) -> bool:
+    """Whether a description says that the name is of a thing: "wake-up call" is "a call to the room"."""
+    match = _THING.match(description)
+    return match is not None and len(row) > 1 and match["phrase"].split()[-1].lower() == row[-1].lower()
 
 
 def unclear(tool: Tool) -> str:

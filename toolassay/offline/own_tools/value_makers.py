@@ -446,6 +446,8 @@ TEXTS: Mapping[str, TextKind] = {
     ),
     "isbn": TextKind("code", _fresh(lambda world: _isbn(_digits(world, 9)))),
     "animal": TextKind("word", _from("animals")),
+    "breed": TextKind("word", _from("breeds")),
+    "allergen": TextKind("word", _from("allergens")),
     "thing type": TextKind("word", _from("thing types")),
     "type word": TextKind("word", _from("types")),
     "expression": TextKind("text", _expression),

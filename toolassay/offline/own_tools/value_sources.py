@@ -612,7 +612,7 @@ def _within(kind: NumberKind, low: float | None, high: float | None) -> NumberKi
     return kind
 
 
-_OF_FOLDERS = frozenset({"directory", "directories", "folder", "folders", "dir", "tree"})
+_OF_FOLDERS = frozenset({"directory", "directories", "folder", "folders", "dir", "tree", "search", "find"})
 # Kinds of things that have both a name and a number.
 _THINGS = frozenset(items("kinds of things"))
 # "The ID of the file", "its identifier"; not "idea".
