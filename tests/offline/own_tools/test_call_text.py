@@ -125,6 +125,18 @@ def written(
             [("include_drafts", False, "flag")],
             "list the orders without drafts",
         ),
+        (
+            Purpose("list", "", "the orders"),
+            [("include_drafts", True, "flag")],
+            "list the orders including drafts",
+        ),
+        (Purpose("create", "", "a page"), [("public", True, "flag")], "create a page marked as public"),
+        (Purpose("create", "", "a page"), [("public", False, "flag")], "create a page not marked as public"),
+        (
+            Purpose("create", "", "a page"),
+            [("auto_save", True, "flag")],
+            "create a page with the setting 'auto save' turned on",
+        ),
     ],
 )
 def test_a_value_goes_where_a_person_would_put_it(
@@ -301,3 +313,12 @@ def test_several_values_have_a_name_in_the_plural() -> None:
 def test_a_means_has_its_choice() -> None:
     found = written(Purpose("create", "", "a shipment", "with a carrier"), ("carrier", "norlog", "choice"))
     assert found.action == "create a shipment with the carrier 'norlog'"
+
+
+def test_a_thing_and_a_part_of_it_are_both_mentioned() -> None:
+    artist = FedArgument(("seed_artists",), 0, "<node-0>[0].artist", (0, "artist"))
+    track = FedArgument(("seed_tracks",), 0, "<node-0>[0].id", (0, "id"))
+    found = written(
+        Purpose("get", "", "recommendations"), fed=(artist, track), source=Purpose("get", "", "my tracks")
+    )
+    assert found.action == "get recommendations with the first track and the seed artist from it"

@@ -455,7 +455,9 @@ def _from(slots: Sequence[Slot], origin: str) -> str:
     other = [slot for slot in slots if slot.words[-1] != nouns[-1]]
     if not other:
         return origin
-    return f"{joined([f'the {slot.name}' for slot in other])} from {origin}"
+    parts = joined([f"the {slot.name}" for slot in other])
+    # The thing itself is one of the values, too.
+    return f"{parts} from {origin}" if len(other) == len(slots) else f"{origin} and {parts} from it"
 
 
 class _NounPlace(NamedTuple):
@@ -523,7 +525,7 @@ def _pair(first: Slot, second: Slot) -> tuple[str, str] | None:
 
 def _flag(slot: Slot) -> str:
     """A switch in words: "including drafts", "without drafts", "marked as urgent"."""
-    is_on, words = slot.mention == "true", slot.words
+    is_on, words = slot.mention.casefold() == "true", slot.words
     if words[0] in ("include", "with", "show") and len(words) > 1 and is_plural(words[-1]):
         return f"{'including' if is_on else 'without'} {' '.join(words[1:])}"
     if len(words) == 1 and "ADJ" in can_be(words[0]):

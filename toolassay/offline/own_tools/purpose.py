@@ -456,6 +456,8 @@ def _with_determiner(row: Sequence[str], verb: str) -> str | None:
         return " ".join(row) if end > 1 or first in ("all", "everything", "my") else None
     if first.endswith(("'s", "’s")):
         return " ".join(["the", *row])
+    if first.endswith("ing") and row[1:2] and row[1].lower() in _DETERMINERS:
+        return " ".join(row)  # "stop tracking a package"
     is_name = head[:1].isupper() and not head.isupper() and "NOUN" not in can_be(head.lower())
     if is_plural(head) or head.lower() in _UNCOUNTED or is_name or head.isdigit():
         return " ".join(row)
