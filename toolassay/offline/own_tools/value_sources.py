@@ -261,16 +261,15 @@ class Slot:
         known = _FORMATS.get(form, "") if isinstance(form, str) else ""
         shown = next(filter(None, map(spelling_of, self._example_texts)), "")
         spoken = str(self.keywords.get("x-form") or "")
+        is_stated = known or spoken or shown or self.described.form
+        if not is_stated and (self.described.choices or self._example_texts):
+            return ""  # `time_range`: "`long_term` or `short_term`"
         for key in (known, spoken, shown, self.described.form, self.key):
             if key and key != "year text":
                 is_birth = self.key == "birth date" and temporal(key) is not None
-                return (
-                    f"birth {key}"
-                    if is_birth and not key.startswith("birth")
-                    else key
-                    if temporal(key)
-                    else ""
-                )
+                if is_birth and not key.startswith("birth"):
+                    return f"birth {key}"
+                return key if temporal(key) else ""
         return ""
 
     @cached_property
