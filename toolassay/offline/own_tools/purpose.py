@@ -383,7 +383,11 @@ def _built(verb: str, rest: str) -> Purpose | None:
         inner = _with_determiner(row[1:], verb)
         return None if inner is None else Purpose(verb, particle, "", f"{row[0].lower()} {_agreeing(inner)}")
     phrase = _with_determiner(row, verb)
-    return None if phrase is None else Purpose(verb, particle, *_split(_agreeing(phrase)))
+    if phrase is None:
+        return None
+    if verb == "switch" and not particle:  # "switches branches"
+        return Purpose(verb, "", "", f"to {_agreeing(phrase)}")
+    return Purpose(verb, particle, *_split(_agreeing(phrase)))
 
 
 # "Check a guest in and cut the keys", "Sign the user out"; not "take a show off the grid".

@@ -250,3 +250,16 @@ class World:
             ]
             self._places[role] = self.pick(untaken or free or places())
         return self._places[role]
+
+
+def common_values(key: str) -> frozenset[str]:
+    """The values of a kind that everybody knows: countries and currencies; none of other kinds."""
+    fields = {
+        "country": "country",
+        "country code": "country_code",
+        "country code 3": "country_code3",
+        "timezone": "timezone",
+    }
+    if key in fields:
+        return frozenset(str(getattr(place, fields[key])) for place in places())
+    return frozenset(pool("currencies")) if key == "currency" else frozenset()

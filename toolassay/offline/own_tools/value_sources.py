@@ -45,7 +45,7 @@ from toolassay.offline.own_tools.value_names import (
     unstatable,
     unstatable_text,
 )
-from toolassay.offline.own_tools.value_pools import World, places, pool, word_set
+from toolassay.offline.own_tools.value_pools import World, common_values, pool, word_set
 from toolassay.offline.own_tools.value_texts import (
     LONGEST,
     PROSE,
@@ -392,7 +392,7 @@ class Slot:
         key = TEXTS.get(self.key)
         if key is not None and len(kept) > 12:
             # Of all the currencies or countries, those that readers know.
-            common = _common(self.key)
+            common = common_values(self.key)
             kept = [one for one in kept if one in common] or kept
         kind: Kind = "choice"
         if key is not None and key.kind in ("currency", "country", "language", "city"):
@@ -541,10 +541,19 @@ class Slot:
             and (not bounded or self._is_inside())
         ):
             evidence = "name"
-        yield Source(evidence, self._number_kind.kind, lambda world, moment: self._in_range(world))
         default = _number(self.keywords.get("default"))
+        if default is not None and default >= _LARGE and self.keywords.type == "integer":
+            yield Source(
+                evidence, self._number_kind.kind, lambda world, moment: self._near_default(default, world)
+            )
+        yield Source(evidence, self._number_kind.kind, lambda world, moment: self._in_range(world))
         if default is not None:
             yield Source("default", self._number_kind.kind, lambda world, moment: default)
+
+    def _near_default(self, default: float, world: World) -> Any:
+        """A round number of the size of the default: about 2,000 for 5,000."""
+        size = 10 ** (len(str(int(default))) - 1)
+        return int(world.pick((0.2, 0.4, 0.6, 1.2, 1.6)) * default // size * size) or size
 
     def _is_inside(self) -> bool:
         """Whether the range of the name lies in that of the schema."""
@@ -660,18 +669,6 @@ _CONTEXTS: tuple[tuple[frozenset[str], str], ...] = tuple(
 )
 
 
-def _common(key: str) -> frozenset[str]:
-    fields = {
-        "country": "country",
-        "country code": "country_code",
-        "country code 3": "country_code3",
-        "timezone": "timezone",
-    }
-    if key in fields:
-        return frozenset(str(getattr(place, fields[key])) for place in places())
-    return frozenset(pool("currencies")) if key == "currency" else frozenset()
-
-
 def _number(value: Any) -> float | None:
     """A JSON number, None for other values."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -679,6 +676,7 @@ def _number(value: Any) -> float | None:
 
 
 # "-7.5" and "12", not "12 metres".
+_LARGE = 1_000  # a default from which the size of a number is known
 _FIGURES = re.compile(r"-?\d{1,12}(?:\.\d{1,6})?")
 
 
