@@ -3,7 +3,7 @@
     python -m measurements.offline_values FOLDER... [--draws 20] [--seed 0] [--show 100] [--reasons 15]
 
 Draws arguments for every tool of data folders and prints, for each folder and all of them: tools, tools that
-cannot be filled and why, violations of schemas, of related values, of the gate `knowability` against a
+cannot be filled and why, violations of schemas, of related values, of the gate `grounding` against a
 sentence that states each value, the time of a draw, and the evidence of the values. Schemas are checked
 with `jsonschema` alone, Draft 2020-12 with its format checker; `jsonschema[format-nongpl]` has all formats.
 `--show N` prints N values to read. Fails (exit code 1) if a schema is violated.
@@ -26,7 +26,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from toolassay.gates.gate import Background
-from toolassay.gates.knowability.gate import KnowabilityGate
+from toolassay.gates.grounding.gate import GroundingGate
 from toolassay.gold import Gold
 from toolassay.offline.own_tools.arguments import (
     DrawnArguments,
@@ -101,7 +101,7 @@ def _order(value: Any) -> Any:
 def measure(library: ToolLibrary, draws: int, seed: int) -> Counts:
     """Draw arguments for each tool of a library."""
     counts = Counts(tools=len(library))
-    gate = KnowabilityGate(Background(library, "temporal"))
+    gate = GroundingGate(Background(library, "temporal"))
     for number, tool in enumerate(library):
         checker = None
         if tool.input_schema is not None:
@@ -124,9 +124,7 @@ def measure(library: ToolLibrary, draws: int, seed: int) -> Counts:
     return counts
 
 
-def _look(
-    tool: Tool, drawn: DrawnArguments, counts: Counts, gate: KnowabilityGate, *, is_first: bool
-) -> None:
+def _look(tool: Tool, drawn: DrawnArguments, counts: Counts, gate: GroundingGate, *, is_first: bool) -> None:
     counts.disordered += [f"{tool.id}: {pair}" for pair in disordered(drawn.stated)]
     texts = [one.text for one in drawn.stated if one.kind not in ("flag", "choice")]
     counts.equal += [f"{tool.id}: {text}" for text, times in Counter(texts).items() if times > 1]

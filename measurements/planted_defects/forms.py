@@ -52,7 +52,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "unknown tool": ("schema",),
     "wrong type": ("schema", "wiring"),
     "dangling reference": ("wiring",),
-    "value not in the request": ("knowability",),
+    "value not in the request": ("grounding",),
     "tool name leaked": ("leak",),
     "missing required argument": ("schema",),
     "swapped link": ("graph", "wiring"),

@@ -14,7 +14,7 @@ from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.gates.critic.prompt import critic_prompt
 from toolassay.gates.gate import Background, Gate
-from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema import SchemaGate
 from toolassay.gold import Gold
@@ -22,7 +22,7 @@ from toolassay.tools import ToolLibrary
 
 WORKSHOP = Background(ToolLibrary.from_json(workshop_tools()), "temporal")
 GATE = SchemaGate(WORKSHOP)
-KNOWN = KnowabilityGate(WORKSHOP)
+KNOWN = GroundingGate(WORKSHOP)
 BOOKING: dict[str, Any] = {"bench": "B2", "day": "2026-05-14", "hours": 3}
 MEMBER: dict[str, Any] = {"member": {"name": "Ann Lee", "email": "ann@example.org"}, "plan": "yearly"}
 VALUE = "task_nodes[0].arguments[0].value"
@@ -282,14 +282,14 @@ def test_each_value_inside_of_an_argument_must_be_grounded(
 
 
 def test_a_fixed_value_needs_no_grounding() -> None:
-    gate = KnowabilityGate(Background(ToolLibrary.from_json(difficult_tools()), "temporal"))
+    gate = GroundingGate(Background(ToolLibrary.from_json(difficult_tools()), "temporal"))
     assert check(gate, label(("fixed", named(command="go", speed="fast")), user_request="Send it fast")) == []
 
 
 def test_a_default_that_is_a_list_needs_no_grounding() -> None:
     fields = {"type": "array", "items": {"type": "string"}, "default": ["name", "size"]}
     tool = imported_tool("show", "Shows.", {"fields": fields})
-    gate = KnowabilityGate(Background(ToolLibrary.from_json([tool]), "temporal"))
+    gate = GroundingGate(Background(ToolLibrary.from_json([tool]), "temporal"))
     assert check(gate, label(("show", named(fields=["name", "size"])), user_request="Show them")) == []
     assert len(check(gate, label(("show", named(fields=["colour"])), user_request="Show them"))) == 1
 
@@ -306,7 +306,7 @@ def test_no_value_makes_a_gate_or_repair_fail() -> None:
         deep = [deep]
     library = ToolLibrary.from_json({"nodes": [*workshop_tools()["nodes"], *difficult_tools()["nodes"]]})
     background = Background(library, "temporal")
-    gates: list[Gate] = [SchemaGate(background), KnowabilityGate(background)]
+    gates: list[Gate] = [SchemaGate(background), GroundingGate(background)]
     odd: list[Any] = [
         None,
         {},

@@ -10,7 +10,7 @@ from small_libraries import check, label, named, told
 
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import GraphGate
-from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema import SchemaGate
 from toolassay.gates.wiring_gate import WiringGate
@@ -18,7 +18,7 @@ from toolassay.graph import ToolGraph
 
 BACKGROUND = Background(CINEMA.library, "schema", CINEMA)
 SCHEMA, GRAPH, WIRING = SchemaGate(BACKGROUND), GraphGate(BACKGROUND), WiringGate(BACKGROUND)
-KNOWN = KnowabilityGate(BACKGROUND)
+KNOWN = GroundingGate(BACKGROUND)
 PLACE = "task_nodes[1].arguments[0].value"
 LINK = "search_movies>movie_details"
 

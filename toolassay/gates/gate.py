@@ -22,6 +22,18 @@ LEVELS: tuple[Level, ...] = ("pass", "quarantine", "reject")
 STATES: tuple[State, ...] = ("pass", "quarantine", "reject", "unknown", "not applicable")
 
 
+_FORMER_NAMES = {"knowability": "grounding"}
+
+
+def current_name(gate: str) -> str:
+    """The name of a gate for one that it had: older `gates.jsonl` and options still have these.
+
+    >>> current_name("knowability"), current_name("leak")
+    ('grounding', 'leak')
+    """
+    return _FORMER_NAMES.get(gate, gate)
+
+
 class Finding(NamedTuple):
     """One problem that a gate reports for one sample.
 

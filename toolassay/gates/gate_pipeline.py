@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from toolassay.errors import UsageError
 from toolassay.gates.critic import CriticVerdict
 from toolassay.gates.critic.gate import TeacherGate
-from toolassay.gates.gate import Background, Finding, Gate, Level, State, level_of, state_of
+from toolassay.gates.gate import Background, Finding, Gate, Level, State, current_name, level_of, state_of
 from toolassay.gates.graph_gate import GraphGate
-from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.language import LanguageGate
 from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.schema import SchemaGate
@@ -128,7 +128,7 @@ def rule_gates(background: Background) -> tuple[Gate, ...]:
         SchemaGate(background),
         GraphGate(background),
         WiringGate(background),
-        KnowabilityGate(background),
+        GroundingGate(background),
         LeakGate(background),
         LanguageGate(background),
     )
@@ -165,4 +165,5 @@ def select_gates(
 
 
 def _spelled(name: str) -> str:
-    return name.replace("_", " ").strip().casefold()
+    spelled = name.replace("_", " ").strip().casefold()
+    return current_name(spelled)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from toolassay.gates.gate import Background, Finding, State
-from toolassay.gates.knowability.literals import literals_of
+from toolassay.gates.grounding.literals import literals_of
 from toolassay.gold import Gold
 from toolassay.offline.writer.english import verbs
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
-from toolassay.gates.gate import LEVELS, STATES, Finding, Gate, Level, State, level_of
+from toolassay.gates.gate import LEVELS, STATES, Finding, Gate, Level, State, current_name, level_of
 from toolassay.review.decision import check
 from toolassay.review.samples import ReviewSample
 
@@ -70,4 +70,6 @@ def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...
 def _finding(item: Mapping[str, Any], level: Level) -> Finding:
     state = item.get("state", level)
     gate, reason, where, author = (str(item.get(key, "")) for key in ("gate", "reason", "where", "author"))
-    return Finding(gate, cast(State, state if state in STATES else level), reason, where, author)
+    return Finding(
+        current_name(gate), cast(State, state if state in STATES else level), reason, where, author
+    )

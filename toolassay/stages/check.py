@@ -17,7 +17,7 @@ from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, sha256_of, write_json, write_text
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic.gate import RULES
-from toolassay.gates.gate import Background, Finding, Level
+from toolassay.gates.gate import Background, Finding, Level, current_name
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet, RepairLabel
@@ -73,7 +73,13 @@ class Checked:
         """Id, level and findings of each sample, in input order, read from `gates.jsonl`."""
         for _, line in read_json_lines(self.out / GATES):
             found = [
-                Finding(one["gate"], one["state"], one["reason"], one["where"], one.get("author", ""))
+                Finding(
+                    current_name(one["gate"]),
+                    one["state"],
+                    one["reason"],
+                    one["where"],
+                    one.get("author", ""),
+                )
                 for one in line["findings"]
             ]
             yield line["id"], line["level"], found

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from toolassay.gates.gate import Background
-from toolassay.gates.knowability.gate import KnowabilityGate
+from toolassay.gates.grounding.gate import GroundingGate
 from toolassay.gates.schema import SchemaGate
 from toolassay.gold import Gold
 from toolassay.offline.fed_arguments import FedArgument
@@ -403,7 +403,7 @@ def _gold(tool_id: str, drawn: DrawnArguments) -> Gold:
 def test_the_gates_accept_a_request_that_states_the_texts(tools: Any) -> None:
     library = ToolLibrary.from_json(tools)
     background = Background(library, "temporal")
-    gates = (SchemaGate(background), KnowabilityGate(background))
+    gates = (SchemaGate(background), GroundingGate(background))
     refused = unfillable(library)
     assert len(refused) < len(library)
     for tool in library:

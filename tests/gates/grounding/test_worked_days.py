@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from toolassay.gates.knowability.derived_values import DayClues, DayMention, day_certainty
+from toolassay.gates.grounding.derived_values import DayClues, DayMention, day_certainty
 from toolassay.text_values.dates import Day, find_days
 from toolassay.text_values.vocabulary import WEEKDAYS
 

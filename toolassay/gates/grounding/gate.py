@@ -1,4 +1,4 @@
-"""The gate "knowability": is every value of a plan grounded in the request or in an earlier output?
+"""The gate "grounding": is every value of a plan grounded in the request or in an earlier output?
 
 A value that occurs in the text verbatim is grounded. Otherwise its exact parts (numbers, days, addresses,
 codes) must be in the text in any spelling, and each of its content words in any form and order: plans
@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 
 from toolassay.argument_schemas import schema_at, type_name
 from toolassay.gates.gate import Background, Finding
-from toolassay.gates.knowability import identifiers, normalization
-from toolassay.gates.knowability.literals import PlanLiteral, earlier_nodes, leaves, literals_of
-from toolassay.gates.knowability.source_text import SourceText
-from toolassay.gates.knowability.value_parts import ValuePart, is_result, is_variable, take_parts
+from toolassay.gates.grounding import identifiers, normalization
+from toolassay.gates.grounding.literals import PlanLiteral, earlier_nodes, leaves, literals_of
+from toolassay.gates.grounding.source_text import SourceText
+from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
 from toolassay.gold import Gold, GoldNode
 from toolassay.offline.writer.allowed_values import allowed_values
 from toolassay.text_values.dates import find_days
@@ -306,7 +306,7 @@ class _Slot(NamedTuple):
     default: object
 
 
-class KnowabilityGate:
+class GroundingGate:
     """Holds back plans with values that are not grounded.
 
     A value may be in the request, or in the `output` of an earlier node, in other words. Of a list or an
@@ -314,7 +314,7 @@ class KnowabilityGate:
     and an allowed value as long as the request names no other one.
 
     >>> from toolassay.tools import Tool, ToolLibrary
-    >>> gate = KnowabilityGate(Background(ToolLibrary([Tool("fly")]), "temporal"))
+    >>> gate = GroundingGate(Background(ToolLibrary([Tool("fly")]), "temporal"))
     >>> plan = [{"task": "fly", "arguments": [{"name": "to", "value": "Rome"}]}]
     >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to rome", "task_nodes": plan}))
     []
@@ -322,7 +322,7 @@ class KnowabilityGate:
     "'Rome' is not in the request"
     """
 
-    name = "knowability"
+    name = "grounding"
 
     def __init__(self, background: Background) -> None:
         self._library = background.library

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import SourceText
+from toolassay.gates.grounding.gate import judge
+from toolassay.gates.grounding.source_text import SourceText
 
 # (request, value)
 KNOWN = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from toolassay.gates.gate import Background
-from toolassay.gates.knowability import KnowabilityGate
-from toolassay.gates.knowability.gate import judge
-from toolassay.gates.knowability.source_text import SourceText
+from toolassay.gates.grounding import GroundingGate
+from toolassay.gates.grounding.gate import judge
+from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold
 from toolassay.tools import Tool, ToolLibrary
 
@@ -171,7 +171,7 @@ def test_a_weekday_of_another_sentence_makes_no_day() -> None:
 
 
 def test_a_switch_is_not_put_on_by_who_turns_it_off() -> None:
-    gate = KnowabilityGate(Background(ToolLibrary([Tool("light")]), "temporal"))
+    gate = GroundingGate(Background(ToolLibrary([Tool("light")]), "temporal"))
 
     def states(value: str) -> list[str]:
         plan = [{"task": "light", "arguments": [{"name": "state", "value": value}]}]

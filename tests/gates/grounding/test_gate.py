@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolassay.dataset import read_labels
 from toolassay.gates.gate import Background, Finding, state_of
-from toolassay.gates.knowability import KnowabilityGate
+from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
 from toolassay.tools import ToolLibrary
 
@@ -32,7 +32,7 @@ LIBRARY = ToolLibrary.from_json(
         ]
     }
 )
-GATE = KnowabilityGate(Background(LIBRARY, "temporal"))
+GATE = GroundingGate(Background(LIBRARY, "temporal"))
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -55,7 +55,7 @@ def test_each_ungrounded_value_is_reported_with_its_place() -> None:
         "The weather in Oslo", forecast(city="Oslo"), {"task": "note", "arguments": ["x.jpg", "Oslo"]}
     )
     assert [(f.gate, f.state, f.where) for f in findings] == [
-        ("knowability", "reject", "task_nodes[1].arguments[0]")
+        ("grounding", "reject", "task_nodes[1].arguments[0]")
     ]
     assert findings[0].reason == "'x.jpg' is not in the request"
 
@@ -108,7 +108,7 @@ def test_another_value_of_the_same_list_is_not_decided() -> None:
 
 @pytest.mark.parametrize("folder", ["data_huggingface", "data_multimedia", "data_dailylifeapis"])
 def test_the_projects_own_data_pass(root: Any, folder: str) -> None:
-    gate = KnowabilityGate(Background(ToolLibrary.load(root / folder / "tool_desc.json"), "resource"))
+    gate = GroundingGate(Background(ToolLibrary.load(root / folder / "tool_desc.json"), "resource"))
     labels = [Gold.of(line.value, line.number) for line in read_labels(root / folder / "data.json")]
     assert [gold.id for gold in labels if gate.check(gold)] == []
 

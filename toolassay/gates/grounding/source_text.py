@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from toolassay.gates.knowability import identifiers
-from toolassay.gates.knowability.derived_values import (
+from toolassay.gates.grounding import identifiers
+from toolassay.gates.grounding.derived_values import (
     Certainty,
     DayClues,
     DayMention,
@@ -19,8 +19,8 @@ from toolassay.gates.knowability.derived_values import (
     people_counts_in,
     shifted_times,
 )
-from toolassay.gates.knowability.identifiers import by_last_digits, dictated, dictated_digits, phones_of
-from toolassay.gates.knowability.normalization import (
+from toolassay.gates.grounding.identifiers import by_last_digits, dictated, dictated_digits, phones_of
+from toolassay.gates.grounding.normalization import (
     NEGATIONS,
     key_of,
     lemma_key,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from toolassay.gates.knowability import identifiers
-from toolassay.gates.knowability.identifiers import extensions_in, is_phone_of
-from toolassay.gates.knowability.normalization import key_of
-from toolassay.gates.knowability.source_text import SourceText
+from toolassay.gates.grounding import identifiers
+from toolassay.gates.grounding.identifiers import extensions_in, is_phone_of
+from toolassay.gates.grounding.normalization import key_of
+from toolassay.gates.grounding.source_text import SourceText
 from toolassay.text_values.dates import Day, find_days, parse_short_day
 from toolassay.text_values.durations import Duration, find_durations
 from toolassay.text_values.numbers import find_numbers, is_share, parse_number
