@@ -23,17 +23,24 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, combinations, product, repeat
-from math import comb, isnan, nan, prod
+from itertools import chain, repeat
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
+from toolassay.evaluation.call_alignment import (
+    UNMATCHED,
+    matched_calls,
+    names_of,
+    places_of,
+    resolved,
+    selections,
+)
 from toolassay.evaluation.groups import METRICS
 from toolassay.graph import ToolGraph
-from toolassay.metrics.assignment import best_assignment
 from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
-from toolassay.normalised_plan import REFERENCE, Argument, Plan, PlanReader
+from toolassay.normalised_plan import REFERENCE, Plan, PlanReader
 from toolassay.runs.outcomes import EXCLUDED, asked_counts, is_scored
 from toolassay.tools import ToolLibrary
 
@@ -42,10 +49,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
-
-
-UNMATCHED = -1
-_MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +79,14 @@ def item_f1(counts: MatchCounts) -> float:
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
-    gold_places = _places(gold.names)
-    calls = {name: places for name, places in _places(predicted.names).items() if name in gold_places}
+    gold_places = places_of(gold.names)
+    calls = {name: places for name, places in places_of(predicted.names).items() if name in gold_places}
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
     nodes = MatchCounts(right, len(predicted.names) - right, len(gold.names) - right)
     items = [
-        _compared(gold, predicted, gold_places, usable, nodes) for usable in _selections(gold_places, calls)
+        _compared(gold, predicted, gold_places, usable, nodes) for usable in selections(gold_places, calls)
     ]
     return items[0] if len(items) == 1 else _lowest(items)
-
-
-def _places(names: list[str]) -> dict[str, list[int]]:
-    """The positions at which each tool is called."""
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    return places
-
-
-def _selections(
-    gold_places: Mapping[str, list[int]], calls: Mapping[str, list[int]]
-) -> list[tuple[int, ...]]:
-    """Every selection of as many calls of each tool as the gold has, in plan order.
-
-    If there are more than `_MOST_SELECTIONS`, the only selection contains no call of a tool that is called
-    too often.
-    """
-    if all(len(places) <= len(gold_places[name]) for name, places in calls.items()):
-        return [tuple(sorted(chain.from_iterable(calls.values())))]
-    needed = {name: min(len(places), len(gold_places[name])) for name, places in calls.items()}
-    count = prod(comb(len(places), needed[name]) for name, places in calls.items())
-    if count > _MOST_SELECTIONS:
-        needed = {name: 0 if len(calls[name]) > number else number for name, number in needed.items()}
-    choices = (combinations(places, needed[name]) for name, places in calls.items())
-    return [tuple(sorted(chain.from_iterable(choice))) for choice in product(*choices)]
 
 
 def _compared(
@@ -124,7 +101,7 @@ def _compared(
     # A reference to an extra call must not earn more than one outside the plan, so it gets the same type.
     if predicted.has_types and len(chosen) < len(predicted.names) and predicted.has_references:
         predicted = _without_types(predicted, chosen)
-    matched = _matched(gold, predicted, gold_places, chosen)
+    matched = matched_calls(gold, predicted, gold_places, chosen)
     common = LCSseq.similarity(gold.names, [predicted.names[place] for place in usable])
     length = len(gold.names) + len(predicted.names)
     names, values = _argument_counts(gold, predicted, matched)
@@ -155,57 +132,6 @@ def missing_plan(gold: Plan) -> StrictItem:
     )
 
 
-def _matched(
-    gold: Plan, predicted: Plan, gold_places: Mapping[str, list[int]], usable: Collection[int]
-) -> list[int]:
-    """The gold node of each predicted node, or UNMATCHED."""
-    matched = [UNMATCHED] * len(predicted.names)
-    repeated: dict[str, list[int]] = {}
-    for place in sorted(usable):
-        name = predicted.names[place]
-        if len(gold_places[name]) == 1:
-            matched[place] = gold_places[name][0]
-        else:
-            repeated.setdefault(name, []).append(place)
-    for name, places in repeated.items():
-        rows = best_assignment(_gains(gold, predicted, gold_places[name], places, usable))
-        for place, row in zip(places, rows, strict=True):
-            matched[place] = gold_places[name][row]
-    return matched
-
-
-def _gains(
-    gold: Plan,
-    predicted: Plan,
-    gold_places: list[int],
-    predicted_places: list[int],
-    usable: Collection[int],
-) -> list[list[float]]:
-    """The value of matching each two calls of a tool: shared values first, then shared names, then order.
-
-    References are compared by the name of the node they point to. Those outside the plan never match, because
-    an additional call could move them into it.
-    """
-    gold_labels = [f"({name})" for name in gold.names]
-    labels = [f"({name})" if place in usable else "extra" for place, name in enumerate(predicted.names)]
-    gold_arguments = [_resolved(gold, place, gold_labels, outside="nowhere") for place in gold_places]
-    predicted_arguments = [_resolved(predicted, place, labels, outside="extra") for place in predicted_places]
-    weight = 1 + sum(map(len, gold_arguments))
-    order = 1 + len(gold_places) ** 2
-    return [
-        [
-            (shared_count(wanted, given) * weight + shared_count(_names(wanted), _names(given))) * order
-            - abs(row - column)
-            for column, given in enumerate(predicted_arguments)
-        ]
-        for row, wanted in enumerate(gold_arguments)
-    ]
-
-
-def _names(arguments: list[Argument]) -> list[object]:
-    return [name for name, _ in arguments]
-
-
 def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
     """The plan with the type "other" for each reference to a call that cannot match, as for one outside the
     plan.
@@ -222,27 +148,6 @@ def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
     return replace(plan, arguments=arguments)
 
 
-def _resolved(plan: Plan, place: int, labels: list[str], *, outside: str | None = None) -> list[Argument]:
-    """The arguments of a node, with references replaced by the labels of the nodes they point to.
-
-    `outside` is the label of every position outside the plan; None gives each position its own.
-    """
-    arguments = plan.arguments[place] if plan.arguments is not None else []
-    if not plan.has_references:
-        return arguments
-    return [
-        (name, REFERENCE.sub(lambda found: _label(found[1], labels, outside), value))
-        if isinstance(value, str) and "<node-" in value
-        else (name, value)
-        for name, value in arguments
-    ]
-
-
-def _label(digits: str, labels: list[str], outside: str | None) -> str:
-    place = int(digits)
-    return f"<{labels[place]}>" if place < len(labels) else f"<{outside or f'outside {place}'}>"
-
-
 def _argument_counts(
     gold: Plan, predicted: Plan, matched: list[int]
 ) -> tuple[MatchCounts | None, MatchCounts | None]:
@@ -253,8 +158,8 @@ def _argument_counts(
     shared_names = shared_values = 0
     for place, own in enumerate(matched):
         if own != UNMATCHED:
-            wanted, given = _resolved(gold, own, gold_labels), _resolved(predicted, place, labels)
-            shared_names += shared_count(_names(wanted), _names(given))
+            wanted, given = resolved(gold, own, gold_labels), resolved(predicted, place, labels)
+            shared_names += shared_count(names_of(wanted), names_of(given))
             shared_values += shared_count(wanted, given)
     wanted_total = sum(map(len, gold.arguments))
     given_total = sum(map(len, predicted.arguments or ()))

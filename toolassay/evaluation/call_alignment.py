@@ -1,0 +1,114 @@
+"""Which call of a plan corresponds to which call of the gold plan, for strict scores and second opinions.
+
+If a tool is called several times, gold and predicted calls are matched to maximise equal argument values,
+then equal argument names, then order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import chain, combinations, product
+from math import comb, prod
+
+from toolassay.metrics.assignment import best_assignment
+from toolassay.metrics.f1 import shared_count
+from toolassay.normalised_plan import REFERENCE, Argument, Plan
+
+UNMATCHED = -1
+_MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
+
+
+def places_of(names: list[str]) -> dict[str, list[int]]:
+    """The positions at which each tool is called."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    return places
+
+
+def selections(gold_places: Mapping[str, list[int]], calls: Mapping[str, list[int]]) -> list[tuple[int, ...]]:
+    """Every selection of as many calls of each tool as the gold has, in plan order.
+
+    If there are more than `_MOST_SELECTIONS`, the only selection contains no call of a tool that is called
+    too often.
+    """
+    if all(len(places) <= len(gold_places[name]) for name, places in calls.items()):
+        return [tuple(sorted(chain.from_iterable(calls.values())))]
+    needed = {name: min(len(places), len(gold_places[name])) for name, places in calls.items()}
+    count = prod(comb(len(places), needed[name]) for name, places in calls.items())
+    if count > _MOST_SELECTIONS:
+        needed = {name: 0 if len(calls[name]) > number else number for name, number in needed.items()}
+    choices = (combinations(places, needed[name]) for name, places in calls.items())
+    return [tuple(sorted(chain.from_iterable(choice))) for choice in product(*choices)]
+
+
+def matched_calls(
+    gold: Plan, predicted: Plan, gold_places: Mapping[str, list[int]], usable: Collection[int]
+) -> list[int]:
+    """The gold node of each predicted node, or UNMATCHED."""
+    matched = [UNMATCHED] * len(predicted.names)
+    repeated: dict[str, list[int]] = {}
+    for place in sorted(usable):
+        name = predicted.names[place]
+        if len(gold_places[name]) == 1:
+            matched[place] = gold_places[name][0]
+        else:
+            repeated.setdefault(name, []).append(place)
+    for name, places in repeated.items():
+        rows = best_assignment(_gains(gold, predicted, gold_places[name], places, usable))
+        for place, row in zip(places, rows, strict=True):
+            matched[place] = gold_places[name][row]
+    return matched
+
+
+def _gains(
+    gold: Plan,
+    predicted: Plan,
+    gold_places: list[int],
+    predicted_places: list[int],
+    usable: Collection[int],
+) -> list[list[float]]:
+    """The value of matching each two calls of a tool: shared values first, then shared names, then order.
+
+    References are compared by the name of the node they point to. Those outside the plan never match, because
+    an additional call could move them into it.
+    """
+    gold_labels = [f"({name})" for name in gold.names]
+    labels = [f"({name})" if place in usable else "extra" for place, name in enumerate(predicted.names)]
+    gold_arguments = [resolved(gold, place, gold_labels, outside="nowhere") for place in gold_places]
+    predicted_arguments = [resolved(predicted, place, labels, outside="extra") for place in predicted_places]
+    weight = 1 + sum(map(len, gold_arguments))
+    order = 1 + len(gold_places) ** 2
+    return [
+        [
+            (shared_count(wanted, given) * weight + shared_count(names_of(wanted), names_of(given))) * order
+            - abs(row - column)
+            for column, given in enumerate(predicted_arguments)
+        ]
+        for row, wanted in enumerate(gold_arguments)
+    ]
+
+
+def names_of(arguments: list[Argument]) -> list[object]:
+    return [name for name, _ in arguments]
+
+
+def resolved(plan: Plan, place: int, labels: list[str], *, outside: str | None = None) -> list[Argument]:
+    """The arguments of a node, with references replaced by the labels of the nodes they point to.
+
+    `outside` is the label of every position outside the plan; None gives each position its own.
+    """
+    arguments = plan.arguments[place] if plan.arguments is not None else []
+    if not plan.has_references:
+        return arguments
+    return [
+        (name, REFERENCE.sub(lambda found: _label(found[1], labels, outside), value))
+        if isinstance(value, str) and "<node-" in value
+        else (name, value)
+        for name, value in arguments
+    ]
+
+
+def _label(digits: str, labels: list[str], outside: str | None) -> str:
+    place = int(digits)
+    return f"<{labels[place]}>" if place < len(labels) else f"<{outside or f'outside {place}'}>"
