@@ -94,3 +94,45 @@ def test_what_was_not_asked_or_cannot_be_read_is_not_applicable(tmp_path: Path) 
     opinion = SecondOpinionGate([], background(tmp_path), frozenset({1}))
     assert opinion.check(gold(line=2))[0].state == "not applicable"
     assert opinion.check(gold(line=1, task_nodes=[{"tusk": 1}]))[0].state == "not applicable"
+
+
+def plan(text: str, *, later: str = "<node-0>", turned: bool = False) -> dict[str, Any]:
+    """A solution of the sample with this text; turned: the calls are in the other order."""
+    paint, caption = {"task": "Painter", "arguments": [text]}, {"task": "Captioner", "arguments": [later]}
+    return {"task_nodes": [caption, paint] if turned else [paint, caption]}
+
+
+@pytest.mark.parametrize(
+    ("results", "reason"),
+    [
+        ((plan("a cat"), plan("a cat")), "2 of 2 solvers have 'a cat'"),
+        ((plan("a cat"), plan("'a cat'"), plan("a dog")), "2 of 3 solvers have 'a cat'"),
+        ((plan("a cat"), plan("a cat", later="<node-1>", turned=True)), "2 of 2 solvers have 'a cat'"),
+        ((plan("a cat"), plan("a cat"), {"task_nodes": [PAINT]}), "2 of 2 solvers have 'a cat'"),
+    ],
+)
+def test_solvers_that_agree_against_the_gold_put_it_in_quarantine(
+    tmp_path: Path, results: tuple[Any, ...], reason: str
+) -> None:
+    with gate(tmp_path, *results) as opinion:
+        (found,) = opinion.check(gold())
+    assert found.state == "quarantine"
+    assert found.reason.startswith("Painter.text: the gold has ")
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        (plan("a cat"),),
+        (plan("a cat"), plan("a dog")),
+        (plan("a cat"), plan("a cat"), {"task_nodes": gold().record["task_nodes"]}),
+        (plan("a big cat on a very old mat"), plan("a big cat on a very old mat")),
+        ({"task_nodes": [{"task": "Painter"}, CAPTION]}, {"task_nodes": [PAINT]}),
+    ],
+)
+def test_one_solver_or_disagreeing_ones_decide_nothing_about_arguments(
+    tmp_path: Path, results: tuple[Any, ...]
+) -> None:
+    with gate(tmp_path, *results) as opinion:
+        assert opinion.check(gold()) == []

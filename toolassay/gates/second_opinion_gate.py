@@ -1,14 +1,19 @@
-"""The gate "second opinion": does another model, which sees only the request, produce the same plan?"""
+"""The gate "second opinion": does another model, which sees only the request, produce the same plan?
+
+A sample that no model solves is quarantined. So is one where several models that solve it agree with each
+other on an argument against the gold.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from toolassay.backinstruct.critics import rule_critic
+from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gold import Ends, Gold
@@ -17,8 +22,13 @@ from toolassay.text_formatting import count_of
 
 Part = TypeVar("Part")
 
-# Tools or links named in a reason.
+# Tools, links or slots named in a reason.
 _NAMED = 3
+# Longer texts are phrased differently by every model.
+_MOST_WORDS = 6
+Slot = tuple[int, str]
+"""A call of the gold plan and the name of a parameter, or the type of a resource."""
+Values = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,15 +46,22 @@ class _Attempt(NamedTuple):
         solver: name of the solver.
         distance: number of tools and links that only one of the two plans has; None without a plan.
         words: the difference as the end of a sentence.
+        plan: the solver's plan; None without one.
     """
 
     solver: str
     distance: int | None
     words: str
+    plan: Plan | None = None
 
 
 class SecondOpinionGate:
-    """Quarantines samples that no solver solves. A solution has the same tools, as often, and the same links.
+    """Quarantines samples that no solver solves, and those whose solvers agree on other arguments.
+
+    A solution has the same tools, as often, and the same links. Calls are aligned and values compared as in
+    the strict scores. Where two or more solutions have the same value in a slot, and none has the gold's, the
+    gold is doubtful; texts of more than six words are not compared. One solver alone never decides about an
+    argument.
 
     Plans are parsed as for the strict scores: if a plan lists no links, the references in its arguments are
     its links. A sample without an answer of any solver is unknown.
@@ -84,14 +101,16 @@ class SecondOpinionGate:
         wanted = self._reader.plan(gold.record)
         if wanted is None:
             return [self._finding("not applicable", "the gold plan cannot be parsed")]
-        attempts = []
+        attempts: list[_Attempt] = []
+        solved: list[_Attempt] = []
         for name, index in self._indices:
             attempt = self._attempt(name, index, gold, wanted)
             if attempt is None:
                 continue
-            if attempt.distance == 0:
-                return []
-            attempts.append(attempt)
+            (solved if attempt.distance == 0 else attempts).append(attempt)
+        if solved:
+            differing = _disputed(wanted, [attempt.plan for attempt in solved if attempt.plan is not None])
+            return [self._finding("quarantine", differing)] if differing else []
         if not attempts:
             return [self._finding("unknown", f"none of {count_of(self._count, 'solver')} gave an answer")]
         return [self._finding("quarantine", self._reason(attempts))]
@@ -107,7 +126,7 @@ class SecondOpinionGate:
             return _Attempt(name, None, "gave no plan")
         wanted_links, links = _links(wanted), _links(plan)
         if rule_critic(wanted.names, wanted_links, plan.names, links).both:
-            return _Attempt(name, 0, "")
+            return _Attempt(name, 0, "", plan)
         tools = _difference(Counter(wanted.names), Counter(plan.names))
         ends = _difference(Counter(set(wanted_links)), Counter(set(links)))
         words = [*_phrases(tools, lambda tool: f"'{tool}'")]
@@ -130,6 +149,51 @@ class SecondOpinionGate:
 
     def _finding(self, state: State, reason: str) -> Finding:
         return Finding(self.name, state, reason)
+
+
+def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
+    """The slots in which several plans agree with each other against the gold; empty if there are none."""
+    places = places_of(wanted.names)
+    spellings = {_spelled(name): name for name in wanted.names}
+    given = []
+    for plan in plans:
+        names = [spellings.get(_spelled(name), name) for name in plan.names]
+        if plan.arguments is not None and all(name in places for name in names):
+            same = replace(plan, names=names)
+            given.append(_slots(same, matched_calls(wanted, same, places, range(len(names)))))
+    if wanted.arguments is None or len(given) < 2:
+        return ""
+    gold = _slots(wanted, list(range(len(wanted.names))))
+    found = []
+    for slot in dict.fromkeys([*gold, *(slot for plan in given for slot in plan)]):
+        own, votes = gold.get(slot, ()), Counter(plan.get(slot, ()) for plan in given)
+        longest = max(len(value.split()) for values in (own, *votes) for value in values)
+        other, count = votes.most_common(1)[0]
+        if count > 1 and not votes[own] and longest <= _MOST_WORDS:
+            who = f"{count} of {count_of(len(given), 'solver')}"
+            name = f"{wanted.names[slot[0]]}.{slot[1]}"
+            found.append(f"{name}: the gold has {_shown(own)}, {who} have {_shown(other)}")
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"{'; '.join(found[:_NAMED])}{more}"
+
+
+def _spelled(name: str) -> str:
+    return name.casefold().replace("_", " ").strip()
+
+
+def _slots(plan: Plan, matched: Sequence[int]) -> dict[Slot, Values]:
+    """The values of each slot of the gold's calls, references named by these calls."""
+    labels = [f"call {own}" for own in matched]
+    found: dict[Slot, list[str]] = {}
+    for place, own in enumerate(matched):
+        if own != UNMATCHED:
+            for name, value in resolved(plan, place, labels):
+                found.setdefault((own, str(name)), []).append(str(value))
+    return {slot: tuple(sorted(values)) for slot, values in found.items()}
+
+
+def _shown(values: Values) -> str:
+    return ", ".join(f"'{value}'" for value in values) or "no value"
 
 
 def _links(plan: Plan) -> list[Ends]:
