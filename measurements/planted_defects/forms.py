@@ -35,7 +35,7 @@ class Form:
     """One surface form of a kind of defect.
 
     Attributes:
-        kind: which of the eight.
+        kind: which of the nine.
         name: of the form.
         plant: changes the record (which is a copy), or gives None where it does not apply.
         hard: counted apart: a reader could only tell it by understanding the request.
@@ -57,5 +57,6 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "missing required argument": ("schema",),
     "swapped link": ("graph", "wiring"),
     "duplicate request": ("duplicate", "duplicates", "variety", "near duplicates", "exact duplicates"),
+    "value in the wrong slot": ("grounding",),
 }
 KINDS = tuple(EXPECTED)

@@ -59,12 +59,14 @@ class Result:
         judged: every planted sample.
         clean: by set, the ids of the samples that stood there unplanted at least once.
         alarms: by set, those of them that were held back at least once, and what was said.
+        rejected: by set, those of them that were rejected at least once.
         unclean: by set, the samples that our own reading finds fault with: neither planted nor counted.
     """
 
     judged: list[Judged] = field(default_factory=list)
     clean: dict[str, set[Any]] = field(default_factory=dict)
     alarms: dict[str, dict[Any, list[str]]] = field(default_factory=dict)
+    rejected: dict[str, set[Any]] = field(default_factory=dict)
     unclean: dict[str, dict[Any, list[str]]] = field(default_factory=dict)
 
     def add(
@@ -86,6 +88,8 @@ class Result:
                 continue
             clean.add(record["id"])
             level, findings = _line(gates, record["id"], name)
+            if level == "reject":
+                self.rejected.setdefault(name, set()).add(record["id"])
             if level != "pass":
                 alarms.setdefault(record["id"], list(reasons(findings)))
 
@@ -94,6 +98,14 @@ class Result:
         names = names or tuple(self.clean)
         return Share(
             sum(len(self.alarms[name]) for name in names), sum(len(self.clean[name]) for name in names)
+        )
+
+    def false_rejects(self, *names: str) -> Share:
+        """Clean samples rejected at least once, of all clean samples of these sets."""
+        names = names or tuple(self.clean)
+        return Share(
+            sum(len(self.rejected.get(name, ())) for name in names),
+            sum(len(self.clean[name]) for name in names),
         )
 
 

@@ -30,8 +30,21 @@ def is_defective(form: Form, original: Record, planted: Record, data: DataSet) -
         "missing required argument": _missing,
         "swapped link": _swapped,
         "duplicate request": _repeated,
+        "value in the wrong slot": _elsewhere,
     }
     return looks[form.kind](original, planted, data)
+
+
+def _elsewhere(original: Record, planted: Record, data: DataSet) -> bool:
+    """The slots differ, and what they have now they could have elsewhere: nothing is invented."""
+    before, after = slots(original), slots(planted)
+    changed = [
+        new.value
+        for old, new in zip(before, after, strict=True)
+        if bare(str(old.value)) != bare(str(new.value))
+    ]
+    had = {bare(str(slot.value)) for slot in before}
+    return bool(changed) and all(not isinstance(value, str) or bare(value) in had for value in changed)
 
 
 def _unknown_tool(original: Record, planted: Record, data: DataSet) -> bool:

@@ -1,4 +1,4 @@
-"""Eight kinds of defect, a file each: the forms they take, and how each is planted."""
+"""Nine kinds of defect, a file each: the forms they take, and how each is planted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from measurements.planted_defects.kinds import (
     swapped_link,
     unknown_tool,
     unknown_value,
+    wrong_slot,
     wrong_type,
 )
 
@@ -23,4 +24,5 @@ FORMS: tuple[Form, ...] = (
     *missing_argument.FORMS,
     *swapped_link.FORMS,
     *duplicate_request.FORMS,
+    *wrong_slot.FORMS,
 )
