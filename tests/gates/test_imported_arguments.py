@@ -249,7 +249,7 @@ def test_repair_renumbers_references_inside_of_values() -> None:
             "book_bench",
             {**BOOKING, "guests": ["Ann", "Zoe"]},
             "Bench B2 for 3 hours on 2026-05-14, with Ann",
-            "reject",
+            "quarantine",
         ),
         ("book_bench", {**BOOKING, "hours": 7}, "Bench B2 for 3 hours on 2026-05-14", "reject"),
         (

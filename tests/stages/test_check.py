@@ -321,6 +321,29 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         assert len(server.received) == 1
 
 
+def test_a_served_critic_releases_what_grounding_cannot_explain(tmp_path: Path, capsys: Capture) -> None:
+    def inferred(number: int) -> dict[str, Any]:
+        """A plan with a word that follows from the request and is not in it."""
+        one = label(number, check_by_teacher=YES)
+        animal = one["task_nodes"][0]["arguments"][0].split()[2]
+        one["task_nodes"][0]["arguments"] = [f"a zoological {animal} in street {number}"]
+        return one
+
+    folder, out = labelled_folder(tmp_path / "data", [inferred(0), inferred(1)]), tmp_path / "checked"
+    assert inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "alone").code == 0
+    alone = lines_of(tmp_path / "alone" / "gates.jsonl")
+    assert [line["gates"]["grounding"] for line in alone] == ["quarantine", "quarantine"]
+    with running_server(_strict) as server:
+        served(server, folder, out, capsys)
+        assert all("# DOUBTS #" in received.prompt for received in server.received)
+    lines = lines_of(out / "gates.jsonl")
+    assert [line["level"] for line in lines] == ["pass", "quarantine"]
+    assert [line["gates"]["grounding"] for line in lines] == ["pass", "quarantine"]
+    found = of_gate(lines[0], "grounding")
+    assert (found["state"], found["author"]) == ("pass", "acme/judge")
+    assert "'zoological'" in found["reason"]
+
+
 def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
     with running_server(_strict) as server:

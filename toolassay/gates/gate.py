@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
     Attributes:
         gate: name of the gate.
-        state: any state except "pass".
+        state: any state; "pass" only for a doubt that a critic removed.
         reason: a sentence for people that quotes the values at fault.
         where: path in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty if the
             problem concerns the whole sample.

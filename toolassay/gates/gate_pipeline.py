@@ -69,6 +69,9 @@ class Inspection(NamedTuple):
 def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
     """Check a sample with every gate; a reject does not skip later gates.
 
+    What the gate "grounding" only quarantines passes if a critic confirms the sample: its findings stay, with
+    the state "pass". A critic never overrules a reject.
+
     >>> from toolassay.gates.gate_pipeline import IdGate
     >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_nodes": [{"task": "a"}]}, line=2)
     >>> inspect(gold, [IdGate({2: 1})]).level
@@ -80,7 +83,17 @@ def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
         found = gate.check(gold)
         states[gate.name] = state_of(found)
         findings += found
+    name = GroundingGate.name
+    if states.get(name) == "quarantine":
+        critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
+        if critic:
+            findings = [_confirmed(one, critic) if one.gate == name else one for one in findings]
+            states[name] = "pass"
     return Inspection(gold, level_of(states.values()), states, findings)
+
+
+def _confirmed(finding: Finding, critic: str) -> Finding:
+    return finding._replace(state="pass", reason=f"{finding.reason}; {critic} confirms it", author=critic)
 
 
 @dataclass(frozen=True)

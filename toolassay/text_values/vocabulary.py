@@ -60,3 +60,8 @@ def longest_first(words: Iterable[str]) -> str:
     'september|sept|sep'
     """
     return "|".join(sorted(words, key=len, reverse=True))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.backinstruct.teacher_review import TeacherVerdict
 from toolassay.dataset import read_labels
+from toolassay.gates.critic import CriticVerdict
+from toolassay.gates.critic.gate import TeacherGate
 from toolassay.gates.gate import Background, Finding, state_of
+from toolassay.gates.gate_pipeline import Inspection, inspect, rule_gates, select_gates
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
+from toolassay.review.findings import read_findings
 from toolassay.tools import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(
@@ -55,7 +62,7 @@ def test_each_ungrounded_value_is_reported_with_its_place() -> None:
         "The weather in Oslo", forecast(city="Oslo"), {"task": "note", "arguments": ["x.jpg", "Oslo"]}
     )
     assert [(f.gate, f.state, f.where) for f in findings] == [
-        ("grounding", "reject", "task_nodes[1].arguments[0]")
+        ("grounding", "quarantine", "task_nodes[1].arguments[0]")
     ]
     assert findings[0].reason == "'x.jpg' is not in the request"
 
@@ -78,7 +85,10 @@ def test_every_value_of_a_list_and_an_object_is_asked_for() -> None:
         "Note Anna and Bo",
         {"task": "note", "arguments": [["Anna", "Cy"], {"name": "text", "value": {"to": "Di"}}]},
     )
-    assert [f.reason for f in findings] == ["'Cy' is not in the request", "'Di' is not in the request"]
+    assert [f.reason for f in findings] == [
+        "'Cy' is not in the request",
+        "'text': 'Di' is not in the request",
+    ]
 
 
 def test_what_an_earlier_call_gave_is_known() -> None:
@@ -96,7 +106,7 @@ def test_what_an_earlier_call_gave_is_known() -> None:
 def test_what_is_decided_rather_than_said_passes() -> None:
     assert check("Weather in Oslo", forecast(city="Oslo", units="metric", hourly=True, days=5)) == []
     assert check("Weather in Oslo", forecast(hourly="false")) == []
-    assert [f.state for f in check("Weather in Oslo", forecast(days=6))] == ["reject"]
+    assert [f.state for f in check("Weather in Oslo", forecast(days=6))] == ["quarantine"]
 
 
 def test_another_value_of_the_same_list_is_not_decided() -> None:
@@ -192,3 +202,42 @@ def test_a_text_is_known_however_it_is_spelled(words: list[str], random: Any) ->
     request = f"Draw {random.choice(ways)(text)}; thanks."
     assert check(request, {"task": "note", "arguments": [text]}) == []
     assert check(request, {"task": "note", "arguments": [f"{text} zeppelin"]}) != []
+
+
+def test_the_former_name_of_the_gate_is_accepted(tmp_path: Path) -> None:
+    gates = rule_gates(Background(LIBRARY, "temporal"))
+    assert [gate.name for gate in select_gates(gates, only=["knowability"])] == ["grounding"]
+    assert "grounding" not in {gate.name for gate in select_gates(gates, without=["Knowability"])}
+    finding = {"gate": "knowability", "state": "reject", "reason": "x", "where": ""}
+    line = {"id": "a", "level": "reject", "findings": [finding]}
+    (tmp_path / "gates.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert read_findings(tmp_path / "gates.jsonl")["a"][1][0].gate == "grounding"
+
+
+def inspected(request: str, verdicts: dict[str, TeacherVerdict], **arguments: Any) -> Inspection:
+    """The inspection of a plan of one call, with the verdicts of critics."""
+    label = {"id": 1, "user_request": request, "task_nodes": [forecast(**arguments)]}
+    answers = {name: {1: CriticVerdict(verdict, "", "answered")} for name, verdict in verdicts.items()}
+    return inspect(Gold.of(label, 1), [GATE, TeacherGate(answers)])
+
+
+def test_a_critic_that_passes_the_sample_releases_what_is_quarantined() -> None:
+    found = inspected("Weather in the Big Apple", {"judge": "pass"}, city="New York")
+    assert (found.level, found.states["grounding"]) == ("pass", "pass")
+    (finding,) = found.findings
+    assert (finding.gate, finding.state, finding.author) == ("grounding", "pass", "judge")
+    assert finding.reason.endswith(" not in the request; judge confirms it")
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [{}, {"judge": "fail"}, {"judge": "unknown"}, {"offline": "pass"}, {"judge": "pass", "other": "fail"}],
+)
+def test_without_a_critic_that_confirms_it_stays_in_quarantine(verdicts: dict[str, TeacherVerdict]) -> None:
+    found = inspected("Weather in the Big Apple", verdicts, city="New York")
+    assert found.states["grounding"] == "quarantine"
+
+
+def test_a_critic_never_overrules_a_reject() -> None:
+    found = inspected("Weather in Oslo, imperial units", {"judge": "pass"}, city="Oslo", units="metric")
+    assert (found.level, found.states["grounding"]) == ("reject", "reject")

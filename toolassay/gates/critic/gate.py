@@ -78,6 +78,19 @@ class TeacherGate:
         state: State = "reject" if len({one.author for one in objections if one.author}) > 1 else "quarantine"
         return [self._finding(state, one.reason, one.where, one.author) for one in objections] + others
 
+    def confirmed_by(self, gold: Gold) -> str:
+        """A critic whose verdict is "pass", if no reviewer's is "fail"; empty without one.
+
+        The built-in rules confirm nothing: they know no more than the gates.
+        """
+        if any(finding.state in ("quarantine", "reject") for finding in self.check(gold)):
+            return ""
+        for name, verdicts in self._critics.items():
+            answer = verdicts.get(gold.line)
+            if name != RULES and answer and answer.outcome in _ANSWERS and answer.verdict == "pass":
+                return name
+        return ""
+
     def verdicts(self, gold: Gold) -> dict[str, TeacherVerdict | None]:
         """The verdicts of the stored review and of each critic, by name; empty without critics."""
         if not self._critics:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -19,12 +19,27 @@ from toolassay.tools import ToolLibrary
 
 @cache
 def template() -> str:
-    """The text of `templates/critic.txt`, with the placeholders $tools, $request, $steps and $plan."""
+    """The text of `templates/critic.txt`; its placeholders: $tools, $request, $steps, $plan and $doubts."""
     return (files("toolassay.gates.critic") / "templates" / "critic.txt").read_text(encoding="utf-8")
 
 
-def critic_prompt(gold: Gold, library: ToolLibrary) -> str:
-    """The prompt for one sample. Its parts are JSON, so that no request or plan can end its section."""
+_DOUBTS = """
+# DOUBTS #
+A program did not find these values of the plan in the request or in an earlier output:
+{doubts}
+Accept one that follows from the request, so that every careful reader would give the same value.
+If one does not, the plan is not correct.
+"""
+
+
+def critic_prompt(gold: Gold, library: ToolLibrary, doubts: Sequence[str] = ()) -> str:
+    """The prompt for one sample. Its parts are JSON, so that no request or plan can end its section.
+
+    Args:
+        gold: The sample.
+        library: The tools.
+        doubts: What the gate "grounding" does not find in the request.
+    """
     shown = dict.fromkeys(node.tool for node in gold.nodes)
     tools = (
         shown_tool(library[name]) if name in library else {"id": name, "unknown": True} for name in shown
@@ -34,6 +49,7 @@ def critic_prompt(gold: Gold, library: ToolLibrary) -> str:
         request=_json(gold.request),
         steps=_json(gold.steps),
         plan=_json(plan_of(gold)),
+        doubts=_DOUBTS.format(doubts="\n".join(map(_json, doubts))) if doubts else "",
     )
 
 

@@ -10,6 +10,7 @@ from toolassay.answers import CUT_OFF
 from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
 from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolassay.gates.gate import Background
+from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
 from toolassay.models import ChatModel, ChatRequest, ModelError
 from toolassay.requests import key_of
@@ -48,6 +49,7 @@ class CriticWork:
 
     def __init__(self, golds: Iterable[Gold], background: Background) -> None:
         self._golds, self._background = golds, background
+        self._grounding = GroundingGate(background)
         self.verdicts: dict[int, CriticVerdict] = {}
 
     def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
@@ -92,9 +94,12 @@ class CriticWork:
                 "review": entry.get("response"),
             }
 
+    def _prompt(self, gold: Gold) -> str:
+        return critic_prompt(gold, self._background.library, doubts_of(gold, self._grounding))
+
     async def _ask(self, model: ChatModel, journal: Journal, gold: Gold) -> str:
-        prompt = critic_prompt(gold, self._background.library)
-        response = await model.complete(_request(gold, self._background))
+        prompt = self._prompt(gold)
+        response = await model.complete(_request(gold, self._background, prompt))
         entry: dict[str, Any] = {
             "outcome": "refused" if response.refused else "answered",
             "prompt": _fingerprint(prompt),
@@ -112,17 +117,21 @@ class CriticWork:
     def _entry(self, journal: Journal, gold: Gold) -> dict[str, Any]:
         """The journal's entry for a sample; empty without one, or if the prompt has changed since."""
         entry = journal.get(key_of(gold.id))
-        if not entry or entry.get("prompt") != _fingerprint(critic_prompt(gold, self._background.library)):
+        if not entry or entry.get("prompt") != _fingerprint(self._prompt(gold)):
             return {}
         return entry
 
     def _note(self, journal: Journal, gold: Gold, error: ModelError) -> None:
-        prompt = _fingerprint(critic_prompt(gold, self._background.library))
+        prompt = _fingerprint(self._prompt(gold))
         journal.append(key_of(gold.id), {"outcome": error.outcome, "problem": str(error), "prompt": prompt})
 
 
-def _request(gold: Gold, background: Background) -> ChatRequest:
-    prompt = critic_prompt(gold, background.library)
+def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
+    """What the gate "grounding" quarantines: the critic decides about it."""
+    return [finding.reason for finding in gate.check(gold) if finding.state == "quarantine"]
+
+
+def _request(gold: Gold, background: Background, prompt: str) -> ChatRequest:
     task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
     return ChatRequest(
         [{"role": "user", "content": prompt}], PARAMETERS, None, task, "critic", key_of(gold.id)
@@ -135,7 +144,8 @@ async def reviewed(model: ChatModel, gold: Gold, background: Background) -> Revi
     Raises:
         ModelError: The model cannot be reached.
     """
-    response = await model.complete(_request(gold, background))
+    prompt = critic_prompt(gold, background.library, doubts_of(gold, GroundingGate(background)))
+    response = await model.complete(_request(gold, background, prompt))
     entry = {
         "outcome": "refused" if response.refused else "answered",
         "response": response.text,

@@ -1,8 +1,9 @@
 """The gate "grounding": is every value of a plan grounded in the request or in an earlier output?
 
-A value that occurs in the text verbatim is grounded. Otherwise its exact parts (numbers, days, addresses,
-codes) must be in the text in any spelling, and each of its content words in any form and order: plans
-rephrase arguments ("change the color to blue" for "make its colour blue"), but must add nothing.
+- *Pass*: the value is in the text, exactly or by a normalisation that is certain: case, spacing, the spelling
+  of numbers, dates, times, units; or all its content words are, in any form and order.
+- *Reject*: the text states a value for the slot, and the plan has another (`rivals`, `slot_checks`).
+- *Quarantine*: anything else: inference, synonyms, derived dates, knowledge of the world.
 """
 
 from __future__ import annotations
@@ -15,17 +16,16 @@ from toolassay.argument_schemas import schema_at, type_name
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import identifiers, normalization
 from toolassay.gates.grounding.literals import PlanLiteral, earlier_nodes, leaves, literals_of
+from toolassay.gates.grounding.rivals import other_name, rivals
+from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
 from toolassay.gold import Gold, GoldNode
 from toolassay.offline.writer.allowed_values import allowed_values
 from toolassay.text_values.dates import find_days
-from toolassay.text_values.money import is_currency
 from toolassay.text_values.spelling import plain, with_digits
 from toolassay.tools import Parameter, Tool
 
-_FEWEST_WORDS_IN_ORDER = 6
-_MOST_WORDS_IN_ORDER = 80
 _BESIDE = 2
 _MOST_BEFORE = 4
 
@@ -67,30 +67,6 @@ def negation_fault(text: str, keys: Collection[str], source: SourceText) -> str 
     return None
 
 
-def replaced_word(text: str, source: SourceText) -> str | None:
-    """The word of a plain text for which the source has another word, with the same words around it.
-
-    >>> source = SourceText("a dog asks why the cat sat on the mat, the big dog on the chair")
-    >>> replaced_word("the big dog sat on the mat", source)
-    >>> replaced_word("why the dog sat on the mat", source)
-    'dog'
-    """
-    row = normalization.words_in(text)
-    if not _FEWEST_WORDS_IN_ORDER <= len(row) <= _MOST_WORDS_IN_ORDER:
-        return None
-    for place in range(_BESIDE, len(row) - _BESIDE):
-        before, behind = " ".join(row[:place]), " ".join(row[place + 1 :])
-        if f" {before} " in source.word_row and f" {behind} " in source.word_row:
-            match = re.search(rf" {re.escape(before)} (\w+) {re.escape(behind)} ", source.word_row)
-            if (
-                match
-                and match[1] != row[place]
-                and not (normalization.is_turned(match[1]) and normalization.is_turned(row[place]))
-            ):
-                return row[place]
-    return None
-
-
 def _is_small(word: str) -> bool:
     return word in normalization.NEGATIONS or not normalization.is_content(word)
 
@@ -105,10 +81,17 @@ _DAY = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rs?day|urda
 
 
 class Doubt(NamedTuple):
-    """Why a value is held back: "reject" if it is not grounded, "quarantine" if a reviewer should decide."""
+    """Why a value is held back.
+
+    Attributes:
+        state: "reject" for what can be no value at all, such as a name for the result of a step.
+        reason: what is not grounded, with "{it}" for the text.
+        missing: the exact parts that are not in the text, as (kind, spelling).
+    """
 
     state: Literal["quarantine", "reject"]
     reason: str
+    missing: tuple[tuple[str, str], ...] = ()
 
 
 def judge(value: str, source: SourceText) -> Doubt | None:
@@ -118,9 +101,9 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     >>> judge("change the color to red", source), judge("2026-10-17", source)
     (None, None)
     >>> judge("change the color to blue", source)
-    Doubt(state='quarantine', reason="'blue' of 'change the color to blue' is not in {it}")
-    >>> judge("Paris", source)
-    Doubt(state='reject', reason="'Paris' is not in {it}")
+    Doubt(state='quarantine', reason="'blue' of 'change the color to blue' is not in {it}", missing=())
+    >>> judge("2026-10-18", source).missing
+    (('day', '2026-10-18'),)
     """
     if "<node-" in value and len(pieces := _BETWEEN_REFERENCES.split(value)) > 1:
         return next(filter(None, (judge(piece, source) for piece in pieces)), None)
@@ -138,13 +121,8 @@ def judge(value: str, source: SourceText) -> Doubt | None:
         return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
     if any(_is_stated(name, source) for name in normalization.other_names(plain(bare))):
         return None
-    if len(bare) == 3 and is_currency(bare):
-        if bare.upper() in source.currencies.sure:
-            return None
-        if bare.upper() in source.currencies.possible:
-            sure = ", ".join(sorted(source.currencies.sure)[:3])
-            remark = f", whose words are read as {sure}" if sure else ", though it names a country with it"
-            return Doubt("quarantine", f"'{bare}' is not in {{it}}{remark}")
+    if len(bare) == 3 and bare.upper() in source.currencies.sure:
+        return None
     spelled = plain(bare)
     if identifiers.is_code(bare) and source.row_of_characters.spells(identifiers.code_key(spelled)):
         return None
@@ -162,23 +140,12 @@ def _is_short_name(text: str) -> bool:
 def _weigh(value: str, text: str, source: SourceText) -> Doubt | None:
     parts, rest = take_parts(text, source)
     wrong = [part for part in parts if not part.known]
-    if any(not part.doubtful for part in wrong):
-        return _held(value, [part for part in wrong if not part.doubtful], "reject")
     stated_words, foreign = _sort_words(rest, text, source)
-    content = [*stated_words, *foreign]
-    if not content and not parts:
-        if normalization.is_stated_in_short(text, source.word_row):
-            return None
-        return Doubt("reject", f"'{shorten(value)}' is not in {{it}}")
-    if not foreign:
-        return (
-            _held(value, wrong, "quarantine") if wrong else _out_of_place(value, text, stated_words, source)
-        )
-    share = (len(stated_words) + len(parts) - len(wrong)) / (len(content) + len(parts))
-    state: Literal["quarantine", "reject"] = (
-        "reject" if share < 0.5 or _is_name(value, foreign) else "quarantine"
-    )
-    return _held(value, [*wrong, *(ValuePart(word, False) for word in foreign)], state)
+    if not stated_words and not foreign and not parts:
+        return Doubt("quarantine", f"'{shorten(value)}' is not in {{it}}")
+    if not wrong and not foreign:
+        return _out_of_place(value, text, stated_words, source)
+    return _held(value, [*wrong, *(ValuePart(word, False) for word in foreign)])
 
 
 def _sort_words(rest: str, text: str, source: SourceText) -> tuple[dict[str, str], list[str]]:
@@ -193,17 +160,13 @@ def _sort_words(rest: str, text: str, source: SourceText) -> tuple[dict[str, str
         key = normalization.key_of(word)
         if not normalization.is_content(word) or word in normalization.NEGATIONS:
             continue
-        if _is_other_currency(word, source):
-            foreign[key] = word
-        elif (
+        if (
             source.has_word(key)
             or _is_code_stated(word, source)
             or (_DAY.fullmatch(word) and word[:3] in weekdays)
         ):
             known[key] = word
-        elif not normalization.is_filler(key) and not (
-            place == 0 and len(row) > 2 and normalization.is_light_verb(key)
-        ):
+        elif not normalization.is_filler(key):
             beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
             compounds = (joined for other in beside for joined in (other + word, word + other))
             if any(source.has_word(normalization.key_of(joined)) for joined in compounds) or source.has_lemma(
@@ -220,24 +183,17 @@ def _out_of_place(value: str, text: str, known: dict[str, str], source: SourceTe
     shown = f"'{shorten(value)}'"
     if fault := negation_fault(text, known, source):
         return Doubt("quarantine", fault.replace("{value}", shown))
-    if word := replaced_word(text, source):
-        return Doubt("quarantine", f"{{it}} has another word for '{word}' of {shown}")
-    is_name = 1 < len(known) <= 4 and _is_name(value, list(known.values()), whole=True)
-    if is_name and is_near(known, source) is None:
-        return Doubt("quarantine", f"the words of {shown} do not stand together in {{it}}")
+    if 1 < len(known) <= 4 and _is_name(value) and is_near(known, source) is None:
+        return Doubt("quarantine", f"the words of {shown} are apart in {{it}}")
     return None
 
 
-def _is_name(value: str, foreign: list[str], *, whole: bool = False) -> bool:
-    """Whether the foreign words are part of a name, of which every word counts."""
-    spelled = [
+def _is_name(value: str) -> bool:
+    """Whether a value is a name of several words, each with a capital."""
+    words = [
         word for word in re.findall(r"[^\W\d_][^\W_]*", value) if normalization.is_content(word.casefold())
     ]
-    capital = [plain(word) for word in spelled if word[0].isupper()]
-    if len(spelled) <= 4 and len(capital) == len(spelled) > 1:
-        return True
-    inside = [plain(word) for word in spelled[1:] if word[0].isupper()]
-    return not whole and 0 < len(inside) < len(spelled) / 2 and any(word in inside for word in foreign)
+    return 1 < len(words) <= 4 and all(word[0].isupper() for word in words)
 
 
 def _is_code_stated(word: str, source: SourceText) -> bool:
@@ -247,22 +203,9 @@ def _is_code_stated(word: str, source: SourceText) -> bool:
     return len(word) > 2 and any(_is_stated(name, source) for name in normalization.other_names(word))
 
 
-def _is_other_currency(word: str, source: SourceText) -> bool:
-    """Whether "usd" is used for the dollars of another country."""
-    if len(word) != 3 or not normalization.key_of(word).startswith("=") or not is_currency(word):
-        return False
-    return (
-        bool(source.currencies.sure)
-        and word.upper() not in source.currencies.sure
-        and not source.states(word)
-    )
-
-
 def _is_stated(name: str, source: SourceText) -> bool:
     if not name[:1].isalpha():
         return name in source.plain
-    if " " in name and source.has_phrase(name.split()):
-        return True
     return source.states(name) or source.has_word(normalization.key_of(name)) or _begins(name, source)
 
 
@@ -270,14 +213,15 @@ def _begins(name: str, source: SourceText) -> bool:
     return len(name) > 4 and any(key.startswith(name) for key in source.places)
 
 
-def _held(value: str, parts: list[ValuePart], state: Literal["quarantine", "reject"]) -> Doubt:
+def _held(value: str, parts: list[ValuePart]) -> Doubt:
     texts = [part.text for part in parts]
     named = ", ".join(f"'{shorten(text)}'" for text in texts[:5])
     of = "" if len(texts) == 1 and plain(value).strip(_AROUND) == texts[0] else f" of '{shorten(value)}'"
     named = f"'{shorten(value)}'" if not of else named
     remark = next((part.remark for part in parts if part.remark), "")
     verb = "is" if len(texts) == 1 else "are"
-    return Doubt(state, f"{named}{of} {verb} not in {{it}}{f': {remark}' if remark else ''}")
+    missing = tuple((part.kind, part.text) for part in parts if part.kind and not part.doubtful)
+    return Doubt("quarantine", f"{named}{of} {verb} not in {{it}}{f': {remark}' if remark else ''}", missing)
 
 
 def shorten(text: str, most: int = 60) -> str:
@@ -293,8 +237,6 @@ def shorten(text: str, most: int = 60) -> str:
 
 _YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null"})
 _OPPOSITE = {"true": "false", "false": "true"}
-# "turn the lights off", but not "turn off" of another sentence.
-_SWITCHED = re.compile(r"\b(?:turn|switch|put|set|power|shut)(?:ed|ing|s)?\b[^.;!?]{0,40}?\b(on|off)\b")
 _BOOLEAN = frozenset({"bool", "boolean"})
 
 
@@ -318,8 +260,8 @@ class GroundingGate:
     >>> plan = [{"task": "fly", "arguments": [{"name": "to", "value": "Rome"}]}]
     >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to rome", "task_nodes": plan}))
     []
-    >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to Oslo", "task_nodes": plan}))[0].reason
-    "'Rome' is not in the request"
+    >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to Oslo", "task_nodes": plan}))[0][1:3]
+    ('quarantine', "'to': 'Rome' is not in the request")
     """
 
     name = "grounding"
@@ -337,6 +279,7 @@ class GroundingGate:
         if not gold.has_arguments:
             return [Finding(self.name, "not applicable", "the plan has no arguments")]
         request, asked = SourceText(gold.request), dict[object, Doubt | None]()
+        used: SourceText | None = None
         findings = []
         for literal in literals_of(gold):
             same = (literal.node.tool, literal.parameter, literal.place, type(literal.value), literal.value)
@@ -348,9 +291,16 @@ class GroundingGate:
                 doubt = self._doubt(literal, SourceText("\n".join([gold.request, *outputs])))
                 it = "the request, nor in what earlier calls gave"
             if doubt is not None:
-                reason = doubt.reason.replace("{it}", it)
-                findings.append(Finding(self.name, doubt.state, reason, literal.where))
-        return findings
+                used = used or SourceText("\n".join(str(one.value) for one in literals_of(gold)))
+                state, reason = doubt.state, doubt.reason.replace("{it}", it)
+                if stated := _stated_instead(str(literal.value), doubt, request, used):
+                    state = "reject"
+                    reason = reason if stated in reason else f"{reason}: it says {stated}"
+                slot = f"'{literal.parameter}': " if literal.parameter else ""
+                findings.append(Finding(self.name, state, f"{slot}{reason}", literal.where))
+        faults = {fault.where: fault for fault in slot_faults(gold, self._library, request)}
+        kept = [finding for finding in findings if finding.where not in faults or finding.state == "reject"]
+        return [*kept, *(Finding(self.name, *fault) for fault in faults.values())]
 
     def _slot(self, literal: PlanLiteral) -> _Slot | None:
         """What the library declares about the place of a value: of its argument, or inside of it."""
@@ -374,9 +324,6 @@ class GroundingGate:
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
         if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):
-            switched = set(_SWITCHED.findall(source.plain)) if small in ("on", "off") else set()
-            if switched and small not in switched:
-                return Doubt("quarantine", f"{{it}} says '{switched.pop()}' rather than '{text}'")
             other = _OPPOSITE.get(small)
             if other is None or not source.states(other) or source.states(small):
                 return None
@@ -384,13 +331,23 @@ class GroundingGate:
         doubt = judge(text, source)
         if doubt is None or slot is None or small not in {item.casefold() for item in slot.allowed}:
             return doubt
-        if doubt.state == "quarantine" and is_currency(small):
-            return doubt
         others = [item for item in slot.allowed if item.casefold() != small and judge(item, source) is None]
         if not others:
             return None
         takes = f"which '{literal.parameter}' takes as well"
-        return Doubt("reject", f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}")
+        # One other choice, in so many words, is what the text states for the slot.
+        is_sure = len(others) == 1 and len(others[0]) > 2 and source.states(others[0])
+        state: Literal["quarantine", "reject"] = "reject" if is_sure else "quarantine"
+        return Doubt(state, f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}")
+
+
+def _stated_instead(value: str, doubt: Doubt, request: SourceText, used: SourceText) -> str:
+    """What the request states in place of a value, if nothing else in the plan has it; else empty."""
+    for kind, missing in doubt.missing:
+        if found := rivals(kind, missing, request, used):
+            return ", ".join(f"'{shorten(one)}'" for one in found[:2])
+    name = other_name(value, request, used)
+    return f"'{name}'" if name else ""
 
 
 def _slot_of(parameter: Parameter, tool: Tool) -> _Slot:

@@ -101,11 +101,6 @@ def _fillers() -> frozenset[str]:
 
 
 @cache
-def _light_verbs() -> frozenset[str]:
-    return frozenset(key_of(word) for word in lists()["light verbs"]["words"])
-
-
-@cache
 def _same() -> Mapping[str, str]:
     groups = lists()["same"]
     return {_stem(word): f"={name}" for name, words in groups.items() for word in (name, *words)}
@@ -166,29 +161,9 @@ def is_content(word: str) -> bool:
     return word not in _STOP
 
 
-def is_turned(word: str) -> bool:
-    """Whether a plain word may change in reported speech ("her" for "you")."""
-    return word in _TURNED
-
-
-def is_stated_in_short(value: str, row: str) -> bool:
-    """Whether the words of a value without content words all occur, apart from pronouns and short verbs.
-
-    >>> [is_stated_in_short(value, " tell them we re done ") for value in ("we are done", "we are")]
-    [True, False]
-    """
-    own = [word for word in words_in(value) if word not in _TURNED]
-    return bool(own) and all(f" {word} " in row for word in own)
-
-
 def is_filler(key: str) -> bool:
     """Whether a word only introduces a value ("the given text", "information about")."""
     return key in _fillers()
-
-
-def is_light_verb(key: str) -> bool:
-    """Whether a verb at the head of an instruction adds nothing to it ("make", "find")."""
-    return key in _light_verbs()
 
 
 def other_names(value: str) -> list[str]:

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
 from toolassay.gates.grounding import identifiers
-from toolassay.gates.grounding.derived_values import (
-    Certainty,
-    DayClues,
-    DayMention,
-    day_certainty,
-    derived_numbers,
-    people_counts_in,
-    shifted_times,
-)
-from toolassay.gates.grounding.identifiers import by_last_digits, dictated, dictated_digits, phones_of
+from toolassay.gates.grounding.identifiers import dictated, dictated_digits, phones_of
 from toolassay.gates.grounding.normalization import (
     NEGATIONS,
     key_of,
     lemma_key,
-    other_names,
     signs_as_words,
     stands_in,
     words_in,
 )
 from toolassay.text_values.dates import RELATIVE, Day, find_days, relative_days_in, years_in
 from toolassay.text_values.durations import Duration, find_durations
-from toolassay.text_values.money import Currencies, amounts_in, currencies_in, currency_names
+from toolassay.text_values.money import Currencies, amounts_in, currencies_in
 from toolassay.text_values.numbers import converted_numbers_in, has_article, numbers_in, shares_in
 from toolassay.text_values.spelling import plain, with_digits
 from toolassay.text_values.times import find_times
@@ -116,8 +106,9 @@ class SourceText:
         return identifiers.phones_in(self._with_dictated)
 
     @cached_property
-    def phone_numbers(self) -> Mapping[str, list[str]]:
-        return by_last_digits(phones_of(self._with_dictated))
+    def phone_numbers(self) -> Sequence[str]:
+        """The phone numbers as they are spelled."""
+        return phones_of(self._with_dictated)
 
     @cached_property
     def codes(self) -> Collection[str]:
@@ -178,15 +169,6 @@ class SourceText:
         return currencies_in(self.plain)
 
     @cached_property
-    def derived_numbers(self) -> Collection[Decimal]:
-        """The results of one calculation with two stated values."""
-        return derived_numbers(self.numbers, self.days, self.times)
-
-    @cached_property
-    def people_counts(self) -> Collection[int]:
-        return people_counts_in(self.digits, self.text[:10_000])
-
-    @cached_property
     def days(self) -> dict[Day, str]:
         """The days, each with the words that state it."""
         found: dict[Day, str] = {}
@@ -199,15 +181,6 @@ class SourceText:
             for day in relative_days_in(self.plain, base):
                 found.setdefault(day, found[base])
         return found
-
-    @cached_property
-    def _day_clues(self) -> DayClues:
-        found = find_days(self.prose, lenient=True)
-        return DayClues.of(self.prose, [DayMention(*match.span(), days) for match, days in found])
-
-    def certainty_of(self, day: Day) -> Certainty | None:
-        """Whether a day follows from stated days ("a week later"), surely or possibly."""
-        return day_certainty(day, self._day_clues)
 
     @cached_property
     def years(self) -> Collection[int]:
@@ -223,11 +196,6 @@ class SourceText:
     def times(self) -> Collection[float]:
         """The times of day, in minutes since midnight."""
         return {time for _, times in find_times(self.prose, lenient=True) for time in times}
-
-    @cached_property
-    def shifted_times(self) -> Collection[float]:
-        """The times stated relative to another: "at 9, and again an hour later"."""
-        return shifted_times(self.digits, self.times)
 
     @property
     def states_none(self) -> bool:
@@ -264,14 +232,7 @@ class SourceText:
 
     def has_word(self, key: str) -> bool:
         """Whether a word occurs in any form, or in what a file name or a code stands for."""
-        return key in self.places or key in self._media or key in self._code_names
-
-    @cached_property
-    def _code_names(self) -> Collection[str]:
-        """The words that codes in capitals stand for: "CAD" states Canadian dollars."""
-        codes = {match.group().casefold() for match in _CAPITALS.finditer(self.text)}
-        names = (name for code in codes for name in (*other_names(code), *currency_names(code)))
-        return {key_of(word) for name in names for word in name.split()}
+        return key in self.places or key in self._media
 
     @cached_property
     def weekdays(self) -> Collection[str]:
@@ -285,13 +246,6 @@ class SourceText:
     @cached_property
     def _lemmas(self) -> Collection[str]:
         return {lemma_key(word) for word in set(self._words[:5000])} | set(self.places)
-
-    def has_phrase(self, words: list[str]) -> bool:
-        """Whether words occur one after the other, each in any form."""
-        rows = [self.places.get(key_of(word), []) for word in words]
-        return (
-            any(all(first + i in row for i, row in enumerate(rows)) for first in rows[0]) if rows else False
-        )
 
     @cached_property
     def _media(self) -> Collection[str]:

@@ -11,11 +11,11 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from toolassay.gates.grounding import identifiers
-from toolassay.gates.grounding.identifiers import extensions_in, is_phone_of
+from toolassay.gates.grounding.identifiers import is_phone_of
 from toolassay.gates.grounding.normalization import key_of
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.text_values.dates import Day, find_days, parse_short_day
-from toolassay.text_values.durations import Duration, find_durations
+from toolassay.text_values.durations import find_durations
 from toolassay.text_values.numbers import find_numbers, is_share, parse_number
 from toolassay.text_values.times import find_times
 from toolassay.text_values.vocabulary import MONTHS
@@ -31,7 +31,7 @@ _THINGS = (
 )
 # "${image}", "<text>", "output of step 2" and "the merged file", but not "the file".
 _RESULT = re.compile(
-    r"[$%#]?\{+.{1,200}\}+%?|\$?\[[^\[\]'\",]{1,200}\]|<[a-z][\w .-]{1,80}>"
+    r"[$%#]?\{+(?!\s*\").{1,200}\}+%?|\$?\[[^\[\]'\",]{1,200}\]|<[a-z][\w .-]{1,80}>"
     rf"|\W{{0,3}}(?:the[ _])?(?:output|results?)(?:[ _](?:{_THINGS}))?[ _-](?:of|from)(?![^\W_]).{{0,200}}"
     rf"|\W{{0,3}}(?:the[ _])?(?:{_DOINGS})[ _-](?:{_THINGS})(?:[ _-]?(?:file|\d+))?\W{{0,3}}",
     re.DOTALL,
@@ -87,12 +87,14 @@ class ValuePart(NamedTuple):
         known: whether the source states it.
         doubtful: of an unknown part, whether a reviewer should decide; otherwise it is wrong.
         remark: of an unknown part, what the source states instead.
+        kind: of an exact part: "email", "url", "file", "day", "time", "phone" or "code"; else empty.
     """
 
     text: str
     known: bool
     doubtful: bool = False
     remark: str = ""
+    kind: str = ""
 
 
 def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
@@ -116,17 +118,21 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
 
     rest = re.sub(r"(?<=\d)t(?=\d\d:)", " ", text)
     rest = take(
-        identifiers.EMAIL, lambda found: ValuePart(found, identifiers.email_key(found) in source.emails), rest
+        identifiers.EMAIL,
+        lambda found: ValuePart(found, identifiers.email_key(found) in source.emails, kind="email"),
+        rest,
     )
     rest = take(
-        identifiers.URL, lambda found: ValuePart(found, identifiers.url_key(found) in source.urls), rest
+        identifiers.URL,
+        lambda found: ValuePart(found, identifiers.url_key(found) in source.urls, kind="url"),
+        rest,
     )
     rest = take(identifiers.FILE, lambda found: _file(found, source), rest)
     if _is_short_day_or_time(rest.strip(), source):
         return [*parts, ValuePart(text.strip(), True)], ""
     if any(character.isdigit() for character in rest) or _SPELLED.search(rest):
         rest = take(_PERCENT, lambda found: _percent(found, source), rest)
-        for reader in (_dates, _times, _durations, _extensions):
+        for reader in (_dates, _times, _durations):
             for start, end, part in list(reader(rest, source)):
                 parts.append(part)
                 rest = rest[:start] + " " * (end - start) + rest[end:]
@@ -148,7 +154,7 @@ def _file(found: str, source: SourceText) -> ValuePart:
     media = identifiers.media_of(name)
     others = [file for file in source.files if identifiers.media_of(file) == media]
     if others:
-        return ValuePart(found, False, remark=f"it names {_some(others)}")
+        return ValuePart(found, False, remark=f"it names {_some(others)}", kind="file")
     words = [word for word in re.findall(r"[^\W\d_]+", name.rpartition(".")[0]) if len(word) > 1]
     if is_result(name.rpartition(".")[0]):
         return ValuePart(found, False, remark="it reads like the result of a step")
@@ -176,11 +182,7 @@ def _missing_day(found: str, days: tuple[Day, ...], source: SourceText) -> Value
         return ValuePart(found, False, True, "it gives the day only relative to an unknown day")
     if any(_is_but_for_year(day, source) for day in days):
         return ValuePart(found, False, True, f"the year it says is {min(source.years)}")
-    if any(source.certainty_of(day) for day in days):
-        return ValuePart(
-            found, False, True, f"it says {_some(whole)}, and somebody would have to work it out"
-        )
-    return ValuePart(found, False, remark=f"it says {_some(whole)}" if whole else "")
+    return ValuePart(found, False, remark=f"it says {_some(whole)}" if whole else "", kind="day")
 
 
 def _is_short_day_or_time(text: str, source: SourceText) -> bool:
@@ -193,7 +195,7 @@ def _is_short_day_or_time(text: str, source: SourceText) -> bool:
 def _is_day_stated(day: Day, source: SourceText) -> bool:
     if any(day.agrees_with(other) and not _is_other_year(day, other, source) for other in source.days):
         return True
-    return _is_stated_apart(day, source) or source.certainty_of(day) == "sure"
+    return _is_stated_apart(day, source)
 
 
 def _is_other_year(day: Day, other: Day, source: SourceText) -> bool:
@@ -228,8 +230,6 @@ def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
             continue
         taken.append(match.span())
         known = any(time in source.times for time in times) or (times == (0.0,) and not source.times)
-        known = known or _is_length(match, source)
-        known = known or any(time in source.shifted_times for time in times)
         part_of_day = next((word for word in _PARTS_OF_DAY if source.has_word(key_of(word))), None)
         remark = ""
         if part_of_day is not None and not source.times:
@@ -238,17 +238,7 @@ def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
             remark = "somebody would have to work it out from the times and lengths it says"
         elif part_of_day is not None:
             remark = f"it gives no time for its '{part_of_day}'"
-        yield *match.span(), ValuePart(match.group().strip(), known, bool(remark), remark)
-
-
-def _is_length(match: re.Match[str], source: SourceText) -> bool:
-    """Whether "2:05" is stated as two hours and five minutes."""
-    clock = re.fullmatch(r"(\d{1,2})[:h](\d\d)(?::00)?", match.group().strip())
-    if clock is None or not source.durations:
-        return False
-    hours, minutes = Decimal(clock[1]), Decimal(clock[2])
-    lengths = (Duration(3600 * hours + 60 * minutes), Duration(60 * hours + minutes))
-    return any(length.is_same(other) for length in lengths for other in source.durations)
+        yield *match.span(), ValuePart(match.group().strip(), known, bool(remark), remark, "time")
 
 
 def _durations(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
@@ -257,13 +247,6 @@ def _durations(text: str, source: SourceText) -> Iterator[tuple[int, int, ValueP
         if start >= end_of_last and any(length.is_same(other) for other in source.durations):
             end_of_last = end
             yield start, end, ValuePart(text[start:end].strip(), True)
-
-
-def _extensions(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
-    for match in extensions_in(text):
-        if identifiers.is_phone(text[: match.start()]):
-            known = any(other[1] == match[1] for other in extensions_in(source.digits))
-            yield *match.span(), ValuePart(match.group().strip(" ,;"), known)
 
 
 def _percent(found: str, source: SourceText) -> ValuePart | None:
@@ -284,7 +267,7 @@ def _phone(found: str, source: SourceText) -> ValuePart | None:
         or Decimal(digits) in source.numbers
         or is_phone_of(found, source.phone_numbers)
     )
-    return ValuePart(found.strip(), known)
+    return ValuePart(found.strip(), known, kind="phone")
 
 
 def _code(found: str, source: SourceText) -> ValuePart | None:
@@ -299,7 +282,7 @@ def _code(found: str, source: SourceText) -> ValuePart | None:
             factor = {"k": 1000, "m": 1_000_000}.get(unit, 1)
             return ValuePart(found, bool(({n * factor for n in number} | number) & set(source.numbers)))
         return ValuePart(found, False, True, f"it gives no '{unit}'")
-    return ValuePart(found, False)
+    return ValuePart(found, False, kind="code")
 
 
 def _number(match: re.Match[str], values: set[Decimal], source: SourceText, alone: bool) -> ValuePart:
@@ -315,14 +298,6 @@ def _number(match: re.Match[str], values: set[Decimal], source: SourceText, alon
             or digits in source.phones
             or _is_code_of_digits(digits, values, source)
             or (values == {0} and source.states_none)
-        )
-    if not known and alone and any(value in source.people_counts for value in values):
-        return ValuePart(
-            match.group().strip(), False, True, "somebody would have to count the people it names"
-        )
-    if not known and alone and not values.isdisjoint(source.derived_numbers):
-        return ValuePart(
-            match.group().strip(), False, True, "somebody would have to reckon it from what it says"
         )
     return ValuePart(match.group().strip(), known)
 

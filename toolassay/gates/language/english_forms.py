@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from toolassay.gates.language.tagged_words import TaggedText, Word, lemma, word_set
+from toolassay.gates.language.tagged_words import TaggedText, Word, lemma
+from toolassay.text_values.vocabulary import word_set
 
 ARTICLES: Final = word_set("a an the")
 POSSESSIVES: Final = word_set("my your our their his its")

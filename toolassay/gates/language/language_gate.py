@@ -15,8 +15,9 @@ from toolassay.gates.gate import Background, Finding, shown
 from toolassay.gates.language.language_rules import RULES
 from toolassay.gates.language.masked_text import mask
 from toolassay.gates.language.residue_rules import open_places
-from toolassay.gates.language.tagged_words import tagged, word_set
+from toolassay.gates.language.tagged_words import tagged
 from toolassay.gold import Gold
+from toolassay.text_values.vocabulary import word_set
 
 # Longer requests are pasted documents: the rules read their start.
 LONGEST: Final = 5_000

@@ -26,7 +26,8 @@ from toolassay.gates.language.english_forms import (
     noun_phrase,
 )
 from toolassay.gates.language.masked_text import Span
-from toolassay.gates.language.tagged_words import TaggedText, Word, is_known, word_set
+from toolassay.gates.language.tagged_words import TaggedText, Word, is_known
+from toolassay.text_values.vocabulary import word_set
 
 _OWNERS: Final = frozenset({"my", "your", "our", "their"})
 _AFTER_ARTICLE: Final = ARTICLES | _OWNERS | word_set("this these those some any each every which whose both")

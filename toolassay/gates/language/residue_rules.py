@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolassay.gates.language.masked_text import Span
-from toolassay.gates.language.tagged_words import TaggedText, Word, word_set
+from toolassay.gates.language.tagged_words import TaggedText, Word
+from toolassay.text_values.vocabulary import word_set
 
 # "{name}", "{{ city }}", "${team}", "$language", "<city>", "<node-0>", "%s", "%(n)s", "[INSERT NAME]",
 # "[name]", "[object Object]", "__SONG__"; not "{}", "$30", "<3", "5 %", "[1, 2]", "[see below]" and

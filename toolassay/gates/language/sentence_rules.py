@@ -16,7 +16,8 @@ from toolassay.gates.language.english_forms import (
     is_plural,
 )
 from toolassay.gates.language.masked_text import Span, quotation_spans, whole_text
-from toolassay.gates.language.tagged_words import TaggedText, word_set
+from toolassay.gates.language.tagged_words import TaggedText
+from toolassay.text_values.vocabulary import word_set
 
 # Doubled words that are English: "that that", "had had", "turn it on on Monday", "very very", "bye bye".
 _DOUBLED: Final = (

@@ -68,15 +68,6 @@ _TAG_RULE: Final = "PartOfSpeech"
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+")
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text, which blanks separate.
-
-    >>> sorted(word_set("an the a"))
-    ['a', 'an', 'the']
-    """
-    return frozenset(text.split())
-
-
 class Word(NamedTuple):
     """A word of a masked text.
 

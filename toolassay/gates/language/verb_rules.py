@@ -36,7 +36,8 @@ from toolassay.gates.language.english_forms import (
     noun_phrase,
 )
 from toolassay.gates.language.masked_text import Span
-from toolassay.gates.language.tagged_words import TaggedText, lemma, word_set
+from toolassay.gates.language.tagged_words import TaggedText, lemma
+from toolassay.text_values.vocabulary import word_set
 
 _STARTS_CLAUSE: Final = word_set("if whether that because when while since so but where as sure hi hello hey")
 _FOR_ONE: Final = word_set("is was has does isn't wasn't hasn't doesn't")

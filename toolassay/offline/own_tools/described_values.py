@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolassay.offline.own_tools.value_pools import word_set
+from toolassay.text_values.vocabulary import word_set
 
 _LONGEST = 800  # characters of a description that are read
 _MOST_ITEMS = 30

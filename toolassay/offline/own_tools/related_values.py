@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
-from toolassay.offline.own_tools.value_pools import World, word_set
+from toolassay.offline.own_tools.value_pools import World
 from toolassay.offline.own_tools.value_sources import Moment, Slot
+from toolassay.text_values.vocabulary import word_set
 
 _STARTS = word_set(
     "start starts started starting begin begins beginning from since after min minimum lower low "

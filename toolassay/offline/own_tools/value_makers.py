@@ -20,8 +20,8 @@ from toolassay.offline.own_tools.value_pools import (
     pool_of_query,
     pool_of_thing,
     singular,
-    word_set,
 )
+from toolassay.text_values.vocabulary import word_set
 
 Kind = Literal[
     "flag", "choice", "integer", "number", "money", "date", "moment", "time", "duration", "person", "email",

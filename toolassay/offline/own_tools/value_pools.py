@@ -23,11 +23,6 @@ _FIRST_DAY = date(2026, 1, 12)
 _DAYS = 290  # the last first day is 29 October, so that what follows is in the same year
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
 @cache
 def _pools() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(

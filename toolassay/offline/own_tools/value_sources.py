@@ -45,7 +45,7 @@ from toolassay.offline.own_tools.value_names import (
     unstatable,
     unstatable_text,
 )
-from toolassay.offline.own_tools.value_pools import World, common_values, pool, word_set
+from toolassay.offline.own_tools.value_pools import World, common_values, pool
 from toolassay.offline.own_tools.value_texts import (
     LONGEST,
     PROSE,
@@ -56,6 +56,7 @@ from toolassay.offline.own_tools.value_texts import (
     value_text,
     varied,
 )
+from toolassay.text_values.vocabulary import word_set
 
 _MOST_DRAWS = 8  # of one source
 

@@ -1,0 +1,228 @@
+"""Values of the request in the wrong slot, and the same slots filled right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolassay.gates.gate import Background, Finding
+from toolassay.gates.grounding import GroundingGate
+from toolassay.gold import Gold
+from toolassay.tools import ToolLibrary
+
+
+def check(request: str, *, about: Any = None, **arguments: Any) -> list[Finding]:
+    """The findings on a plan of one call."""
+    kinds = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
+    parameters = [
+        {"name": name, "type": kinds[type(value)], "desc": (about or {}).get(name, "")}
+        for name, value in arguments.items()
+    ]
+    library = ToolLibrary.from_json({"nodes": [{"id": "act", "desc": "Acts.", "parameters": parameters}]})
+    named = [{"name": name, "value": value} for name, value in arguments.items()]
+    label = {"id": 1, "user_request": request, "task_nodes": [{"task": "act", "arguments": named}]}
+    return GroundingGate(Background(library, "temporal")).check(Gold.of(label))
+
+
+def states(findings: list[Finding]) -> list[str]:
+    return [finding.state for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "right", "state"),
+    [
+        ("Move 50 from savings to checking", {"from_account": "savings", "to_account": "checking"}, "reject"),
+        ("A train from Oslo to Bergen, please", {"origin": "Oslo", "destination": "Bergen"}, "reject"),
+        ("Convert 20 from euros to dollars", {"from_currency": "EUR", "to_currency": "USD"}, "reject"),
+        ("Fly to Rome, leaving Paris", {"origin": "Paris", "destination": "Rome"}, "reject"),
+        ("I go to Rome and Paris is home", {"origin": "Paris", "destination": "Rome"}, "quarantine"),
+    ],
+)
+def test_the_ends_of_a_way_are_not_exchanged(request_text: str, right: dict[str, str], state: str) -> None:
+    assert check(request_text, **right) == []
+    wrong = dict(zip(right, reversed(right.values()), strict=True))
+    findings = check(request_text, **wrong)
+    assert states(findings) == [state]
+    assert all(repr(value) in findings[0].reason for value in wrong.values())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "state"),
+    [
+        ("2027-05-14", "2027-05-16", "reject"),
+        ("2027-05-14T10:00", "2027-05-14T11:30", "reject"),
+        ("09:00", "17:30", "quarantine"),
+        (3, 8, "reject"),
+    ],
+)
+def test_a_start_is_not_after_its_end(first: Any, second: Any, state: str) -> None:
+    request = f"Between {first} and {second}"
+    assert check(request, start=first, end=second) == []
+    findings = check(request, start=second, end=first)
+    assert states(findings) == [state]
+    assert "after" in findings[0].reason
+
+
+def test_a_departure_may_be_after_an_arrival_that_is_named_second() -> None:
+    assert (
+        check("Leave on 2027-05-16, arrive on 2027-05-14", departure="2027-05-16", arrival="2027-05-14") == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_text", "name", "wrong", "right"),
+    [
+        ("Set it for ninety minutes", "duration_hours", 90, 1.5),
+        ("Ship 5 pounds of tea", "weight_kg", 5, None),
+        ("Run 12 km", "distance_miles", 12, None),
+        ("Heat it to 180 celsius", "temperature_fahrenheit", 180, None),
+    ],
+)
+def test_a_unit_is_that_of_the_slot(request_text: str, name: str, wrong: Any, right: Any) -> None:
+    (finding,) = check(request_text, **{name: wrong})
+    assert finding.state == "reject"
+    assert right is None or check(request_text, **{name: right}) == []
+
+
+def test_a_unit_of_the_description_counts() -> None:
+    about = {"length": "length in minutes"}
+    assert check("Play it for 2 hours", about=about, length=2) != []
+    assert check("Play it for 2 minutes", about=about, length=2) == []
+
+
+@pytest.mark.parametrize(
+    ("request_text", "listed", "gone"),
+    [
+        ("Invite Ana, Bo, Cy and Di to dinner", ["Ana", "Bo", "Cy", "Di"], "Bo"),
+        ("Invite Ana, Bo and Cy to dinner", ["Ana", "Bo", "Cy"], "Cy"),
+        (
+            "Buy oat milk, brown bread, two lemons and rice.",
+            ["oat milk", "brown bread", "lemons", "rice"],
+            "lemons",
+        ),
+    ],
+)
+def test_an_item_that_is_listed_is_not_left_out(request_text: str, listed: list[str], gone: str) -> None:
+    assert check(request_text, items=listed) == []
+    (finding,) = check(request_text, items=[item for item in listed if item != gone])
+    assert finding.state == "quarantine"
+    assert gone.split()[0] in finding.reason
+
+
+def test_an_enumeration_of_numbers_or_quotations_is_complete() -> None:
+    assert check("The mean of 3, 5 and 8", numbers=[3, 5, 8]) == []
+    (finding,) = check("The mean of 3, 5 and 8", numbers=[3, 8])
+    assert (finding.state, "'5'" in finding.reason) == ("quarantine", True)
+    assert check("Sort 'red', 'green' and 'blue'", words=["red", "green", "blue"]) == []
+    assert states(check("Sort 'red', 'green' and 'blue'", words=["green", "blue"])) == ["quarantine"]
+    assert check("Rooms 3, 5 and 8, and also 2 and 4", numbers=[2, 4]) == []
+
+
+def test_what_is_said_of_another_call_is_no_contradiction() -> None:
+    library = ToolLibrary.from_json(
+        {
+            "nodes": [
+                {"id": "book", "desc": "Books.", "parameters": [{"name": "breakfast", "type": "boolean"}]}
+            ]
+        }
+    )
+    nodes = [
+        {"task": "book", "arguments": [{"name": "breakfast", "value": value}]} for value in (True, False)
+    ]
+    request = "A room with breakfast for Ann, and one without breakfast for Bo"
+    gold = Gold.of({"id": 1, "user_request": request, "task_nodes": nodes})
+    assert GroundingGate(Background(library, "temporal")).check(gold) == []
+
+
+def test_what_a_list_excludes_is_left_out() -> None:
+    assert check("Invite Ana, not Bo, and Cy", items=["Ana", "Cy"]) == []
+    assert check("Invite Ana and Bo and tell Cy", items=["Ana", "Bo"]) == []
+
+
+@pytest.mark.parametrize(
+    ("request_text", "name", "right", "state"),
+    [
+        ("Book it without breakfast", "breakfast", False, "reject"),
+        ("No receipt, please", "send_receipt", False, "reject"),
+        ("Don't send me a reminder", "reminder", False, "quarantine"),
+        ("Book it with breakfast", "include_breakfast", True, "quarantine"),
+        ("Pay it just once", "recurring", False, "quarantine"),
+        ("Pay it every month", "recurring", True, "quarantine"),
+    ],
+)
+def test_a_switch_is_set_as_the_request_says(request_text: str, name: str, right: bool, state: str) -> None:
+    assert check(request_text, **{name: right}) == []
+    assert states(check(request_text, **{name: not right})) == [state]
+
+
+def test_a_switch_that_is_not_mentioned_may_be_anything() -> None:
+    for value in (True, False):
+        assert check("Book a room", breakfast=value, no_smoking=value) == []
+
+
+def test_a_frequency_is_that_of_the_request() -> None:
+    assert check("Save 20 every month", frequency="monthly", amount=20) == []
+    assert states(check("Save 20 every month", frequency="weekly", amount=20)) == ["reject"]
+    assert states(check("Save 20, mail me every day or each week", frequency="monthly", amount=20)) == [
+        "quarantine"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "right", "state"),
+    [
+        ("A table for 2 adults and 3 children", {"adults": 2, "children": 3}, "reject"),
+        ("Order 12 boxes with 5 pens each", {"boxes": 12, "pens": 5}, "reject"),
+        ("3 nights for 2 of us", {"nights": 3, "persons": 2}, "quarantine"),
+    ],
+)
+def test_numbers_are_not_exchanged(request_text: str, right: dict[str, int], state: str) -> None:
+    assert check(request_text, **right) == []
+    assert states(check(request_text, **dict(zip(right, reversed(right.values()), strict=True)))) == [state]
+
+
+def test_a_number_is_the_one_that_the_request_counts() -> None:
+    (finding,) = check("A table for 4 guests", guests=5)
+    assert (finding.state, "4 guests" in finding.reason) == ("reject", True)
+    assert states(check("A table for 4 guests and another two", guests=7)) == ["quarantine"]
+    assert check("A table for four guests", guests=4) == []
+
+
+def test_a_thing_is_no_person() -> None:
+    findings = check("Remind Ann of the half marathon", contact="half marathon", title="half marathon")
+    assert states(findings) == ["quarantine"]
+    assert check("Remind Ann of the half marathon", contact="Ann", title="half marathon") == []
+    assert check("Call the front desk", contact="front desk") == []
+
+
+@pytest.mark.parametrize(
+    ("request_text", "value", "state"),
+    [
+        ("Mail anne@x.org", "anna@x.org", "reject"),
+        ("Mail Anne", "anna@x.org", "quarantine"),
+        ("Print report-2026.pdf", "report-2025.pdf", "reject"),
+        ("See example.com/a", "example.com/b", "reject"),
+        ("Order AB-1234", "AB-1235", "reject"),
+        ("Order it", "AB-1235", "quarantine"),
+        ("On 17 October 2027", "2027-10-18", "reject"),
+        ("The week after 17 October 2027", "2027-10-24", "quarantine"),
+        ("Call +61 2 5550 9325", "+61 2 5550 9326", "reject"),
+        ("At 7:45 pm", "19:46", "reject"),
+        ("An hour after 7:45 pm", "20:45", "quarantine"),
+        ("Ask Anna Smith", "Anna Brown", "reject"),
+        ("Ask Insta", "Instagram", "quarantine"),
+        ("My puppy", "dog", "quarantine"),
+    ],
+)
+def test_only_what_the_request_states_instead_is_a_contradiction(
+    request_text: str, value: str, state: str
+) -> None:
+    assert states(check(request_text, what=value)) == [state]
+
+
+def test_what_another_slot_has_is_no_contradiction() -> None:
+    findings = check("From 17 October 2027, mail a@x.org", day="2027-10-20", start="2027-10-17", to="a@x.org")
+    assert states(findings) == ["quarantine"]
+    findings = check("On 17 October 2027", day="2027-10-20", other="2027-10-19")
+    assert states(findings) == ["reject", "reject"]

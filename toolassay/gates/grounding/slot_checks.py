@@ -1,0 +1,641 @@
+"""Values that the request states, but for another slot: ends exchanged, units, lists, switches, counts.
+
+A value can occur in the request and still be wrong: the account that is paid, given as the one that pays.
+Each check compares what the request says beside a value with the slot that has it. What is certain is
+rejected; what a person may read either way is quarantined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from toolassay.gates.grounding.normalization import key_of, other_names, words_in
+from toolassay.gates.grounding.source_text import SourceText
+from toolassay.gold import Gold, GoldNode
+from toolassay.output_paths import parse_reference
+from toolassay.text_values.money import currency_names
+from toolassay.text_values.spelling import plain
+from toolassay.text_values.vocabulary import word_set
+from toolassay.tools import Parameter, Tool, ToolLibrary
+
+_MOST_ARGUMENTS = 30
+_MOST_PLACES = 8
+
+
+class SlotFault(NamedTuple):
+    """A value that contradicts what the request says of its slot.
+
+    Attributes:
+        state: "reject" if the request says another value for the slot, else "quarantine".
+        reason: what the slot has and what the request says.
+        where: path of the argument in the label.
+    """
+
+    state: Literal["quarantine", "reject"]
+    reason: str
+    where: str
+
+
+class _Argument(NamedTuple):
+    """An argument with its parameter, and the words of its name."""
+
+    name: str
+    value: Any
+    where: str
+    words: tuple[str, ...]
+    parameter: Parameter | None
+
+
+def slot_faults(gold: Gold, library: ToolLibrary, source: SourceText) -> Iterator[SlotFault]:
+    """What is wrong with the slots of a plan whose arguments have names.
+
+    Args:
+        gold: A label; plans whose arguments have no names have no slots.
+        library: The tools.
+        source: The request.
+    """
+    calls = Counter(node.tool for node in gold.nodes)
+    listed = {node.place: list(_arguments(node, library)) for node in gold.nodes}
+    for node in gold.nodes:
+        arguments = listed[node.place]
+        others = {str(one.value) for place, row in listed.items() if place != node.place for one in row}
+        # What the request says of one call of a tool is no contradiction to another one.
+        is_only = calls[node.tool] == 1
+        for first in arguments:
+            for second in arguments:
+                if first is not second:
+                    yield from _ends(first, second, source, is_only=is_only)
+        for one in arguments:
+            yield from _unit(one, source)
+            yield from _count(one, arguments, source)
+            yield from _person(one, arguments, source)
+            if is_only:
+                yield from _list(one, source)
+                yield from _switch(one, source)
+                yield from _frequency(one, source)
+        yield from _counts(arguments, others, source)
+
+
+def _arguments(node: GoldNode, library: ToolLibrary) -> Iterator[_Argument]:
+    tool: Tool | None = library[node.tool] if node.tool in library else None  # noqa: SIM401
+    declared = {parameter.name: parameter for parameter in tool.parameters} if tool else {}
+    for place, argument in enumerate((node.arguments or ())[:_MOST_ARGUMENTS]):
+        if not isinstance(argument, Mapping) or "value" not in argument or "name" not in argument:
+            continue
+        name, value = str(argument["name"]), argument["value"]
+        if isinstance(value, str) and parse_reference(value) is not None:
+            continue
+        where = f"{node.where}.arguments[{place}]"
+        yield _Argument(name, value, where, _words(name), declared.get(name))
+
+
+@lru_cache(maxsize=16_384)
+def _words(name: str) -> tuple[str, ...]:
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ")
+    return tuple(words_in(spaced.casefold()))
+
+
+# Starts and ends.
+
+_ENDS = {
+    start: ends.split()
+    for start, ends in {
+        "start": "end stop finish",
+        "starts": "ends",
+        "starting": "ending",
+        "begin": "end",
+        "beginning": "end",
+        "from": "to until till",
+        "since": "until",
+        "after": "before",
+        "earliest": "latest",
+        "checkin": "checkout",
+        "arrival": "departure",
+        "departure": "return arrival",
+        "depart": "return",
+        "pickup": "dropoff return",
+        "min": "max",
+        "minimum": "maximum",
+        "low": "high",
+        "lower": "upper",
+        "in": "out",
+        "open": "close",
+        "opens": "closes",
+        "origin": "destination",
+        "source": "target destination",
+        "sender": "recipient receiver",
+        "payer": "payee",
+        "debit": "credit",
+        "old": "new",
+    }.items()
+}
+# Slots that name the two ends of a way; a value behind "to" is no start.
+_WAYS = frozenset({"from", "origin", "source", "departure", "sender", "payer", "debit", "pickup", "start"})
+_BEFORE_START = r"(?:from|out of|leaving|departing(?: from)?|starting (?:in|at|from)|off)"
+_BEFORE_END = r"(?:to|into|onto|towards?|in favou?r of|arriving (?:in|at)|bound for|over to)"
+_FILLER = r"(?:\s(?:the|my|our|his|her|their|its|a|an|your|account|station|airport|of))*"
+
+
+def _is_pair(first: _Argument, second: _Argument) -> str:
+    """The word that makes the first argument the start and the second the end; empty if they are no pair."""
+    for place, word in enumerate(first.words):
+        for end in _ENDS.get(word, ()):
+            if second.words == (*first.words[:place], end, *first.words[place + 1 :]):
+                return word
+    return ""
+
+
+def _ends(first: _Argument, second: _Argument, source: SourceText, *, is_only: bool) -> Iterator[SlotFault]:
+    word = _is_pair(first, second)
+    if not word:
+        return
+    order = _order(first.value, second.value)
+    if order == "after" and word not in ("old", "departure"):
+        yield SlotFault(
+            "reject", f"'{first.name}' {_said(first)} is after '{second.name}' {_said(second)}", second.where
+        )
+        return
+    if order == "late":
+        reason = f"the time of '{first.name}' {_said(first)} is after that of '{second.name}' {_said(second)}"
+        yield SlotFault("quarantine", reason, second.where)
+        return
+    if (
+        not is_only
+        or word not in _WAYS
+        or not isinstance(first.value, str)
+        or not isinstance(second.value, str)
+    ):
+        return
+    if order != "" or plain(first.value) == plain(second.value):
+        return
+    start_before_to = _is_behind(first.value, _BEFORE_END, source)
+    end_before_from = _is_behind(second.value, _BEFORE_START, source)
+    right = _is_behind(first.value, _BEFORE_START, source) or _is_behind(second.value, _BEFORE_END, source)
+    if right or not (start_before_to or end_before_from):
+        return
+    says = f"'to' before {_said(first)}" if start_before_to else f"'from' before {_said(second)}"
+    state: Literal["quarantine", "reject"] = "reject" if start_before_to and end_before_from else "quarantine"
+    reason = f"'{first.name}' is {_said(first)} and '{second.name}' is {_said(second)}, but it says {says}"
+    yield SlotFault(state, reason.replace("it says", "the request says"), first.where)
+
+
+def _order(first: Any, second: Any) -> Literal["", "before", "after", "late"]:
+    """How two ends are ordered: "late" if a time of day is after another, which midnight explains."""
+    if isinstance(first, bool) or isinstance(second, bool):
+        return ""
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return "after" if first > second else "before"
+    if not isinstance(first, str) or not isinstance(second, str):
+        return ""
+    start, end = _moment(first), _moment(second)
+    if start is not None and end is not None and (start.tzinfo is None) == (end.tzinfo is None):
+        return "after" if start > end else "before"
+    clock = re.compile(r"([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
+    if clock.fullmatch(first) and clock.fullmatch(second):
+        return "late" if first > second else "before"
+    return ""
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
+    except ValueError:
+        return None
+
+
+def _is_behind(value: str, words: str, source: SourceText) -> bool:
+    """Whether a value, or a name of it, is behind one of these words."""
+    names = [re.escape(name) for name in _names(value)]
+    pattern = rf"\b{words}{_FILLER}\s['\"]?(?:{'|'.join(names)})(?:e?s)?(?!\w)"
+    return bool(names) and re.search(pattern, source.plain) is not None
+
+
+@lru_cache(maxsize=16_384)
+def _names(value: str) -> tuple[str, ...]:
+    """A value as it may be spelled: itself, the words of a code, its only content word."""
+    text = plain(value).strip()
+    if not text or len(text) > 80:
+        return ()
+    spaced = text.replace("_", " ")
+    money = currency_names(text)
+    nouns = [name.split()[-1] for name in money]  # "dollars" for US dollars
+    return tuple(dict.fromkeys([text, spaced, *other_names(text), *money, *nouns]))
+
+
+def _said(one: _Argument) -> str:
+    text = str(one.value)
+    return f"'{text if len(text) <= 60 else text[:57] + '…'}'"
+
+
+# Units.
+
+_UNITS = {
+    spelling: (dimension, unit)
+    for dimension, units in {
+        "time": {
+            "second": "seconds sec secs second s",
+            "minute": "minutes min mins minute",
+            "hour": "hours hour hr hrs h",
+            "day": "days day",
+            "week": "weeks week",
+            "month": "months month",
+            "year": "years year",
+        },
+        "length": {
+            "millimeter": "mm millimeters millimetres",
+            "centimeter": "cm centimeters centimetres",
+            "meter": "m meters metres meter metre",
+            "kilometer": "km kilometers kilometres kms kilometer kilometre",
+            "mile": "miles mile mi",
+            "foot": "feet foot ft",
+            "inch": "inches inch",
+        },
+        "weight": {
+            "gram": "g grams gram",
+            "kilogram": "kg kilos kilo kilograms kgs kilogram",
+            "pound": "lb lbs pounds pound",
+            "ounce": "oz ounces ounce",
+        },
+        "volume": {
+            "milliliter": "ml milliliters millilitres",
+            "liter": "l liters litres liter litre",
+            "gallon": "gallons gallon",
+        },
+        "temperature": {
+            "celsius": "celsius centigrade c",
+            "fahrenheit": "fahrenheit f",
+        },
+    }.items()
+    for unit, spellings in units.items()
+    for spelling in spellings.split()
+}
+_SHORT = word_set("s h m g l c f mi min")
+
+
+def _unit(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+    if isinstance(one.value, bool) or not isinstance(one.value, int | float | str):
+        return
+    number = f"{one.value:.15g}" if isinstance(one.value, float) else str(one.value).strip()
+    if not re.fullmatch(r"\d{1,6}(?:\.\d{1,4})?", number):
+        return
+    declared = _unit_of(one)
+    if declared is None:
+        return
+    said = {
+        _UNITS[match[1]]
+        for match in re.finditer(rf"(?<![\d.,:]){re.escape(number)}[ -]?(?:full )?([a-z]+)\b", source.digits)
+        if match[1] in _UNITS and _UNITS[match[1]][0] == declared[0]
+    }
+    if said and declared not in said:
+        unit = sorted(said)[0][1]
+        reason = f"'{one.name}' counts {declared[1]}s and is {number}, but the request says {number} {unit}s"
+        yield SlotFault("reject" if len(said) == 1 else "quarantine", reason, one.where)
+
+
+def _unit_of(one: _Argument) -> tuple[str, str] | None:
+    named = {_UNITS[word] for word in one.words if word in _UNITS and word not in _SHORT}
+    named = named or ({_UNITS[one.words[-1]]} if one.words[-1:] and one.words[-1] in _UNITS else set())
+    if not named and one.parameter is not None:
+        words = words_in(plain(one.parameter.description[:120]))
+        named = {
+            _UNITS[word]
+            for word, before in zip(words, ["", *words], strict=False)
+            if word in _UNITS and word not in _SHORT and word.endswith("s") and before in _IN
+        }
+    return next(iter(named)) if len(named) == 1 else None
+
+
+# "length in minutes", "number of hours".
+_IN = frozenset({"in", "of", "many", ""})
+
+
+# Lists.
+
+_SEPARATOR = re.compile(r"\s*(?:,\s*(?:and|plus|or|&)?|\band\b|&|\bplus\b|\bas well as\b)\s*")
+_ARTICLES = r"(?:(?:the|a|an|my|some|also|our|his|her|one|two|three|\d+)\s)*"
+_EXCEPT = re.compile(r"\b(?:not|no|without|except|but|instead|rather|skip|leave out|drop|minus)\b")
+# What may stand behind an enumeration: the next item ends there.
+_CLOSE = re.compile(
+    r"\s*(?:[.;:!?,)]|$|\b(?:for|to|on|at|by|in|from|with|and|tomorrow|today|please|as|are|is)\b)"
+)
+
+
+# "'red', 'green' and 'blue'" and "3, 5 and 8"; not "3 and later 5".
+_AND = r"\s*(?:,\s*(?:and\s|or\s)?|\band\s|&)\s*"
+_QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")"
+_NUMBER = r"(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w%]|[.:/]\d)"
+_ENUMERATIONS = (
+    (re.compile(rf"{_QUOTED}(?:{_AND}{_QUOTED})+"), re.compile(_QUOTED)),
+    (re.compile(rf"{_NUMBER}(?:{_AND}{_NUMBER})+"), re.compile(_NUMBER)),
+)
+_MOST_MISSING = 2
+
+
+def _list(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+    if not isinstance(one.value, list) or not 1 < len(one.value) <= 20:
+        return
+    own = {_as_item(item) for item in one.value}
+    for pattern, each in _ENUMERATIONS:
+        for row in pattern.finditer(source.plain):
+            stated = list(dict.fromkeys(_as_item(found) for found in each.findall(row.group())))
+            missing = [found for found in stated if found not in own]
+            if own < set(stated) and len(missing) <= _MOST_MISSING:
+                yield _missing(one, missing[0])
+                return
+    items = [plain(item).strip() for item in one.value if isinstance(item, str) and "<node" not in item]
+    if len(items) != len(one.value) or any(item[:1].isdigit() for item in items):
+        return
+    text = source.plain
+    spans = []
+    for item in items:
+        match = re.search(rf"(?<!\w){re.escape(item)}(?:e?s)?(?!\w)", text)
+        if match is None:
+            return
+        spans.append(match.span())
+    spans.sort()
+    for (_, end), (start, _) in pairwise(spans):
+        between = text[end:start]
+        if len(between) > 80 or re.search(r"[.;!?]\s", between) or _EXCEPT.search(between):
+            continue
+        parts = [re.sub(rf"^{_ARTICLES}", "", part.strip()) for part in _SEPARATOR.split(between)]
+        missed = [part for part in parts[1:-1] if 0 < len(part.split()) <= 4 and len(part) > 1]
+        is_enumeration = len(parts) > 2 and not parts[0].strip() and not parts[-1].strip(" \"'")
+        if missed and is_enumeration:
+            place = source.folded.find(missed[0])
+            is_same = place >= 0 and len(source.folded) == len(source.text)
+            yield _missing(one, source.text[place : place + len(missed[0])] if is_same else missed[0])
+            return
+    last = text[spans[-1][1] :]
+    behind = re.match(rf"\s*(?:,\s*)?(?:and|plus|&|as well as)\s+{_ARTICLES}([\w'’-]+(?: [\w'’-]+)?)", last)
+    if behind is None or len(items) < 2:
+        return
+    shape = re.search(rf"{re.escape(behind[1])}", source.folded)
+    original = (
+        source.text[shape.start() : shape.end()] if shape and len(source.folded) == len(source.text) else ""
+    )
+    are_names = all(isinstance(item, str) and item[:1].isupper() for item in one.value)
+    word = original.split()[0] if original else ""
+    is_listed = any(item.split()[0] == word.casefold() for item in items if item)
+    if are_names and not is_listed and word[:1].isupper() and word != "I" and not word.startswith("I'"):
+        yield _missing(one, word)
+
+
+def _as_item(value: object) -> str:
+    """An item of a list in one spelling: 5.0 and "5" are the same."""
+    text = plain(str(value)).strip(" '\"")
+    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text
+
+
+def _missing(one: _Argument, item: str) -> SlotFault:
+    return SlotFault(
+        "quarantine",
+        f"'{one.name}' lacks '{item}', which the request lists among {_some(one.value)}",
+        one.where,
+    )
+
+
+def _some(values: Sequence[Any]) -> str:
+    return ", ".join(f"'{value}'" for value in list(values)[:3])
+
+
+# Switches.
+
+_NEGATED = (
+    r"(?:no|without(?: any| a| the)?|not|don't|do not|doesn't|never|skip(?: the)?|no need (?:for|to)(?: a)?)"
+)
+_NEGATIVE_NAMES = word_set(
+    "no not without disable disabled skip exclude hide silent mute muted ignore off private "
+    "anonymous dry free"
+)
+_OFTEN = re.compile(r"\b(?:every|each|weekly|daily|monthly|yearly|annually|recurring|repeating|regularly)\b")
+_ONCE = re.compile(
+    r"\b(?:just once|only once|one[- ]off|one[- ]time|a single time|this once|just this (?:time|once))\b"
+)
+_RECURRING = word_set("recurring recurrent repeat repeats repeating recurs monthly weekly daily yearly")
+# Words of a switch that say nothing of what it switches.
+_SWITCH_WORDS = word_set(
+    "is has with include includes including add enable enabled needs need wants want send allow use show do "
+    "should the a of by on required request requested as make get set"
+)
+
+
+def _switch(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+    if not isinstance(one.value, bool) or not _NEGATIVE_NAMES.isdisjoint(one.words):
+        return
+    if not _RECURRING.isdisjoint(one.words):
+        often, once = _OFTEN.search(source.plain), _ONCE.search(source.plain)
+        found = once if one.value else often
+        if found and not (once and often):
+            yield SlotFault(
+                "quarantine", f"'{one.name}' is {_truth(one)}, but the request says '{found[0]}'", one.where
+            )
+        return
+    words = [word for word in one.words if word not in _SWITCH_WORDS and len(word) > 2]
+    if not words:
+        return
+    last = re.escape(words[-1][: max(4, len(words[-1]) - 2)])
+    mentions = list(re.finditer(rf"\b{last}\w*", source.plain))[:_MOST_PLACES]
+    if not mentions:
+        return
+    denied = re.search(rf"\b({_NEGATED})(?:\s[\w'-]+){{0,3}}?\s{last}\w*", source.plain)
+    later = re.search(
+        rf"\b{last}\w*\s(?:is|are)?\s?(?:not|n't)\s(?:needed|necessary|required|wanted)", source.plain
+    )
+    if one.value and (denied or later):
+        said = (denied or later)[0]  # type: ignore[index]
+        is_next = (
+            denied is not None and len(denied[0].split()) <= 3 and denied[1].startswith(("no", "without"))
+        )
+        state: Literal["quarantine", "reject"] = (
+            "reject" if is_next and denied and denied[1] != "not" else "quarantine"
+        )
+        yield SlotFault(state, f"'{one.name}' is true, but the request says '{said}'", one.where)
+    elif not one.value and not denied and not later:
+        wanted = re.search(
+            rf"\b(?:with|include|including|add|want|need|plus)(?:\s[\w'-]+){{0,2}}?\s{last}\w*", source.plain
+        )
+        if wanted and not _EXCEPT.search(source.plain[max(0, wanted.start() - 20) : wanted.end()]):
+            yield SlotFault(
+                "quarantine", f"'{one.name}' is false, but the request says '{wanted[0]}'", one.where
+            )
+
+
+def _truth(one: _Argument) -> str:
+    return "true" if one.value else "false"
+
+
+# Frequencies.
+
+_FREQUENCIES = {
+    "hourly": r"hourly|every hour|each hour|once an hour",
+    "daily": r"daily|every (?:single )?day|each day|once a day|every (?:morning|evening|night)",
+    "weekly": r"weekly|every week|each week|once a week|every (?:mon|tues|wednes|thurs|fri|satur|sun)day",
+    "monthly": r"monthly|every month|each month|once a month",
+    "quarterly": r"quarterly|every quarter|every three months|every 3 months",
+    "yearly": r"yearly|annual(?:ly)?|every year|each year|once a year",
+}
+_SAME_FREQUENCY = {
+    "annual": "yearly",
+    "annually": "yearly",
+    "day": "daily",
+    "week": "weekly",
+    "month": "monthly",
+    "year": "yearly",
+    "hour": "hourly",
+}
+
+
+def _frequency(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+    if not isinstance(one.value, str):
+        return
+    value = plain(one.value).strip()
+    value = _SAME_FREQUENCY.get(value, value)
+    if value not in _FREQUENCIES:
+        return
+    stated = [
+        name for name, pattern in _FREQUENCIES.items() if re.search(rf"\b(?:{pattern})\b", source.plain)
+    ]
+    if stated and value not in stated:
+        state: Literal["quarantine", "reject"] = "reject" if len(stated) == 1 else "quarantine"
+        yield SlotFault(state, f"'{one.name}' is '{one.value}', but the request says {stated[0]}", one.where)
+
+
+# Slots of another kind.
+
+_PERSON_WORDS = word_set(
+    "contact guest attendee person recipient member patient customer client assignee host invitee passenger"
+)
+_THING_WORDS = word_set("title place city location venue product item subject event topic song book film")
+
+
+def _person(one: _Argument, arguments: Sequence[_Argument], source: SourceText) -> Iterator[SlotFault]:
+    if not isinstance(one.value, str) or not (set(one.words) & _PERSON_WORDS) or "@" in one.value:
+        return
+    if set(one.words) & {"id", "email", "phone", "number", "type", "count", "group", "code"}:
+        return
+    value = one.value.strip()
+    if not value or any(character.isdigit() for character in value):
+        return
+    same = next(
+        (
+            other
+            for other in arguments
+            if other is not one
+            and isinstance(other.value, str)
+            and plain(other.value) == plain(value)
+            and set(other.words) & _THING_WORDS
+        ),
+        None,
+    )
+    if same is not None:
+        reason = f"'{one.name}' and '{same.name}' are both {_said(one)}"
+        yield SlotFault("quarantine", reason, one.where)
+        return
+    place = source.text.casefold().find(value.casefold())
+    is_small = place >= 0 and len(source.text.casefold()) == len(source.text) and source.text[place].islower()
+    rest = source.text.casefold().find(value.casefold(), place + 1) if place >= 0 else -1
+    if is_small and rest < 0 and " " in value and not _is_role(value):
+        yield SlotFault("quarantine", f"'{one.name}' is {_said(one)}, which reads like no name", one.where)
+
+
+_ROLE = re.compile(
+    r"\b(?:my|the|our|his|her)\b|team|manager|group|department|office|desk|staff|people|everyone|family|mom|mum|dad"
+    r"|wife|husband|sister|brother|partner|boss|doctor|dentist|neighbou?r|friend|colleague|landlord|plumber",
+    re.IGNORECASE,
+)
+
+
+def _is_role(value: str) -> bool:
+    return _ROLE.search(value) is not None
+
+
+# Counts.
+
+_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+
+
+def _counts(
+    arguments: Sequence[_Argument], others: Collection[str], source: SourceText
+) -> Iterator[SlotFault]:
+    """Numbers of two slots that the request states for each other: "2 adults and 3 children".
+
+    A number that another call has, too, may be said of that one (`others`).
+    """
+    numbers = [
+        (one, str(one.value))
+        for one in arguments
+        if isinstance(one.value, int | str)
+        and not isinstance(one.value, bool)
+        and re.fullmatch(r"\d{1,6}", str(one.value))
+        and str(one.value) not in others
+    ]
+    for place, (first, one) in enumerate(numbers):
+        for second, other in numbers[place + 1 :]:
+            if one == other:
+                continue
+            first_nouns, second_nouns = _nouns_beside(one, source), _nouns_beside(other, source)
+            own_first, own_second = _noun_keys(first), _noun_keys(second)
+            crossed = (first_nouns & (own_second - own_first)), (second_nouns & (own_first - own_second))
+            right = (first_nouns & (own_first - own_second)) or (second_nouns & (own_second - own_first))
+            if right or not (crossed[0] or crossed[1]):
+                continue
+            state: Literal["quarantine", "reject"] = "reject" if crossed[0] and crossed[1] else "quarantine"
+            noun = sorted(crossed[0] or crossed[1])[0]
+            number, slot = (one, second) if crossed[0] else (other, first)
+            reason = f"the request says {number} for '{noun.lstrip('=')}', but '{slot.name}' is {slot.value}"
+            yield SlotFault(state, reason, slot.where)
+
+
+def _count(one: _Argument, arguments: Sequence[_Argument], source: SourceText) -> Iterator[SlotFault]:
+    """A number that the request does not have, where it counts what the slot is called: "3 hours"."""
+    if isinstance(one.value, bool) or not isinstance(one.value, int):
+        return
+    own = Decimal(one.value)
+    if any(own in numbers for numbers in (source.numbers, source.all_numbers, source.converted)):
+        return
+    taken = {str(other.value) for other in arguments if other is not one}
+    keys = _noun_keys(one)
+    said = {
+        match[1]: match[0]
+        for match in re.finditer(r"(?<![\d.,:/-])(\d{1,6})\s([a-z]{3,})", source.digits)
+        if key_of(_IRREGULAR.get(match[2], match[2])) in keys and match[1] not in taken
+    }
+    if len(said) == 1 and not _DERIVED.search(source.plain):
+        reason = f"'{one.name}' is {one.value}, but the request says '{next(iter(said.values()))}'"
+        yield SlotFault("reject", reason, one.where)
+
+
+# From these words a number follows that is not said: "2 more", "half of the 300".
+_DERIVED = re.compile(
+    r"\b(?:more|less|fewer|half|third|quarter|double|twice|triple|each|per|every|both|extra|plus|another|other"
+    r"|total|together|altogether|dozens?|pairs?|couples?|times|besides|including|except|but|remaining|rest)\b"
+)
+
+
+def _noun_keys(one: _Argument) -> set[str]:
+    return {key_of(_IRREGULAR.get(word, word)) for word in one.words if len(word) > 2}
+
+
+# Behind it another value is spoken of: "5 rooms and year 1990".
+_CLAUSE_END = re.compile(r"[,.;:!?()]|\b(?:and|or|with|while|but|then)\b")
+
+
+def _nouns_beside(number: str, source: SourceText) -> set[str]:
+    """The keys of the two words behind each mention of a number, and of "quantity of 3" before it."""
+    found = set()
+    for match in list(re.finditer(rf"(?<![\d.,:/-]){number}(?![\d:/]|[.,]\d)", source.digits))[:_MOST_PLACES]:
+        behind = words_in(_CLAUSE_END.split(source.digits[match.end() : match.end() + 40])[0])[:2]
+        before = re.search(
+            r"([a-z]{3,})(?:\s(?:of|is|to|at|=))?\s?$",
+            source.digits[max(0, match.start() - 40) : match.start()],
+        )
+        words = [*behind, *([before[1]] if before else [])]
+        found |= {key_of(_IRREGULAR.get(word, word)) for word in words}
+    return found
