@@ -116,6 +116,12 @@ def test_another_value_of_the_same_list_is_not_decided() -> None:
     assert state_of(check("Set hourly to false", forecast(hourly=True))) == "reject"
 
 
+def test_a_choice_that_another_call_has_is_no_contradiction() -> None:
+    nodes = forecast(city="Oslo", units="imperial"), forecast(city="Rome", units="metric")
+    findings = check("Oslo in imperial units, Rome in the usual ones", *nodes)
+    assert [(f.state, f.where) for f in findings] == [("quarantine", "task_nodes[1].arguments[1]")]
+
+
 @pytest.mark.parametrize("folder", ["data_huggingface", "data_multimedia", "data_dailylifeapis"])
 def test_the_projects_own_data_pass(root: Any, folder: str) -> None:
     gate = GroundingGate(Background(ToolLibrary.load(root / folder / "tool_desc.json"), "resource"))

@@ -56,6 +56,20 @@ def test_the_ends_of_a_way_are_not_exchanged(request_text: str, right: dict[str,
         (3, 8, "reject"),
     ],
 )
+def test_the_ends_of_a_change_are_not_exchanged() -> None:
+    request = "Heat it from 25 degrees to 100 degrees"
+    assert check(request, initial_temperature=25.0, final_temperature=100.0) == []
+    assert states(check(request, initial_temperature=100.0, final_temperature=25.0)) == ["reject"]
+    assert check("Cool it from 100 to 25", initial_temperature=100, final_temperature=25) == []
+
+
+def test_an_amount_of_money_is_no_percentage() -> None:
+    request = "What do $5,000 earn at 5% a year?"
+    assert check(request, principal=5000, interest_rate=0.05) == []
+    assert states(check(request, principal=0.05, interest_rate=5000)) == ["quarantine", "quarantine"]
+    assert check("5% of 200 dollars", rate=5, total=200) == []
+
+
 def test_a_start_is_not_after_its_end(first: Any, second: Any, state: str) -> None:
     request = f"Between {first} and {second}"
     assert check(request, start=first, end=second) == []
@@ -211,6 +225,8 @@ def test_a_thing_is_no_person() -> None:
         ("At 7:45 pm", "19:46", "reject"),
         ("An hour after 7:45 pm", "20:45", "quarantine"),
         ("Ask Anna Smith", "Anna Brown", "reject"),
+        ("Born on 9 November 1950", "2025-11-09", "quarantine"),
+        ("Fly to NOLA on New Year's Eve", "New Orleans", "quarantine"),
         ("Ask Insta", "Instagram", "quarantine"),
         ("My puppy", "dog", "quarantine"),
     ],

@@ -87,11 +87,13 @@ class Doubt(NamedTuple):
         state: "reject" for what can be no value at all, such as a name for the result of a step.
         reason: what is not grounded, with "{it}" for the text.
         missing: the exact parts that are not in the text, as (kind, spelling).
+        choice: another listed value of the slot, which the text has.
     """
 
     state: Literal["quarantine", "reject"]
     reason: str
     missing: tuple[tuple[str, str], ...] = ()
+    choice: str = ""
 
 
 def judge(value: str, source: SourceText) -> Doubt | None:
@@ -100,8 +102,8 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     >>> source = SourceText("Change its colour to red, and mail it to Anne on 17 October")
     >>> judge("change the color to red", source), judge("2026-10-17", source)
     (None, None)
-    >>> judge("change the color to blue", source)
-    Doubt(state='quarantine', reason="'blue' of 'change the color to blue' is not in {it}", missing=())
+    >>> judge("change the color to blue", source).reason
+    "'blue' of 'change the color to blue' is not in {it}"
     >>> judge("2026-10-18", source).missing
     (('day', '2026-10-18'),)
     """
@@ -337,12 +339,14 @@ class GroundingGate:
         takes = f"which '{literal.parameter}' takes as well"
         # One other choice, in so many words, is what the text states for the slot.
         is_sure = len(others) == 1 and len(others[0]) > 2 and source.states(others[0])
-        state: Literal["quarantine", "reject"] = "reject" if is_sure else "quarantine"
-        return Doubt(state, f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}")
+        reason = f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}"
+        return Doubt("quarantine", reason, choice=others[0] if is_sure else "")
 
 
 def _stated_instead(value: str, doubt: Doubt, request: SourceText, used: SourceText) -> str:
     """What the request states in place of a value, if nothing else in the plan has it; else empty."""
+    if doubt.choice:
+        return "" if doubt.choice.casefold() in used.folded.split("\n") else f"'{doubt.choice}'"
     for kind, missing in doubt.missing:
         if found := rivals(kind, missing, request, used):
             return ", ".join(f"'{shorten(one)}'" for one in found[:2])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.source_text import SourceText
+from toolassay.text_values.vocabulary import word_set
 
 # From these words other days follow: "the week after", "three nights", "at the end of March".
 _DERIVED_DAYS = re.compile(
@@ -25,6 +26,12 @@ _DERIVED_TIMES = re.compile(
 _SHAPE = str.maketrans("0123456789", "9999999999")
 # "Anna Lindqvist" and "Maple Street Clinic"; not "Please Book", whose words open sentences.
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){1,3}")
+
+
+# Names that share one of these are no variants of each other: "New Orleans" and "New Year's".
+_COMMON = word_set(
+    "New Old North South East West Upper Lower Great Saint St San Los Las El La Mount Lake Port Fort"
+)
 
 
 def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> list[str]:
@@ -63,8 +70,11 @@ def _files(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
 def _days(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
     if _DERIVED_DAYS.search(source.plain):
         return
+    wanted = SourceText(missing).days
     for day, words in source.days.items():
-        if day.day and not any(day.agrees_with(other) for other in used.days):
+        # A birthday is no rival of its anniversary.
+        is_anniversary = any((day.month, day.day) == (own.month, own.day) for own in wanted)
+        if day.day and not is_anniversary and not any(day.agrees_with(other) for other in used.days):
             yield words.strip(" ,")
 
 
@@ -117,7 +127,7 @@ def other_name(value: str, source: SourceText, used: SourceText) -> str:
         words = match.group().split()
         for start in range(len(words) - len(row) + 1):
             name = words[start : start + len(row)]
-            same = sum(one == other for one, other in zip(row, name, strict=True))
-            if same == len(row) - 1 and not used.states(" ".join(name)):
+            same = [one for one, other in zip(row, name, strict=True) if one == other]
+            if len(same) == len(row) - 1 and _COMMON.isdisjoint(same) and not used.states(" ".join(name)):
                 return " ".join(name)
     return ""

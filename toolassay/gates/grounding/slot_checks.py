@@ -75,6 +75,7 @@ def slot_faults(gold: Gold, library: ToolLibrary, source: SourceText) -> Iterato
         for one in arguments:
             yield from _unit(one, source)
             yield from _count(one, arguments, source)
+            yield from _kind_of_amount(one, source)
             yield from _person(one, arguments, source)
             if is_only:
                 yield from _list(one, source)
@@ -134,10 +135,17 @@ _ENDS = {
         "payer": "payee",
         "debit": "credit",
         "old": "new",
+        "initial": "final",
+        "current": "target",
     }.items()
 }
 # Slots that name the two ends of a way; a value behind "to" is no start.
-_WAYS = frozenset({"from", "origin", "source", "departure", "sender", "payer", "debit", "pickup", "start"})
+_WAYS = frozenset(
+    {"from", "origin", "source", "departure", "sender", "payer", "debit", "pickup", "start"}
+    | {"old", "initial", "current"}
+)
+# Ends that have no order: prices rise and fall.
+_UNORDERED = frozenset({"old", "departure", "initial", "current", "from", "source", "origin"})
 _BEFORE_START = r"(?:from|out of|leaving|departing(?: from)?|starting (?:in|at|from)|off)"
 _BEFORE_END = r"(?:to|into|onto|towards?|in favou?r of|arriving (?:in|at)|bound for|over to)"
 _FILLER = r"(?:\s(?:the|my|our|his|her|their|its|a|an|your|account|station|airport|of))*"
@@ -156,8 +164,8 @@ def _ends(first: _Argument, second: _Argument, source: SourceText, *, is_only: b
     word = _is_pair(first, second)
     if not word:
         return
-    order = _order(first.value, second.value)
-    if order == "after" and word not in ("old", "departure"):
+    order, are_numbers = _order(first.value, second.value), isinstance(first.value, int | float)
+    if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
         yield SlotFault(
             "reject", f"'{first.name}' {_said(first)} is after '{second.name}' {_said(second)}", second.where
         )
@@ -166,18 +174,13 @@ def _ends(first: _Argument, second: _Argument, source: SourceText, *, is_only: b
         reason = f"the time of '{first.name}' {_said(first)} is after that of '{second.name}' {_said(second)}"
         yield SlotFault("quarantine", reason, second.where)
         return
-    if (
-        not is_only
-        or word not in _WAYS
-        or not isinstance(first.value, str)
-        or not isinstance(second.value, str)
-    ):
+    if not is_only or word not in _WAYS or isinstance(first.value, bool | list | dict):
         return
-    if order != "" or plain(first.value) == plain(second.value):
+    if (order and not are_numbers) or _text(first) == _text(second):
         return
-    start_before_to = _is_behind(first.value, _BEFORE_END, source)
-    end_before_from = _is_behind(second.value, _BEFORE_START, source)
-    right = _is_behind(first.value, _BEFORE_START, source) or _is_behind(second.value, _BEFORE_END, source)
+    start_before_to = _is_behind(_text(first), _BEFORE_END, source)
+    end_before_from = _is_behind(_text(second), _BEFORE_START, source)
+    right = _is_behind(_text(first), _BEFORE_START, source) or _is_behind(_text(second), _BEFORE_END, source)
     if right or not (start_before_to or end_before_from):
         return
     says = f"'to' before {_said(first)}" if start_before_to else f"'from' before {_said(second)}"
@@ -213,7 +216,7 @@ def _moment(text: str) -> datetime | None:
 def _is_behind(value: str, words: str, source: SourceText) -> bool:
     """Whether a value, or a name of it, is behind one of these words."""
     names = [re.escape(name) for name in _names(value)]
-    pattern = rf"\b{words}{_FILLER}\s['\"]?(?:{'|'.join(names)})(?:e?s)?(?!\w)"
+    pattern = rf"\b{words}{_FILLER}\s['\"$€£]?(?:{'|'.join(names)})(?:e?s)?(?![\w.,]?\w)"
     return bool(names) and re.search(pattern, source.plain) is not None
 
 
@@ -227,6 +230,10 @@ def _names(value: str) -> tuple[str, ...]:
     money = currency_names(text)
     nouns = [name.split()[-1] for name in money]  # "dollars" for US dollars
     return tuple(dict.fromkeys([text, spaced, *other_names(text), *money, *nouns]))
+
+
+def _text(one: _Argument) -> str:
+    return f"{one.value:.15g}" if isinstance(one.value, float) else plain(str(one.value))
 
 
 def _said(one: _Argument) -> str:
@@ -314,6 +321,35 @@ def _unit_of(one: _Argument) -> tuple[str, str] | None:
 
 # "length in minutes", "number of hours".
 _IN = frozenset({"in", "of", "many", ""})
+
+
+# Money and percentages.
+
+_OF_MONEY = word_set(
+    "amount price cost budget salary payment principal investment fee total income revenue equity deposit "
+    "balance wage rent money"
+)
+_OF_SHARES = word_set("rate percent percentage yield discount tip tax interest share ratio probability")
+_OTHER_KIND = {"money": "percent", "percent": "money"}
+
+
+def _kind_of_amount(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+    """An amount of money where a percentage is due, or the other way round."""
+    if isinstance(one.value, bool) or not isinstance(one.value, int | float) or not one.words:
+        return
+    is_money, is_share = (not words.isdisjoint(one.words) for words in (_OF_MONEY, _OF_SHARES))
+    if is_money == is_share:
+        return
+    number = f"{one.value:,.10g}".replace(",", ",?").replace(".", r"\.")
+    share = f"{one.value * 100:.10g}".replace(".", r"\.")
+    is_said = {
+        "money": rf"[$€£]\s?{number}(?![\d.,]*\d)|(?<![\d.,]){number}\s(?:dollars|euros|usd|eur|gbp)\b",
+        "percent": rf"(?<![\d.,])(?:{number}|{share})\s?(?:%|percent\b)",
+    }
+    said = [kind for kind, pattern in is_said.items() if re.search(pattern, source.plain)]
+    if said == [_OTHER_KIND["percent" if is_share else "money"]]:
+        what = "an amount of money" if is_share else "a percentage"
+        yield SlotFault("quarantine", f"'{one.name}' is {one.value}, but the request says {what}", one.where)
 
 
 # Lists.
