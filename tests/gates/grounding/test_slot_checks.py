@@ -47,15 +47,6 @@ def test_the_ends_of_a_way_are_not_exchanged(request_text: str, right: dict[str,
     assert all(repr(value) in findings[0].reason for value in wrong.values())
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "state"),
-    [
-        ("2027-05-14", "2027-05-16", "reject"),
-        ("2027-05-14T10:00", "2027-05-14T11:30", "reject"),
-        ("09:00", "17:30", "quarantine"),
-        (3, 8, "reject"),
-    ],
-)
 def test_the_ends_of_a_change_are_not_exchanged() -> None:
     request = "Heat it from 25 degrees to 100 degrees"
     assert check(request, initial_temperature=25.0, final_temperature=100.0) == []
@@ -70,6 +61,15 @@ def test_an_amount_of_money_is_no_percentage() -> None:
     assert check("5% of 200 dollars", rate=5, total=200) == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "state"),
+    [
+        ("2027-05-14", "2027-05-16", "reject"),
+        ("2027-05-14T10:00", "2027-05-14T11:30", "reject"),
+        ("09:00", "17:30", "quarantine"),
+        (3, 8, "reject"),
+    ],
+)
 def test_a_start_is_not_after_its_end(first: Any, second: Any, state: str) -> None:
     request = f"Between {first} and {second}"
     assert check(request, start=first, end=second) == []
@@ -242,3 +242,54 @@ def test_what_another_slot_has_is_no_contradiction() -> None:
     assert states(findings) == ["quarantine"]
     findings = check("On 17 October 2027", day="2027-10-20", other="2027-10-19")
     assert states(findings) == ["reject", "reject"]
+
+
+def test_what_is_converted_stands_behind_the_amount() -> None:
+    request = "How much is 300 Swedish kronor in Polish zloty?"
+    assert check(request, amount=300, from_currency="SEK", to_currency="PLN") == []
+    assert states(check(request, amount=300, from_currency="PLN", to_currency="SEK")) == ["reject"]
+    request = "How many kilometres is 26.2 miles?"
+    assert check(request, value=26.2, from_unit="miles", to_unit="kilometres") == []
+    assert states(check(request, value=26.2, from_unit="kilometres", to_unit="miles")) == ["reject"]
+
+
+def test_a_number_with_a_comma_has_its_unit() -> None:
+    assert states(check("Send 2,500 grams of walnuts", weight_kg=2500)) == ["reject"]
+    assert check("Send 2,500 grams of walnuts", weight_grams=2500) == []
+
+
+def test_a_departure_is_not_after_the_return() -> None:
+    request = "Out 17 September 2026, back 24 September 2026"
+    assert check(request, depart="2026-09-17", return_on="2026-09-24") == []
+    assert states(check(request, depart="2026-09-24", return_on="2026-09-17")) == ["reject"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "right", "wrong"),
+    [
+        (
+            "Wood glue, two clamps. Skip the varnish.",
+            ["Wood glue", "clamps"],
+            ["Wood glue", "clamps", "varnish"],
+        ),
+        ("Mail a.pdf and b.pdf, but leave out c.pdf", ["a.pdf", "b.pdf"], ["a.pdf", "b.pdf", "c.pdf"]),
+        ("Ask Maud and Ravi, not Piotr", ["Maud", "Ravi"], ["Maud", "Ravi", "Piotr"]),
+        (
+            "Buy oat milk, six eggs, and a jar of honey.",
+            ["oat milk", "eggs", "jar of honey"],
+            ["oat milk", "eggs"],
+        ),
+        ("Players: Anil, Greta, Theo.", ["Anil", "Greta", "Theo"], ["Anil", "Greta"]),
+    ],
+)
+def test_a_list_has_all_that_is_listed_and_nothing_excluded(
+    request_text: str, right: list[str], wrong: list[str]
+) -> None:
+    assert check(request_text, items=right) == []
+    assert states(check(request_text, items=wrong)) == ["quarantine"]
+
+
+def test_a_price_of_one_is_no_number_of_pieces() -> None:
+    request = "Order 12 desk lamps at 35 each"
+    assert check(request, quantity=12, unit_price=35) == []
+    assert "quarantine" in states(check(request, quantity=35, unit_price=12))

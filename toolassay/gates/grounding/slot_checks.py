@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
+from toolassay.gates.grounding.listed_items import EXCLUDING, list_fault
 from toolassay.gates.grounding.normalization import key_of, other_names, words_in
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold, GoldNode
@@ -72,13 +72,16 @@ def slot_faults(gold: Gold, library: ToolLibrary, source: SourceText) -> Iterato
             for second in arguments:
                 if first is not second:
                     yield from _ends(first, second, source, is_only=is_only)
+                    yield from _amount_of(first, second, arguments, source)
         for one in arguments:
             yield from _unit(one, source)
             yield from _count(one, arguments, source)
             yield from _kind_of_amount(one, source)
+            yield from _price_of_one(one, source)
             yield from _person(one, arguments, source)
             if is_only:
-                yield from _list(one, source)
+                if isinstance(one.value, list) and (reason := list_fault(one.name, one.value, source)):
+                    yield SlotFault("quarantine", reason, one.where)
                 yield from _switch(one, source)
                 yield from _frequency(one, source)
         yield from _counts(arguments, others, source)
@@ -146,6 +149,8 @@ _WAYS = frozenset(
 )
 # Ends that have no order: prices rise and fall.
 _UNORDERED = frozenset({"old", "departure", "initial", "current", "from", "source", "origin"})
+# "depart" and "return_on" are a pair, too.
+_SMALL = frozenset({"on", "at", "date", "day", "time"})
 _BEFORE_START = r"(?:from|out of|leaving|departing(?: from)?|starting (?:in|at|from)|off)"
 _BEFORE_END = r"(?:to|into|onto|towards?|in favou?r of|arriving (?:in|at)|bound for|over to)"
 _FILLER = r"(?:\s(?:the|my|our|his|her|their|its|a|an|your|account|station|airport|of))*"
@@ -153,9 +158,10 @@ _FILLER = r"(?:\s(?:the|my|our|his|her|their|its|a|an|your|account|station|airpo
 
 def _is_pair(first: _Argument, second: _Argument) -> str:
     """The word that makes the first argument the start and the second the end; empty if they are no pair."""
-    for place, word in enumerate(first.words):
+    start, other = (tuple(word for word in one.words if word not in _SMALL) for one in (first, second))
+    for place, word in enumerate(start):
         for end in _ENDS.get(word, ()):
-            if second.words == (*first.words[:place], end, *first.words[place + 1 :]):
+            if other == (*start[:place], end, *start[place + 1 :]):
                 return word
     return ""
 
@@ -187,6 +193,36 @@ def _ends(first: _Argument, second: _Argument, source: SourceText, *, is_only: b
     state: Literal["quarantine", "reject"] = "reject" if start_before_to and end_before_from else "quarantine"
     reason = f"'{first.name}' is {_said(first)} and '{second.name}' is {_said(second)}, but it says {says}"
     yield SlotFault(state, reason.replace("it says", "the request says"), first.where)
+
+
+def _amount_of(
+    first: _Argument, second: _Argument, arguments: Sequence[_Argument], source: SourceText
+) -> Iterator[SlotFault]:
+    """The unit or currency that is converted stands behind the amount: "300 kronor in zloty"."""
+    if _is_pair(first, second) not in ("from", "source") or not {"unit", "currency"} & set(first.words):
+        return
+    if not isinstance(first.value, str) or not isinstance(second.value, str):
+        return
+    own, other = (_alternatives(_text(one)) for one in (first, second))
+    for one in arguments:
+        if isinstance(one.value, bool) or not isinstance(one.value, int | float) or not (own and other):
+            continue
+        # "350 degrees Fahrenheit", "300 Swedish kronor"
+        amount = rf"(?<![\d.,$€£]){_with_commas(f'{one.value:.10g}')}[ -]?(?:degrees?\s)?{_ADJECTIVE}"
+        said = re.search(rf"{amount}(?:{other})(?:e?s)?\b", source.digits)
+        if said and not re.search(rf"{amount}(?:{own})(?:e?s)?\b", source.digits):
+            reason = f"'{first.name}' is {_said(first)}, but the request says '{said[0]}'"
+            yield SlotFault("reject", reason, first.where)
+            return
+
+
+# "Swedish " in "300 Swedish kronor", but not "into ".
+_ADJECTIVE = r"(?:(?!(?:into|from|for|and|are|the)\s)\w{3,15}\s)?"
+
+
+def _alternatives(value: str) -> str:
+    """A regular expression for the names of a value; empty without one."""
+    return "|".join(map(re.escape, _names(value)))
 
 
 def _order(first: Any, second: Any) -> Literal["", "before", "after", "late"]:
@@ -297,13 +333,21 @@ def _unit(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
         return
     said = {
         _UNITS[match[1]]
-        for match in re.finditer(rf"(?<![\d.,:]){re.escape(number)}[ -]?(?:full )?([a-z]+)\b", source.digits)
+        for match in re.finditer(
+            rf"(?<![\d.,:]){_with_commas(number)}[ -]?(?:full )?([a-z]+)\b", source.digits
+        )
         if match[1] in _UNITS and _UNITS[match[1]][0] == declared[0]
     }
     if said and declared not in said:
         unit = sorted(said)[0][1]
         reason = f"'{one.name}' counts {declared[1]}s and is {number}, but the request says {number} {unit}s"
         yield SlotFault("reject" if len(said) == 1 else "quarantine", reason, one.where)
+
+
+def _with_commas(number: str) -> str:
+    """A regular expression for a number as it is or with commas: "2,500" for "2500"."""
+    whole, point, rest = number.partition(".")
+    return f"{int(whole):,}".replace(",", ",?") + (rf"\.{rest}" if point else "")
 
 
 def _unit_of(one: _Argument) -> tuple[str, str] | None:
@@ -333,6 +377,24 @@ _OF_SHARES = word_set("rate percent percentage yield discount tip tax interest s
 _OTHER_KIND = {"money": "percent", "percent": "money"}
 
 
+_OF_COUNTS = word_set("quantity count pieces copies")
+_OF_PRICES = word_set("price cost rate")
+
+
+def _price_of_one(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+    """A price of one piece where their number is due: "12 desk lamps at 35 each"."""
+    if isinstance(one.value, bool) or not isinstance(one.value, int | float):
+        return
+    if _OF_COUNTS.isdisjoint(one.words) or not _OF_PRICES.isdisjoint(one.words):
+        return
+    number = rf"(?<![\d.,]){_with_commas(f'{one.value:.10g}')}"
+    each = rf"{number}(?:\s(?:euros?|dollars?|pounds?|[a-z]{{3}}))?\s(?:each|apiece|a piece|per piece)\b"
+    said = re.search(each, source.digits)
+    if said and len(re.findall(rf"{number}(?![\d.,]*\d)", source.digits)) == 1:
+        reason = f"'{one.name}' is {one.value}, but the request says '{said[0]}'"
+        yield SlotFault("quarantine", reason, one.where)
+
+
 def _kind_of_amount(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
     """An amount of money where a percentage is due, or the other way round."""
     if isinstance(one.value, bool) or not isinstance(one.value, int | float) or not one.words:
@@ -350,95 +412,6 @@ def _kind_of_amount(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
     if said == [_OTHER_KIND["percent" if is_share else "money"]]:
         what = "an amount of money" if is_share else "a percentage"
         yield SlotFault("quarantine", f"'{one.name}' is {one.value}, but the request says {what}", one.where)
-
-
-# Lists.
-
-_SEPARATOR = re.compile(r"\s*(?:,\s*(?:and|plus|or|&)?|\band\b|&|\bplus\b|\bas well as\b)\s*")
-_ARTICLES = r"(?:(?:the|a|an|my|some|also|our|his|her|one|two|three|\d+)\s)*"
-_EXCEPT = re.compile(r"\b(?:not|no|without|except|but|instead|rather|skip|leave out|drop|minus)\b")
-# What may stand behind an enumeration: the next item ends there.
-_CLOSE = re.compile(
-    r"\s*(?:[.;:!?,)]|$|\b(?:for|to|on|at|by|in|from|with|and|tomorrow|today|please|as|are|is)\b)"
-)
-
-
-# "'red', 'green' and 'blue'" and "3, 5 and 8"; not "3 and later 5".
-_AND = r"\s*(?:,\s*(?:and\s|or\s)?|\band\s|&)\s*"
-_QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")"
-_NUMBER = r"(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w%]|[.:/]\d)"
-_ENUMERATIONS = (
-    (re.compile(rf"{_QUOTED}(?:{_AND}{_QUOTED})+"), re.compile(_QUOTED)),
-    (re.compile(rf"{_NUMBER}(?:{_AND}{_NUMBER})+"), re.compile(_NUMBER)),
-)
-_MOST_MISSING = 2
-
-
-def _list(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
-    if not isinstance(one.value, list) or not 1 < len(one.value) <= 20:
-        return
-    own = {_as_item(item) for item in one.value}
-    for pattern, each in _ENUMERATIONS:
-        for row in pattern.finditer(source.plain):
-            stated = list(dict.fromkeys(_as_item(found) for found in each.findall(row.group())))
-            missing = [found for found in stated if found not in own]
-            if own < set(stated) and len(missing) <= _MOST_MISSING:
-                yield _missing(one, missing[0])
-                return
-    items = [plain(item).strip() for item in one.value if isinstance(item, str) and "<node" not in item]
-    if len(items) != len(one.value) or any(item[:1].isdigit() for item in items):
-        return
-    text = source.plain
-    spans = []
-    for item in items:
-        match = re.search(rf"(?<!\w){re.escape(item)}(?:e?s)?(?!\w)", text)
-        if match is None:
-            return
-        spans.append(match.span())
-    spans.sort()
-    for (_, end), (start, _) in pairwise(spans):
-        between = text[end:start]
-        if len(between) > 80 or re.search(r"[.;!?]\s", between) or _EXCEPT.search(between):
-            continue
-        parts = [re.sub(rf"^{_ARTICLES}", "", part.strip()) for part in _SEPARATOR.split(between)]
-        missed = [part for part in parts[1:-1] if 0 < len(part.split()) <= 4 and len(part) > 1]
-        is_enumeration = len(parts) > 2 and not parts[0].strip() and not parts[-1].strip(" \"'")
-        if missed and is_enumeration:
-            place = source.folded.find(missed[0])
-            is_same = place >= 0 and len(source.folded) == len(source.text)
-            yield _missing(one, source.text[place : place + len(missed[0])] if is_same else missed[0])
-            return
-    last = text[spans[-1][1] :]
-    behind = re.match(rf"\s*(?:,\s*)?(?:and|plus|&|as well as)\s+{_ARTICLES}([\w'’-]+(?: [\w'’-]+)?)", last)
-    if behind is None or len(items) < 2:
-        return
-    shape = re.search(rf"{re.escape(behind[1])}", source.folded)
-    original = (
-        source.text[shape.start() : shape.end()] if shape and len(source.folded) == len(source.text) else ""
-    )
-    are_names = all(isinstance(item, str) and item[:1].isupper() for item in one.value)
-    word = original.split()[0] if original else ""
-    is_listed = any(item.split()[0] == word.casefold() for item in items if item)
-    if are_names and not is_listed and word[:1].isupper() and word != "I" and not word.startswith("I'"):
-        yield _missing(one, word)
-
-
-def _as_item(value: object) -> str:
-    """An item of a list in one spelling: 5.0 and "5" are the same."""
-    text = plain(str(value)).strip(" '\"")
-    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text
-
-
-def _missing(one: _Argument, item: str) -> SlotFault:
-    return SlotFault(
-        "quarantine",
-        f"'{one.name}' lacks '{item}', which the request lists among {_some(one.value)}",
-        one.where,
-    )
-
-
-def _some(values: Sequence[Any]) -> str:
-    return ", ".join(f"'{value}'" for value in list(values)[:3])
 
 
 # Switches.
@@ -497,7 +470,7 @@ def _switch(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
         wanted = re.search(
             rf"\b(?:with|include|including|add|want|need|plus)(?:\s[\w'-]+){{0,2}}?\s{last}\w*", source.plain
         )
-        if wanted and not _EXCEPT.search(source.plain[max(0, wanted.start() - 20) : wanted.end()]):
+        if wanted and not EXCLUDING.search(source.plain[max(0, wanted.start() - 20) : wanted.end()]):
             yield SlotFault(
                 "quarantine", f"'{one.name}' is false, but the request says '{wanted[0]}'", one.where
             )
