@@ -227,6 +227,7 @@ def test_a_thing_is_no_person() -> None:
         ("Ask Anna Smith", "Anna Brown", "reject"),
         ("Born on 9 November 1950", "2025-11-09", "quarantine"),
         ("Fly to NOLA on New Year's Eve", "New Orleans", "quarantine"),
+        ("Ask Liz Brandt", "Elizabeth Brandt", "quarantine"),
         ("Ask Insta", "Instagram", "quarantine"),
         ("My puppy", "dog", "quarantine"),
     ],

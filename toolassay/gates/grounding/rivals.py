@@ -114,7 +114,9 @@ _FINDERS: dict[str, Callable[[str, SourceText, SourceText], Iterator[str]]] = {
 
 
 def other_name(value: str, source: SourceText, used: SourceText) -> str:
-    """A name of the source that differs from a missing one in a single word, and that the plan does not use.
+    """A name of the source that differs from a missing one in its last word, and that the plan does not use.
+
+    "Liz Brandt" may be Elizabeth Brandt.
 
     >>> source = SourceText("Invite Anna Lindqvist and Bo Berg")
     >>> other_name("Anna Lindgren", source, SourceText("Anna Lindgren")), other_name("Anna", source, source)
@@ -128,6 +130,11 @@ def other_name(value: str, source: SourceText, used: SourceText) -> str:
         for start in range(len(words) - len(row) + 1):
             name = words[start : start + len(row)]
             same = [one for one, other in zip(row, name, strict=True) if one == other]
-            if len(same) == len(row) - 1 and _COMMON.isdisjoint(same) and not used.states(" ".join(name)):
+            if (
+                len(same) == len(row) - 1
+                and row[-1] != name[-1]
+                and _COMMON.isdisjoint(same)
+                and not used.states(" ".join(name))
+            ):
                 return " ".join(name)
     return ""

@@ -68,7 +68,7 @@ def slot_faults(gold: Gold, library: ToolLibrary, source: SourceText) -> Iterato
         others = {str(one.value) for place, row in listed.items() if place != node.place for one in row}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
-        for first in arguments:
+        for first in (one for one in arguments if not _ENDS.keys().isdisjoint(one.words)):
             for second in arguments:
                 if first is not second:
                     yield from _ends(first, second, source, is_only=is_only)
@@ -326,7 +326,7 @@ def _unit(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
     if isinstance(one.value, bool) or not isinstance(one.value, int | float | str):
         return
     number = f"{one.value:.15g}" if isinstance(one.value, float) else str(one.value).strip()
-    if not re.fullmatch(r"\d{1,6}(?:\.\d{1,4})?", number):
+    if not number[:1].isdigit() or not re.fullmatch(r"\d{1,6}(?:\.\d{1,4})?", number):
         return
     declared = _unit_of(one)
     if declared is None:
