@@ -34,8 +34,12 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ["HF_HOME"] = "/nonexistent"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-# A shell starts background jobs with Ctrl-C ignored; tests that send it would wait without end.
+# A shell starts background jobs with Ctrl-C ignored, nohup starts them with SIGHUP ignored; tests that send
+# these would wait without end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for name in ("SIGTERM", "SIGHUP"):
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -92,10 +92,10 @@ def is_running(pid: int) -> bool:
 def written_to(pipe: Path) -> str:
     """What a program writes to a named pipe; "" if none has written after a minute, e.g. because it ended."""
     end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(end, encoding="utf-8") as stream:
+    with os.fdopen(end, "rb", buffering=0) as stream:
         poll = select.poll()
         poll.register(end, select.POLLIN)
-        if not poll.poll(60_000):
-            return ""
-        os.set_blocking(end, True)
-        return stream.read()
+        text = b""
+        while poll.poll(60_000) and (chunk := stream.read(4096)):
+            text += chunk
+        return text.decode()
