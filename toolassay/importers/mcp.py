@@ -331,12 +331,13 @@ async def _list_all(
                 finally:
                     advance()
 
+        # Not a TaskGroup: once it cancels its tasks, it ignores a second interrupt.
+        running = [asyncio.ensure_future(one(config)) for config in configs]
         try:
-            async with asyncio.TaskGroup() as tasks:
-                running = [tasks.create_task(one(config)) for config in configs]
-        except ExceptionGroup as group:  # of no single server, e.g. that a package is missing
-            raise group.exceptions[0] from None
-        return [task.result() for task in running]
+            return await asyncio.gather(*running)
+        finally:
+            for task in running:  # after an error of no single server, e.g. that a package is missing
+                task.cancel()
 
 
 # Saved listings
