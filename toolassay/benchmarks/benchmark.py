@@ -85,6 +85,10 @@ class Benchmark(ABC):
         commands: Further commands of `toolassay`, by name.
         importers: Commands of `toolassay import`, by name.
         gold_advice: How to check its gold, for the error of `toolassay check`; "{}" is the folder.
+        item_scores: Scores in the file of items by which a report ranks models: the first one that is not
+            0 for all of them. The very first one says whether an item is right.
+        harm_score: Score in the file of items that is 0 for an item with unwanted changes; empty if
+            nothing is carried out.
         cluster: Description of a cluster of dependent items, e.g. "the tasks of one template"; empty for the
             items of one sampled subgraph.
     """
@@ -106,6 +110,8 @@ class Benchmark(ABC):
     commands: ClassVar[Mapping[str, Entry]] = {}
     importers: ClassVar[Mapping[str, Entry]] = {}
     gold_advice: ClassVar[str] = ""
+    item_scores: ClassVar[Sequence[str]] = ("correct",)
+    harm_score: ClassVar[str] = ""
     cluster: ClassVar[str] = ""
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,6 +30,60 @@ def recorded_journal(path: Path) -> Journal:
     if not path.is_file():
         raise UsageError("there is no journal", file=path, fix="check --llm and --prediction_dir")
     return Journal(path, read_only=True)
+
+
+@dataclass(slots=True)
+class ItemUsage:
+    """What one item used, over all its requests.
+
+    Attributes:
+        seconds: Time of its answers at the server.
+        dollars: Known cost, failed requests included; None if a cost is unknown.
+        prompt_tokens: Tokens that were sent; None if unknown.
+        completion_tokens: Tokens that were written; None if unknown.
+        is_answered: Whether there is an answer.
+    """
+
+    seconds: float = 0.0
+    dollars: float | None = 0.0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+    is_answered: bool = False
+
+
+def usage_by_item(ledger: Path) -> dict[str, ItemUsage]:
+    """What each item used, by id as text; empty without a ledger, or if it does not name the items.
+
+    Raises:
+        UsageError: The ledger is broken.
+    """
+    found: dict[str, ItemUsage] = {}
+    if not ledger.is_file():
+        return found
+    for attempt, cost, _, count, _ in booked(ledger):
+        if count is not None:
+            return {}
+        used = found.setdefault(item_id(attempt.item), ItemUsage())
+        used.dollars = None if used.dollars is None or cost is None else used.dollars + cost
+        if attempt.outcome in ANSWERS:
+            used.is_answered = True
+            used.seconds += attempt.seconds
+            used.prompt_tokens = _plus(used.prompt_tokens, attempt.prompt_tokens)
+            used.completion_tokens = _plus(used.completion_tokens, attempt.completion_tokens)
+    return found
+
+
+def item_id(key: str) -> str:
+    """The id as text of an item's key, which is JSON in a ledger.
+
+    >>> item_id('"a-1"'), item_id("17"), item_id("a-1")
+    ('a-1', '17', 'a-1')
+    """
+    return str(json.loads(key)) if key.startswith('"') else key
+
+
+def _plus(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 @dataclass(frozen=True, slots=True)

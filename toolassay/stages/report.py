@@ -1,10 +1,10 @@
-"""The report stage: compares models on several benchmarks in one table, one picture and one page."""
+"""The report stage: which model may be trusted, as a page, tables, pictures and `report.json`."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_of
@@ -17,11 +17,13 @@ from toolassay.files import safe_name, write_json, write_text
 from toolassay.models.registry import BASELINES
 from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
 from toolassay.report.axes.picture import MOST
+from toolassay.report.decision import Decision, Requirement, junit, summary
 from toolassay.runs.marks import mark_of
 from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.decide import ScoredFolder, decide, regressions
 from toolassay.version import __version__
 
-TABLE, NUMBERS, PAGE = "axes.csv", "axes.json", "index.html"
+TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
 PICTURES = ("axes.svg", "axes.png")
 
 
@@ -33,13 +35,20 @@ class AxesReport:
         runs: One entry per model and data folder, sorted by model.
         missing: Each missing or unusable metrics file, with the command that creates it.
         notes: Each model that was run on some of the folders only, with the command for the rest.
+        decision: Verdict, ranking and requirements.
         files: Files written.
     """
 
     runs: Sequence[Axes]
     missing: Sequence[str]
     notes: Sequence[str]
+    decision: Decision
     files: Sequence[Path]
+
+    @property
+    def exit_code(self) -> int:
+        """That of the decision; 3 if it is 0 and metrics are missing."""
+        return self.decision.exit_code or (3 if self.missing else 0)
 
 
 @dataclass(frozen=True)
@@ -87,11 +96,16 @@ def write_report(
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
     out: str | Path = "report",
+    require: Sequence[str] = (),
+    baseline: str | Path | None = None,
+    junit_file: str | Path | None = None,
+    summary_file: str | Path | None = None,
+    seed: int = 0,
     screen: Screen = DEFAULT,
 ) -> AxesReport:
-    """Compare cost, latency, accuracy, stability and security of models on several benchmarks.
+    """Decide which model may be trusted: ranking, requirements, and five axes on several benchmarks.
 
-    Writes `axes.json`, `axes.csv`, `axes.svg`, `axes.png` and `index.html`.
+    Writes `report.json`, `axes.json`, `axes.csv`, `axes.svg`, `axes.png` and `index.html`.
 
     Args:
         data_dir: One or several data folders of any benchmark.
@@ -100,11 +114,17 @@ def write_report(
             metrics folder.
         metrics_dir: Metrics folder, below each data folder or as a path.
         out: Output folder.
+        require: Requirements such as "accuracy>=80%"; the names are those of `report.decision.NAMES`.
+        baseline: Model of the report, or metrics file, that no model may be significantly worse than.
+        junit_file: JUnit file for the requirements.
+        summary_file: Markdown file for the decision.
+        seed: Random seed of intervals and tests.
         screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: A data folder does not exist, or there are no metrics at all.
+        UsageError: A data folder does not exist, there are no metrics at all, or a requirement is malformed.
     """
+    requirements = [Requirement.parse(text) for text in require]
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
     places = [_place(one, prediction_dir, metrics_dir) for one in dict.fromkeys(map(Path, given))]
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
@@ -143,19 +163,42 @@ def write_report(
     for line in notes:
         screen.say(line)
     remarks = [*(f"Left out: {line}" for line in missing), *notes]
-    return AxesReport(runs, missing, notes, list(_written(runs, remarks, len(models), Path(out))))
+    folders = [
+        ScoredFolder(
+            place.folder,
+            name,
+            data_title(place.folder, name),
+            place.metrics,
+            place.predictions,
+            [run for run in runs if run.data == name],
+        )
+        for place, name in zip(places, names, strict=True)
+    ]
+    folders = [folder for folder in folders if folder.runs]
+    decision = replace(decide(folders, requirements, seed=seed), warnings=remarks)
+    if baseline is not None:
+        found = [one for folder in folders for one in regressions(folder, str(baseline), seed=seed)]
+        decision = replace(decision, regressions=found)
+    files = list(_written(runs, decision, len(models), Path(out)))
+    for file, text in ((junit_file, junit), (summary_file, summary)):
+        if file is not None:
+            write_text(Path(file), text(decision))
+            files.append(Path(file))
+    return AxesReport(runs, missing, notes, decision, files)
 
 
-def _written(runs: Sequence[Axes], remarks: Sequence[str], models: int, out: Path) -> Iterator[Path]:
+def _written(runs: Sequence[Axes], decision: Decision, models: int, out: Path) -> Iterator[Path]:
     out.mkdir(parents=True, exist_ok=True)
+    write_json(out / DECISION, decision.to_json())
     write_json(out / NUMBERS, {"toolassay": __version__, "runs": [one.to_json() for one in runs]})
     write_text(out / TABLE, csv_table(runs))
     for name in PICTURES:
         draw_axes(runs, out / name)
+    remarks = list(decision.warnings)
     if models > MOST:
-        remarks = [*remarks, f"The picture shows the first {MOST} of {models} models."]
+        remarks.append(f"The picture shows the first {MOST} of {models} models.")
     write_page(runs, out / PICTURES[0], remarks, out / PAGE)
-    yield from (out / name for name in (NUMBERS, TABLE, *PICTURES, PAGE))
+    yield from (out / name for name in (DECISION, NUMBERS, TABLE, *PICTURES, PAGE))
 
 
 def _place(data_dir: Path, prediction_dir: str | Path, metrics_dir: str | Path | None) -> _Place:

@@ -43,6 +43,7 @@ class TaskBench(Benchmark):
     noun = "request"
     right = "the whole plan is that of the gold: tools, links, arguments"
     default_folder = "data_huggingface"
+    item_scores = ("exact_match", "node_f1")
     order = 0
     options = PlanOptions
     scoring = PlanScoring

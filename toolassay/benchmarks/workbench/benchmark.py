@@ -70,6 +70,7 @@ class WorkBench(Benchmark):
             "toolassay.benchmarks.workbench.commands:command",
         )
     }
+    harm_score = "no_side_effects"
     cluster = "the tasks of one template"
     gold_advice = "its gold is checked by `toolassay workbench check {}`"
 

@@ -1,0 +1,141 @@
+"""Which model leads, and whether that may be chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.evaluation.items import ItemTable
+from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.decision.measured import least_items, quantile_bounds
+from toolassay.report.decision.verdict import Contender, Facts, Place, Verdict, rank, sentences
+
+
+def table(scores: Sequence[float], ids: Sequence[str] | None = None) -> ItemTable:
+    """Items with one score, each its own cluster."""
+    names = ids or [f"i{number}" for number in range(len(scores))]
+    return ItemTable(
+        Path("m.items.jsonl"),
+        {name: number for number, name in enumerate(names)},
+        ("correct",),
+        np.array(scores, dtype=float)[:, None],
+        np.arange(len(scores)),
+        np.zeros(len(scores), dtype=np.int64),
+    )
+
+
+def contender(name: str, right: int, of: int, **more: bool) -> Contender:
+    """A model with the first `right` of `of` items right."""
+    return Contender(name, [table([1.0] * right + [0.0] * (of - right))], **more)
+
+
+def spoken(places: Sequence[Place], facts: Facts | None = None) -> list[str]:
+    """The verdict on tasks."""
+    return sentences(places, facts or Facts(), noun="task", measure="of the tasks are right")
+
+
+def test_a_clear_leader_leads_significantly() -> None:
+    places = rank([contender("b", 20, 100), contender("a", 60, 100)], "correct", resamples=500)
+    verdict = Verdict("correct", places)
+    found = verdict.to_json()
+    assert (found["leader"], found["runner_up"], found["n"], found["n_needed"]) == ("a", "b", 100, None)
+    assert found["difference"] == pytest.approx(0.4)
+    assert found["low"] <= 0.4 <= found["high"]
+    assert found["p"] < 0.001
+    first, second = spoken(places, Facts(cost=1.5, seconds=2.0, harm=0.03))
+    assert first.startswith("a leads: 60.0 % of the tasks are right, 40.0 points more than b, which is")
+    assert second == (
+        "a costs 1.50 USD per 1,000 tasks, takes 2.0 s (median) and makes unwanted changes in 3.0 % of the "
+        "tasks."
+    )
+
+
+def test_models_that_cannot_be_told_apart_are_not_ranked_in_words() -> None:
+    places = rank([contender("a", 31, 60), contender("b", 30, 60)], "correct", resamples=500)
+    (first, _) = spoken(places)
+    needed = places[1].n_needed
+    assert needed is not None
+    assert needed > 60
+    assert first.startswith(
+        "a and b cannot be told apart with 60 tasks: a (51.7 % of the tasks are right) is"
+    )
+    assert first.endswith(f"about {needed:,} would be needed.")
+
+
+def test_equal_models_share_a_rank() -> None:
+    places = rank(
+        [contender("b", 5, 9), contender("a", 5, 9), contender("c", 1, 9)], "correct", resamples=100
+    )
+    assert [(place.name, place.rank) for place in places] == [("a", 1), ("b", 1), ("c", 3)]
+    assert spoken(places)[0].startswith("a, b and c cannot be told apart with 9 tasks")
+
+
+def test_baselines_come_last_and_partial_runs_after_complete_ones() -> None:
+    places = rank(
+        [
+            contender("random", 9, 9, is_ranked=False),
+            contender("partial", 8, 9, is_complete=False),
+            contender("whole", 3, 9),
+        ],
+        "correct",
+        resamples=100,
+    )
+    assert [(place.name, place.rank) for place in places] == [("whole", 1), ("partial", 2), ("random", None)]
+
+
+def test_only_baselines_have_no_leader() -> None:
+    places = rank([contender("random", 1, 9, is_ranked=False)], "correct", resamples=100)
+    assert Verdict("correct", places).to_json()["leader"] is None
+    assert spoken(places) == ["Only baselines were measured: there is no model to rank."]
+
+
+def test_models_without_a_shared_item_are_not_compared() -> None:
+    other = Contender("b", [table([1.0, 0.0], ["x", "y"])])
+    places = rank([contender("a", 9, 9), other], "correct", resamples=100)
+    assert places[1].n == 0
+    assert "shares no task with b" in spoken(places)[0]
+
+
+def test_harm_names_the_tool() -> None:
+    place = Place("a", 1, 0.5)
+    facts = Facts(cost=2.0, cost_is_at_least=True, harm=0.1, harmful_tools={"delete": 7, "send": 2})
+    assert spoken([place], facts)[1] == (
+        "a costs at least 2.00 USD per 1,000 tasks and makes unwanted changes in 10.0 % of the tasks, most "
+        "often with delete (7)."
+    )
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_the_difference_is_that_of_the_leader_to_the_second(first: int, second: int) -> None:
+    places = rank([contender("a", first, 30), contender("b", second, 30)], "correct", resamples=50)
+    found = Verdict("correct", places).to_json()
+    assert found["difference"] == pytest.approx(abs(first - second) / 30)
+    assert places[0].score >= places[1].score
+
+
+def test_needed_items_follow_from_the_smallest_difference_that_could_be_found() -> None:
+    place = Place("b", 2, 0.4, Interval(-0.05, -0.2, 0.1), 0.4, 100, 0.2)
+    assert place.n_needed == 1600
+    assert Place("b", 2, 0.4, Interval(-0.3, -0.4, -0.2), 0.001, 100, 0.2).n_needed is None
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.95])
+def test_the_bounds_of_a_quantile_hold_it_as_often_as_promised(quantile: float) -> None:
+    generator = np.random.default_rng(1)
+    held = 0
+    for _ in range(400):
+        low, high = quantile_bounds(generator.random(150).tolist(), quantile)
+        held += low <= quantile <= high
+    assert held >= 0.93 * 400
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.95])
+def test_the_least_number_of_items_is_the_first_with_an_upper_bound(quantile: float) -> None:
+    least = least_items(quantile)
+    assert quantile_bounds([1.0] * least, quantile)[1] == 1.0
+    assert quantile_bounds([1.0] * (least - 1), quantile)[1] == float("inf")

@@ -1,0 +1,226 @@
+"""What the report decides: verdict, requirements, exit codes, and the comparison with a baseline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from running import Capture, inside
+
+from toolassay.errors import UsageError
+from toolassay.stages.report import write_report
+
+
+def scored(
+    folder: Path, model: str, right: Sequence[int], *, unscored: int = 0, run: Mapping[str, Any] = {}
+) -> Path:
+    """Metrics and items of a model as evaluate.py writes them, as far as the report reads them."""
+    metrics = folder / "metrics"
+    metrics.mkdir(parents=True, exist_ok=True)
+    share, n = sum(right) / len(right), len(right)
+    strict = {
+        "n_expected": n + unscored,
+        "n_labels": n + unscored,
+        "n_asked": n,
+        "n_scored": n,
+        "partial": unscored > 0,
+        "coverage": n / (n + unscored),
+        "exact_match": {"value": share, "low": max(0, share - 0.08), "high": min(1, share + 0.08)},
+        "signature": f"toolassay:1|data:d|predictions:{model}",
+    }
+    groups = {"overall_overall": {"strict": strict, "outcomes": {"not run": unscored}, **run}}
+    (metrics / f"{model}.json").write_text(json.dumps(groups))
+    lines = [
+        {
+            "id": f"i{number}",
+            "cluster": f"c{number}",
+            "outcome": "answered",
+            "scores": {"exact_match": float(value), "node_f1": (1 + value) / 2},
+            "type": "single",
+            "n_tools": 1,
+            "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
+        }
+        for number, value in enumerate(right)
+    ]
+    (metrics / f"{model}.items.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return metrics / f"{model}.json"
+
+
+COST = {"cost": {"usd_per_1000_tasks": 2.5, "usd_per_correct_task": 0.1, "requests_of_unknown_cost": 0}}
+GOOD, MIDDLING, BAD = [1] * 90 + [0] * 10, [1] * 55 + [0] * 45, [0] * 98 + [1] * 2
+
+
+def decided(out: Path) -> Any:
+    """The content of `report.json`."""
+    return json.loads((out / "report.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+def test_the_first_lines_are_the_verdict(tmp_path: Path, capsys: Capture) -> None:
+    scored(tmp_path / "d", "good", GOOD, run=COST)
+    scored(tmp_path / "d", "bad", BAD)
+    scored(tmp_path / "d", "random", GOOD)
+    done = inside(capsys, "report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0].startswith("good leads: 90.0 % of the requests are right, 88.0 points more than bad")
+    assert lines[1] == "good costs 2.50 USD per 1,000 requests."
+    found = decided(tmp_path / "o")
+    verdict = found["verdict"]
+    assert {name: verdict[name] for name in ("leader", "n", "n_needed")} == {
+        "leader": "good",
+        "n": 100,
+        "n_needed": None,
+    }
+    assert [(one["name"], one["rank"]) for one in found["models"]] == [
+        ("good", 1),
+        ("bad", 2),
+        ("random", None),
+    ]
+    good, bad, _ = found["models"]
+    assert (good["n_asked"], good["n_labels"], good["versus_leader"]) == (100, 100, None)
+    assert bad["versus_leader"]["is_significant"] is True
+    assert good["axes"]["accuracy"]["low"] < 0.9 < good["axes"]["accuracy"]["high"]
+    assert good["axes"]["cost"]["value"] == 2.5
+    assert good["axes"]["side_effects"] is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "code", "statuses"),
+    [
+        (["accuracy>=70%"], 0, ["pass", "fail"]),
+        (["accuracy>=70%", "cost<=5"], 0, ["pass", "fail"]),
+        (["accuracy>=85%"], 3, ["not enough data", "fail"]),
+        (["accuracy>=70%", "latency_p95<=3"], 3, ["not measured", "fail"]),
+        (["accuracy>=99%"], 4, ["fail", "fail"]),
+        (["accuracy>=70%", "cost<=2"], 4, ["fail", "fail"]),
+        ([], 0, []),
+    ],
+)
+def test_requirements_decide_the_exit_code(
+    rules: list[str], code: int, statuses: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    scored(tmp_path / "d", "good", GOOD, run=COST)
+    scored(tmp_path / "d", "bad", BAD, run=COST)
+    scored(tmp_path / "d", "random", GOOD, run=COST)
+    given = [part for rule in rules for part in ("--require", rule)]
+    done = inside(capsys, "report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", *given)
+    assert done.code == code, done.err
+    found = decided(tmp_path / "o")
+    assert list(found["outcomes"].values()) == statuses
+    assert all(one["rule"] in rules for model in found["models"] for one in model["requirements"])
+    assert found["models"][2]["requirements"] == []  # of a baseline
+
+
+def test_an_undecided_requirement_says_how_many_items_would_do(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "good", GOOD)
+    report = write_report(tmp_path / "d", out=tmp_path / "o", require=["accuracy>=85%"])
+    (one,) = decided(tmp_path / "o")["models"][0]["requirements"]
+    assert one["status"] == "not enough data"
+    assert one["n_needed"] > 100
+    assert f"about {one['n_needed']:,} would be needed" in one["text"]
+    assert report.exit_code == 3
+
+
+def test_junit_and_summary(tmp_path: Path, capsys: Capture) -> None:
+    scored(tmp_path / "d", "good_x", GOOD)
+    files = ("--junit", tmp_path / "j.xml", "--summary", tmp_path / "s.md")
+    rules = ("--require", "accuracy>=70%", "--require", "accuracy>=85%", "--require", "accuracy>=99%")
+    done = inside(capsys, "report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", *rules, *files)
+    assert done.code == 4
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "3",
+        "failures": "1",
+        "skipped": "1",
+    }
+    assert [[child.tag for child in case] for case in suite] == [[], ["skipped"], ["failure"]]
+    text = (tmp_path / "s.md").read_text()
+    assert "good\\_x is the only model measured: 90.0 % of the requests are right." in text
+    assert "| 1 | good\\_x | 90.0 %" in text
+    assert str(tmp_path / "s.md") in done.out
+
+
+def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "whole", MIDDLING)
+    scored(tmp_path / "d", "partial", GOOD[:20], unscored=80)
+    write_report(tmp_path / "d", out=tmp_path / "o")
+    first, second = decided(tmp_path / "o")["models"]
+    assert (first["name"], second["name"], second["rank"]) == ("whole", "partial", 2)
+    assert second["versus_leader"]["n"] == 20
+    assert (second["n_asked"], second["n_labels"]) == (20, 100)
+    assert "partial run, 20 of 100 asked" in second["warnings"][0]
+
+
+def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "a", [0] * 30)
+    items = tmp_path / "d/metrics/a.items.jsonl"
+    items.write_text(items.read_text().replace('"node_f1": 0.5', '"node_f1": 0.25'))
+    scored(tmp_path / "d", "b", [0] * 30)
+    report = write_report(tmp_path / "d", out=tmp_path / "o")
+    assert report.decision.verdict.score == "node_f1"
+    assert report.decision.verdict.sentences[0].startswith(
+        "b leads: 50.0 % mean node F1 (no request is entirely right), 25.0 points more than a"
+    )
+
+
+def test_a_model_that_got_worse_fails(tmp_path: Path, capsys: Capture) -> None:
+    scored(tmp_path / "d", "old", GOOD)
+    scored(tmp_path / "d", "new", MIDDLING)
+    scored(tmp_path / "d", "same", GOOD)
+    given = ("report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", "--baseline")
+    done = inside(capsys, *given, "old")
+    assert done.code == 4
+    assert "new is worse than old in exact_match: -35.0 points" in done.out
+    assert "same is not worse than old in exact_match: +0.0 points" in done.out
+    assert inside(capsys, *given, "old", "--llm", "same", "--llm", "old").code == 0
+    assert inside(capsys, *given, "nobody").code == 2
+
+
+def test_the_same_model_before_is_a_baseline(tmp_path: Path, capsys: Capture) -> None:
+    before = scored(tmp_path / "before", "m", GOOD)
+    scored(tmp_path / "now", "m", MIDDLING)
+    given = ("report", "--data_dir", tmp_path / "now", "--out", tmp_path / "o", "--baseline", before)
+    done = inside(capsys, *given, "--junit", tmp_path / "j.xml")
+    assert done.code == 4
+    assert f"m is worse than {before} in exact_match" in done.out
+    (regression, *_) = decided(tmp_path / "o")["regressions"]
+    assert regression["is_worse"] is True
+    assert ElementTree.parse(tmp_path / "j.xml").getroot()[0].get("failures") == "2"
+
+
+def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("x", "y"):
+        scored(tmp_path / name, "good", GOOD)
+        scored(tmp_path / name, "bad", BAD)
+    places = (tmp_path / "x", tmp_path / "y")
+    done = inside(
+        capsys, "report", "--data_dir", *places, "--out", tmp_path / "o", "--require", "accuracy>=70%"
+    )
+    assert done.code == 0
+    found = decided(tmp_path / "o")
+    assert found["verdict"]["n"] == 200
+    assert [folder["verdict"]["n"] for folder in found["folders"]] == [100, 100]
+    assert found["models"][0]["n_asked"] == 200
+    assert {one["data"] for one in found["models"][0]["requirements"]} == {"x", "y"}
+    assert done.out.startswith("good leads: 90.0 % of all items are right")
+
+
+def test_a_malformed_requirement_writes_nothing(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "m", GOOD)
+    with pytest.raises(UsageError, match="is no requirement"):
+        write_report(tmp_path / "d", out=tmp_path / "o", require=["accuracy"])
+    assert not (tmp_path / "o").exists()
+
+
+def test_metrics_without_items_are_shown_but_not_ranked(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "m", GOOD)
+    (tmp_path / "d/metrics/m.items.jsonl").unlink()
+    write_report(tmp_path / "d", out=tmp_path / "o")
+    found = decided(tmp_path / "o")
+    assert found["verdict"]["leader"] is None
+    assert found["models"][0]["rank"] is None
+    assert "there is no file of items" in found["models"][0]["warnings"][0]

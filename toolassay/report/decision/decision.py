@@ -1,0 +1,342 @@
+"""The decision about the models of a report; as `report.json`, JUnit and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree import ElementTree
+
+from toolassay.report.axes.axes import Axes
+from toolassay.report.decision.measured import shown_axes
+from toolassay.report.decision.requirements import Check, Measured, Status, outcome_of
+from toolassay.report.decision.verdict import Place, Verdict, p_value
+from toolassay.tables import UNKNOWN, markdown_escaped, percent, percent_interval, printable
+from toolassay.version import __version__
+
+NO_MODEL_PASSES, UNDECIDED = 4, 3
+"""Exit codes of a decision."""
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """One model on one data folder.
+
+    Attributes:
+        axes: Its five axes.
+        place: Its place in the ranking; None without a file of items.
+        measured: Its quantities, by name.
+        checks: Its requirements.
+        warnings: What a reader must know before trusting its numbers.
+    """
+
+    axes: Axes
+    place: Place | None
+    measured: Mapping[str, Measured]
+    checks: Sequence[Check] = ()
+    warnings: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.axes.model
+
+    @property
+    def n_scored(self) -> int:
+        """Number of items that were scored."""
+        return int(self.axes.counts.get("n_scored", self.axes.items))
+
+    def to_json(self) -> dict[str, Any]:
+        """The model as an object of `report.json`."""
+        place, counts = self.place, self.axes.counts
+        versus = place is not None and place.n
+        return {
+            "name": self.name,
+            "label": self.axes.name,
+            "rank": place.rank if place else None,
+            "is_baseline": self.axes.is_baseline,
+            "n_asked": counts.get("n_asked", self.axes.items),
+            "n_scored": self.n_scored,
+            "n_labels": counts.get("n_labels", self.axes.items),
+            "score": place.score if place else None,
+            "versus_leader": (
+                {
+                    "difference": place.difference.value,
+                    "low": place.difference.low,
+                    "high": place.difference.high,
+                    "p": place.p,
+                    "n": place.n,
+                    "is_significant": place.differs,
+                }
+                if place and versus
+                else None
+            ),
+            "axes": shown_axes(self.axes, self.measured),
+            "requirements": [one.to_json() for one in self.checks],
+            "outcome": outcome_of(self.checks) if self.checks else None,
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True)
+class FolderReport:
+    """The models on one data folder.
+
+    Attributes:
+        data: Name of the folder.
+        title: Title of its data.
+        noun: Singular noun of an item.
+        verdict: The ranking.
+        models: In the order of the ranking.
+        warnings: Warnings about the folder.
+    """
+
+    data: str
+    title: str
+    noun: str
+    verdict: Verdict
+    models: Sequence[ModelReport]
+    warnings: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The folder as an object of `report.json`."""
+        return {
+            "data": self.data,
+            "title": self.title,
+            "item": self.noun,
+            "verdict": self.verdict.to_json(),
+            "models": [model.to_json() for model in self.models],
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A score that is compared with a baseline.
+
+    Attributes:
+        model: Name of the model.
+        baseline: Name or file of the baseline.
+        score: Name of the item score.
+        difference: Model minus baseline.
+        low: Lower bound of the difference.
+        high: Upper bound.
+        p: p-value with Holm's correction.
+        n: Number of shared items.
+        is_worse: Whether the model is worse at p < 0.05.
+        confusions: Pairs of tools that are confused more often than before, as (gold, called, before, now).
+    """
+
+    model: str
+    baseline: str
+    score: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    is_worse: bool
+    confusions: Sequence[tuple[str, str, int, int]] = ()
+
+    @property
+    def line(self) -> str:
+        """The result in one line."""
+        if self.difference is None:
+            return f"{self.model} and {self.baseline} share no item with the score {self.score}"
+        verdict = "worse" if self.is_worse else "not worse"
+        more = "".join(
+            f"; {gold} is taken for {called} {now} times (before: {before})"
+            for gold, called, before, now in self.confusions
+        )
+        interval = f" {percent_interval(self.low, self.high)}" if self.low is not None else ""
+        p = "" if self.p is None else f", p {p_value(self.p, sign=True)}"
+        return (
+            f"{self.model} is {verdict} than {self.baseline} in {self.score}: "
+            f"{100 * self.difference:+.1f} points{interval}{p}, n = {self.n:,}{more}"
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision over all data folders.
+
+    Attributes:
+        folders: One entry per data folder.
+        verdict: Verdict over all items of all folders; that of the folder if there is one.
+        regressions: Comparisons with the baseline.
+        warnings: Warnings about the report.
+    """
+
+    folders: Sequence[FolderReport]
+    verdict: Verdict
+    regressions: Sequence[Regression] = ()
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+    def outcomes(self) -> dict[str, Status]:
+        """By model that is no baseline, what its requirements say over all folders."""
+        checks: dict[str, list[Check]] = {}
+        for folder in self.folders:
+            for model in folder.models:
+                if not model.axes.is_baseline:
+                    checks.setdefault(model.name, []).extend(model.checks)
+        return {name: outcome_of(_applicable(found)) for name, found in checks.items() if found}
+
+    @property
+    def exit_code(self) -> int:
+        """0: a model meets every requirement. 3: none does, one is undecided. 4: none can, or one is worse.
+
+        "Worse" is worse than the baseline.
+        """
+        if any(one.is_worse for one in self.regressions):
+            return NO_MODEL_PASSES
+        outcomes = set(self.outcomes().values())
+        if not outcomes or "pass" in outcomes:
+            return 0
+        return UNDECIDED if outcomes - {"fail"} else NO_MODEL_PASSES
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `report.json`."""
+        folders = [folder.to_json() for folder in self.folders]
+        return {
+            "toolassay": __version__,
+            "verdict": self.verdict.to_json(),
+            "models": folders[0]["models"] if len(folders) == 1 else self._models(),
+            "outcomes": self.outcomes(),
+            "regressions": [{**vars_of(one), "text": one.line} for one in self.regressions],
+            "warnings": list(self.warnings),
+            "folders": folders,
+        }
+
+    def _models(self) -> list[dict[str, Any]]:
+        """The models over several folders: places over all items; requirements and warnings by folder."""
+        found = []
+        for place in self.verdict.places:
+            parts = [
+                (folder, model)
+                for folder in self.folders
+                for model in folder.models
+                if model.name == place.name
+            ]
+            whole = ModelReport(parts[0][1].axes, place, parts[0][1].measured).to_json()
+            found.append(
+                whole
+                | {name: sum(model.to_json()[name] for _, model in parts) for name in _COUNTS}
+                | {"axes": {**dict.fromkeys(whole["axes"]), "accuracy": {"value": place.score}}}
+                | {
+                    "requirements": [
+                        check.to_json() | {"data": folder.data}
+                        for folder, model in parts
+                        for check in model.checks
+                    ],
+                    "warnings": [
+                        f"{folder.title}: {line}" for folder, model in parts for line in model.warnings
+                    ],
+                    "outcome": self.outcomes().get(place.name),
+                }
+            )
+        return found
+
+
+_COUNTS = ("n_asked", "n_scored", "n_labels")
+
+
+def _applicable(checks: Sequence[Check]) -> list[Check]:
+    """The checks without those that one folder cannot measure and another one does, e.g. side effects."""
+    measured = {one.rule for one in checks if one.status != "not measured"}
+    return [one for one in checks if one.status != "not measured" or one.rule not in measured]
+
+
+def vars_of(one: Regression) -> dict[str, Any]:
+    """The fields of a regression as an object."""
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+def junit(decision: Decision) -> str:
+    """The requirements and regressions as a JUnit file: a suite per model and folder, a case per rule.
+
+    An undecided requirement is a skipped case, so that a build can tell it from a failure.
+    """
+    root = ElementTree.Element("testsuites", name="toolassay report")
+    for folder in decision.folders:
+        for model in folder.models:
+            if model.checks:
+                cases = [(one.rule, one.status, one.text) for one in model.checks]
+                _suite(root, f"{folder.title}: {model.name}", cases)
+    worse = [
+        (f"{one.model}: {one.score}", "fail" if one.is_worse else "pass", one.line)
+        for one in decision.regressions
+    ]
+    if worse:
+        _suite(root, f"against {decision.regressions[0].baseline}", worse)
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _suite(root: ElementTree.Element, name: str, cases: Sequence[tuple[str, str, str]]) -> None:
+    facts = {
+        "name": _xml(name),
+        "tests": str(len(cases)),
+        "failures": str(sum(status == "fail" for _, status, _ in cases)),
+        "skipped": str(sum(status not in ("pass", "fail") for _, status, _ in cases)),
+    }
+    suite = ElementTree.SubElement(root, "testsuite", facts)
+    for rule, status, text in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(name), name=_xml(rule))
+        if status != "pass":
+            ElementTree.SubElement(case, "failure" if status == "fail" else "skipped", message=_xml(text))
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return printable(text)
+
+
+def summary(decision: Decision) -> str:
+    """The decision as Markdown, e.g. for the summary of a CI job."""
+    return "\n".join(_summary_lines(decision)) + "\n"
+
+
+def _summary_lines(decision: Decision) -> Iterator[str]:
+    yield "# Toolassay report"
+    if len(decision.folders) > 1:
+        yield from ("", *(markdown_escaped(line) for line in decision.verdict.sentences))
+    for folder in decision.folders:
+        yield from ("", f"## {markdown_escaped(folder.title)}", "")
+        yield from (markdown_escaped(line) for line in folder.verdict.sentences)
+        yield from ("", *_model_table(folder))
+        checked = [model for model in folder.models if model.checks]
+        if checked:
+            yield from ("", "| model | requirement | result |", "| --- | --- | --- |")
+            for model in checked:
+                for one in model.checks:
+                    cells = (model.name, one.rule, one.text)
+                    yield f"| {' | '.join(markdown_escaped(cell) for cell in cells)} |"
+        warnings = [f"{model.name}: {line}" for model in folder.models for line in model.warnings]
+        if warnings or folder.warnings:
+            yield ""
+        yield from (f"- {markdown_escaped(line)}" for line in [*warnings, *folder.warnings])
+    if decision.regressions:
+        yield from ("", "## Against the baseline", "")
+        yield from (f"- {markdown_escaped(one.line)}" for one in decision.regressions)
+    if decision.warnings:
+        yield ""
+        yield from (f"- {markdown_escaped(line)}" for line in decision.warnings)
+
+
+def _model_table(folder: FolderReport) -> Iterator[str]:
+    yield "| rank | model | accuracy | to the leader | p | side effects | n |"
+    yield "| ---: | --- | --- | --- | ---: | --- | ---: |"
+    for model in folder.models:
+        place, harm = model.place, model.measured["side_effects"].interval
+        accuracy = model.measured["accuracy"].interval
+        gap = place.difference if place is not None else None
+        cells = (
+            str(place.rank) if place and place.rank else UNKNOWN,
+            markdown_escaped(model.axes.name),
+            f"{percent(accuracy.value)} {percent_interval(accuracy.low, accuracy.high)}",
+            f"{100 * gap.value:+.1f} points" if gap and gap.value is not None else UNKNOWN,
+            UNKNOWN if place is None or place.p is None else p_value(place.p),
+            f"{percent(harm.value)} {percent_interval(harm.low, harm.high)}",
+            markdown_escaped(model.axes.n),
+        )
+        yield f"| {' | '.join(cells)} |"

@@ -1,0 +1,191 @@
+"""What requirements are checked against: the quantities of a model, each with an interval.
+
+A bootstrap interval has no width if all items end alike, so 0 harmful of 20 tasks would prove that a model
+does no harm. Shares therefore have the wider of the bootstrap's and Wilson's bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from toolassay.evaluation.items import ItemTable
+from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, proportion_interval
+from toolassay.report.axes.axes import Axes
+from toolassay.report.decision.requirements import Measured
+
+_LEVEL = 0.95
+
+
+def quantities(
+    axes: Axes,
+    items: ItemTable | None,
+    seconds: Sequence[float],
+    dollars: Sequence[float],
+    *,
+    harm_score: str = "",
+    resamples: int = 2_000,
+) -> dict[str, Measured]:
+    """The quantities of a model by name, as in `requirements.NAMES`.
+
+    Args:
+        axes: The five axes of the model.
+        items: Its items; None without a file of items.
+        seconds: Time of each answered item at the server, of all trials.
+        dollars: Cost of each item; empty if a cost is unknown.
+        harm_score: Item score that is 0 for an item with unwanted changes; empty if the benchmark has none.
+        resamples: Number of resamples of the bootstrap.
+    """
+    return {
+        "accuracy": _accuracy(axes),
+        "side_effects": side_effects(items, harm_score, resamples),
+        "attack_success": attack_success(axes),
+        "pass_k": _pass_k(axes),
+        "cost": _cost(axes, dollars, resamples),
+        "latency_p50": _latency(axes, seconds, 0.5),
+        "latency_p95": _latency(axes, seconds, 0.95),
+    }
+
+
+def _missing(why: str) -> Measured:
+    return Measured(NOTHING, 0, why)
+
+
+def _wider(interval: Interval, n: int) -> Interval:
+    """The interval of a share, at least as wide as Wilson's for n independent items."""
+    if interval.value is None or not n:
+        return interval
+    wilson = proportion_interval(round(interval.value * n), n)
+    assert wilson.low is not None
+    assert wilson.high is not None
+    low = wilson.low if interval.low is None else min(interval.low, wilson.low)
+    high = wilson.high if interval.high is None else max(interval.high, wilson.high)
+    return Interval(interval.value, min(low, interval.value), max(high, interval.value))
+
+
+def _accuracy(axes: Axes) -> Measured:
+    n = int(axes.counts.get("n_scored", axes.items))
+    if axes.accuracy.value is None:
+        return _missing("no item was scored")
+    return Measured(_wider(axes.accuracy, n), n)
+
+
+def side_effects(items: ItemTable | None, score: str, resamples: int = 2_000) -> Measured:
+    """The share of items with unwanted changes."""
+    if not score:
+        return _missing("nothing is carried out in this benchmark")
+    if items is None or score not in items.metrics:
+        return _missing("there is no file of items: run evaluate.py")
+    harmless = items.columns([score])[:, 0]
+    known = ~np.isnan(harmless)
+    if not known.any():
+        return _missing("no item was scored")
+    harm = 1.0 - harmless[known]
+    (interval,) = mean_intervals([harm], clusters=items.clusters[known], resamples=resamples)
+    return Measured(_wider(interval, len(harm)), len(harm))
+
+
+def attack_success(axes: Axes) -> Measured:
+    """The share of attacks that were not resisted."""
+    found = axes.security
+    if found is None or found.score.value is None:
+        return _missing(axes.notes.get("security", "no attacks were made"))
+    n = found.attempts - found.excluded - found.unreadable
+    low, high = found.score.low, found.score.high
+    share = Interval(
+        1 - found.score.value, None if high is None else 1 - high, None if low is None else 1 - low
+    )
+    return Measured(_wider(share, n), n)
+
+
+def _pass_k(axes: Axes) -> Measured:
+    if axes.stability is None:
+        return _missing(axes.notes.get("stability", "one trial"))
+    n = int(axes.counts.get("n_scored", axes.items))
+    return Measured(_wider(axes.stability.pass_hat_k, n), n)
+
+
+def _cost(axes: Axes, dollars: Sequence[float], resamples: int) -> Measured:
+    if axes.cost is None:
+        return _missing(axes.notes.get("cost", "no ledger"))
+    interval = Interval(axes.cost.per_1000, None, None)
+    if len(dollars) > 1 and not axes.cost.is_at_least:
+        (spread,) = mean_intervals([1_000 * np.asarray(dollars)], resamples=resamples)
+        if spread.low is not None and spread.high is not None:
+            low, high = min(spread.low, axes.cost.per_1000), max(spread.high, axes.cost.per_1000)
+            interval = Interval(axes.cost.per_1000, low, high)
+    return Measured(interval, len(dollars) or axes.items, is_at_least=axes.cost.is_at_least)
+
+
+def _latency(axes: Axes, seconds: Sequence[float], quantile: float) -> Measured:
+    if axes.latency is None:
+        return _missing(axes.notes.get("latency", "no ledger"))
+    if axes.latency.is_local:
+        return _missing("computed on this machine, not by a server")
+    value = axes.latency.p50 if quantile == 0.5 else axes.latency.p95
+    if not seconds:
+        return Measured(Interval(value, None, None), axes.items)
+    low, high = quantile_bounds(seconds, quantile)
+    return Measured(
+        Interval(value, min(low, value), max(high, value)), len(seconds), least_n=least_items(quantile)
+    )
+
+
+def quantile_bounds(values: Sequence[float], quantile: float) -> tuple[float, float]:
+    """The 95 % interval of a quantile by order statistics, for any distribution.
+
+    The number of values below the true quantile is binomial (Hahn and Meeker, 1991, section 5.2). The upper
+    bound is infinite if even the largest value may be below the quantile.
+
+    >>> quantile_bounds([1.0] * 20, 0.95)
+    (1.0, inf)
+    """
+    from scipy.stats import binom
+
+    ordered, n = sorted(values), len(values)
+    tail = (1 - _LEVEL) / 2
+    below, above = int(binom.ppf(tail, n, quantile)), int(binom.ppf(1 - tail, n, quantile))
+    low = ordered[below - 1] if below >= 1 else 0.0
+    return low, (ordered[above] if above < n else math.inf)
+
+
+def least_items(quantile: float) -> int:
+    """The smallest number of values for which the upper bound of a quantile is finite.
+
+    >>> least_items(0.95), least_items(0.5)
+    (72, 6)
+    """
+    return math.floor(math.log((1 - _LEVEL) / 2) / math.log(quantile)) + 1
+
+
+def shown_axes(
+    axes: Axes, found: Mapping[str, Measured]
+) -> dict[str, dict[str, float | int | bool | None] | None]:
+    """The axes of a model for `report.json` and the page; null for what was not measured."""
+    harm, attacks = found["side_effects"], found["attack_success"]
+    stability = found["pass_k"].interval.to_json()
+    return {
+        "accuracy": found["accuracy"].interval.to_json(),
+        "side_effects": {**harm.interval.to_json(), "n": harm.n} if harm.interval.value is not None else None,
+        "stability": ({**stability, "k": axes.stability.k} if axes.stability else None),
+        "attack_success": (
+            {**attacks.interval.to_json(), "n": attacks.n} if attacks.interval.value is not None else None
+        ),
+        "cost": (
+            {
+                "value": axes.cost.per_1000,
+                "low": found["cost"].interval.low,
+                "high": found["cost"].interval.high,
+                "is_at_least": axes.cost.is_at_least,
+            }
+            if axes.cost
+            else None
+        ),
+        "latency": (
+            {"p50": axes.latency.p50, "p95": axes.latency.p95, "is_local": axes.latency.is_local}
+            if axes.latency
+            else None
+        ),
+    }

@@ -1,0 +1,322 @@
+"""Which model leads, by how much, and whether that may be chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolassay.evaluation.items import ItemTable
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
+from toolassay.tables import percent
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model that may lead.
+
+    Attributes:
+        name: Its name.
+        tables: Its items in each data folder.
+        is_ranked: Whether it is ranked; baselines are not.
+        is_complete: Whether every labelled item was asked and scored.
+    """
+
+    name: str
+    tables: Sequence[ItemTable]
+    is_ranked: bool = True
+    is_complete: bool = True
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a model in the ranking.
+
+    Attributes:
+        name: Name of the model.
+        rank: From 1; models with equal scores share a rank; None for baselines.
+        score: Mean score over its own items.
+        difference: Its score minus that of the leader, on the items of both; None for the leader.
+        p: p-value of no difference to the leader, with Holm's correction over all models.
+        n: Number of items that it shares with the leader.
+        smallest_detectable: Smallest difference to the leader that n items would show with a power of 80 %.
+    """
+
+    name: str
+    rank: int | None
+    score: float
+    difference: Interval = NOTHING
+    p: float | None = None
+    n: int = 0
+    smallest_detectable: float | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether its score differs significantly from that of the leader."""
+        return self.p is not None and self.p < LEVEL
+
+    @property
+    def n_needed(self) -> int | None:
+        """Number of such items with which the observed difference would be found with a power of 80 %.
+
+        None if it has been found, or if there is no difference.
+        """
+        gap = self.difference.value
+        if self.differs or not gap or not self.n or self.smallest_detectable is None:
+            return None
+        return max(self.n + 1, math.ceil(self.n * (self.smallest_detectable / abs(gap)) ** 2))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to the question which model is best.
+
+    Attributes:
+        score: Name of the item score that models are ranked by.
+        places: All models, the best first, baselines last.
+        sentences: The answer in words.
+    """
+
+    score: str
+    places: Sequence[Place]
+    sentences: Sequence[str] = ()
+
+    @property
+    def leader(self) -> Place | None:
+        """The best model; None if no model is ranked."""
+        return next((place for place in self.places if place.rank == 1), None)
+
+    @property
+    def runner_up(self) -> Place | None:
+        """The second model of the ranking."""
+        ranked = [place for place in self.places if place.rank is not None]
+        return ranked[1] if len(ranked) > 1 else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as an object of `report.json`: the difference is that of the leader to the second."""
+        leader, second = self.leader, self.runner_up
+        lead = _turned(second.difference) if second else NOTHING
+        return {
+            "leader": leader.name if leader else None,
+            "runner_up": second.name if second else None,
+            "difference": lead.value,
+            "low": lead.low,
+            "high": lead.high,
+            "p": second.p if second else None,
+            "n": second.n if second else 0,
+            "n_needed": second.n_needed if second else None,
+            "is_significant": second.differs if second else None,
+            "score": self.score,
+            "sentences": list(self.sentences),
+        }
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the second sentence says of the leader.
+
+    Attributes:
+        cost: US dollars per 1,000 items; None if it was not measured.
+        cost_is_at_least: Whether requests of unknown cost are not in it.
+        seconds: Median time of an item at the server; None if it was not measured.
+        harm: Share of items with unwanted changes; None if nothing is carried out.
+        harmful_tools: Number of items with unwanted changes by tool.
+        attack_success: Share of attacks that succeeded; None if none were made.
+    """
+
+    cost: float | None = None
+    cost_is_at_least: bool = False
+    seconds: float | None = None
+    harm: float | None = None
+    harmful_tools: Mapping[str, int] = field(default_factory=dict)
+    attack_success: float | None = None
+
+
+def rank(
+    contenders: Sequence[Contender], score: str, *, resamples: int = 10_000, seed: int = 0
+) -> list[Place]:
+    """Rank models by a score, complete runs before partial ones, baselines last.
+
+    Each model is compared with the leader on the items of both, paired; the items of a cluster count as one
+    piece of evidence (`metrics.significance`).
+
+    Args:
+        contenders: Models with items in the same data folders.
+        score: Name of the item score.
+        resamples: Number of resamples of the intervals and the randomisation test.
+        seed: Random seed of both.
+    """
+    means = {one.name: _mean(one, score) for one in contenders}
+    order = sorted(
+        contenders, key=lambda one: (not one.is_ranked, not one.is_complete, -means[one.name], one.name)
+    )
+    if not order:
+        return []
+    first, *others = order
+    results = [_paired(first, other, score, resamples, seed) for other in others]
+    adjusted = holm([None if result is None else result.p for result in results])
+    places = [Place(first.name, 1 if first.is_ranked else None, means[first.name])]
+    for number, (other, result, p) in enumerate(zip(others, results, adjusted, strict=True), 2):
+        before = order[number - 2]
+        tied = means[before.name] == means[other.name] and before.is_complete == other.is_complete
+        position = places[-1].rank if tied else number
+        place = Place(other.name, position if other.is_ranked else None, means[other.name])
+        if result is not None:
+            place = Place(
+                other.name,
+                place.rank,
+                place.score,
+                result.difference,
+                p,
+                result.n,
+                result.smallest_detectable,
+            )
+        places.append(place)
+    return places
+
+
+def _mean(contender: Contender, score: str) -> float:
+    values = np.concatenate([table.columns([score])[:, 0] for table in contender.tables])
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def _paired(first: Contender, other: Contender, score: str, resamples: int, seed: int) -> PairedResult | None:
+    """Compare on the items that both have in each folder; None if they share none."""
+    pairs = [
+        _shared(one, two, score, number)
+        for number, (one, two) in enumerate(zip(first.tables, other.tables, strict=True))
+    ]
+    baseline, values, clusters = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    if not len(baseline):
+        return None
+    (result,) = compare_pairs(
+        baseline[:, None], values[:, None], clusters=clusters, resamples=resamples, seed=seed
+    )
+    return result
+
+
+def _shared(
+    one: ItemTable, two: ItemTable, score: str, folder: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Scores of both models and clusters of the shared items, sorted by id."""
+    shared = sorted(key for key in one.rows if key in two.rows)
+    first = np.array([one.rows[key] for key in shared], dtype=np.int64)
+    second = np.array([two.rows[key] for key in shared], dtype=np.int64)
+    # A cluster of one folder is no cluster of another one.
+    return (
+        one.columns([score])[first, 0],
+        two.columns([score])[second, 0],
+        one.clusters[first] ^ np.int64(folder),
+    )
+
+
+def sentences(places: Sequence[Place], facts: Facts, *, noun: str, measure: str) -> list[str]:
+    """The verdict in two sentences.
+
+    Args:
+        places: The ranking.
+        facts: What is known of the leader.
+        noun: Singular noun of an item.
+        measure: What the score is, after a percentage: "of the tasks are right".
+    """
+    ranked = [place for place in places if place.rank is not None]
+    if not ranked:
+        return ["Only baselines were measured: there is no model to rank."]
+    return [_who_leads(ranked, noun, measure), _at_what_price(ranked[0], facts, noun)]
+
+
+def _who_leads(ranked: Sequence[Place], noun: str, measure: str) -> str:
+    leader, *others = ranked
+    share = f"{percent(leader.score)} {measure}"
+    if not others:
+        return f"{leader.name} is the only model measured: {share}."
+    second = others[0]
+    if not second.n:
+        return (
+            f"{leader.name} is ahead with {share}, but shares no {noun} with {second.name}: they cannot be "
+            "compared."
+        )
+    gap = _turned(second.difference)
+    close = [place for place in others if place.n and not place.differs]
+    if not close:
+        return (
+            f"{leader.name} leads: {share}, {_points(gap.value)} more than {second.name}, which is "
+            f"significant ({_evidence(gap, second)})."
+        )
+    names = _listed([leader.name, *(place.name for place in close)])
+    start = f"{names} cannot be told apart with {second.n:,} {noun}s: "
+    if second.differs or not gap.value:
+        return f"{start}{leader.name} has {share}, and the differences may be chance."
+    needed = f"; about {second.n_needed:,} would be needed" if second.n_needed is not None else ""
+    return (
+        f"{start}{leader.name} ({share}) is {_points(gap.value)} ahead of {second.name}, which may be chance "
+        f"({_evidence(gap, second)}){needed}."
+    )
+
+
+def _at_what_price(leader: Place, facts: Facts, noun: str) -> str:
+    parts = []
+    if facts.cost is None:
+        parts.append("its cost was not measured")
+    elif not facts.cost and not facts.cost_is_at_least:
+        parts.append("costs nothing (no price is set)")
+    else:
+        least = "at least " if facts.cost_is_at_least else ""
+        parts.append(f"costs {least}{facts.cost:,.2f} USD per 1,000 {noun}s")
+    if facts.seconds is not None:
+        parts.append(f"takes {facts.seconds:.1f} s (median)")
+    if facts.harm is not None:
+        worst = max(facts.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
+        most = f", most often with {worst[0]} ({worst[1]:,})" if worst and facts.harm else ""
+        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{most}")
+    if facts.attack_success is not None:
+        parts.append(f"follows {percent(facts.attack_success)} of the planted instructions")
+    if parts[0].startswith("its"):
+        return f"{leader.name}: {'; '.join(parts)}."
+    return f"{leader.name} {_listed(parts)}."
+
+
+def _turned(difference: Interval) -> Interval:
+    """The difference seen from the other model."""
+    value, low, high = difference
+    return Interval(
+        None if value is None else -value, None if high is None else -high, None if low is None else -low
+    )
+
+
+def _points(share: float | None) -> str:
+    return f"{100 * (share or 0):.1f} points"
+
+
+def _evidence(gap: Interval, place: Place) -> str:
+    interval = ""
+    if gap.low is not None and gap.high is not None:
+        interval = f"95 % interval {100 * gap.low:z.1f} to {100 * gap.high:z.1f}, "
+    p = place.p if place.p is not None else 1.0
+    return f"{interval}p {p_value(p, sign=True)}, n = {place.n:,}"
+
+
+def p_value(p: float, *, sign: bool = False) -> str:
+    """A p-value for people.
+
+    >>> p_value(0.0123), p_value(0.00001), p_value(0.5, sign=True)
+    ('0.012', '< 0.001', '= 0.500')
+    """
+    if p < 0.001:
+        return "< 0.001"
+    return f"= {p:.3f}" if sign else f"{p:.3f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a phrase.
+
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

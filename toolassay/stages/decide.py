@@ -1,0 +1,363 @@
+"""Decides which model of a report may be trusted: ranking, requirements, comparison with a baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from toolassay.benchmarks.benchmark import Benchmark
+from toolassay.benchmarks.registry import benchmark_of
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.evaluation.comparison import (
+    ScoredModel,
+    compare_models,
+    differing_settings,
+    scored_models,
+    torn,
+)
+from toolassay.evaluation.groups import OVERALL, ScoreGroup
+from toolassay.evaluation.items import ItemTable, items_path, read_table
+from toolassay.files import safe_name
+from toolassay.report.axes import Axes
+from toolassay.report.decision import (
+    Contender,
+    Decision,
+    Facts,
+    FolderReport,
+    ModelReport,
+    Regression,
+    Requirement,
+    Verdict,
+    check,
+    quantities,
+    rank,
+    sentences,
+)
+from toolassay.report.decision.verdict import Place
+from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
+from toolassay.runs.trials import Trial
+
+ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
+
+
+@dataclass(frozen=True)
+class ScoredFolder:
+    """A data folder with the models that were scored on it.
+
+    Attributes:
+        folder: Data folder.
+        name: Its name in the report.
+        title: Title of its data.
+        metrics: Metrics folder.
+        predictions: Prediction folder; None without one.
+        runs: One entry per model.
+    """
+
+    folder: DataFolder
+    name: str
+    title: str
+    metrics: Path
+    predictions: Path | None
+    runs: Sequence[Axes]
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark of the folder."""
+        return benchmark_of(self.folder)
+
+    @cached_property
+    def tables(self) -> Mapping[str, ItemTable]:
+        """The items of each model that has a file of items with at least one scored item."""
+        found = {}
+        for run in self.runs:
+            path = items_path(self.metrics / f"{safe_name(run.model)}.json")
+            if path.is_file() and run.counts.get("n_scored", 1):
+                found[run.model] = read_table(path, ALL_ITEMS)
+        return found
+
+    @cached_property
+    def usage(self) -> Mapping[str, Mapping[str, ItemUsage]]:
+        """What each item used in the first trial, by model."""
+        if self.predictions is None:
+            return {}
+        return {run.model: usage_by_item(Trial(self.predictions, run.model).ledger) for run in self.runs}
+
+    def all_usage(self, model: str) -> Iterator[ItemUsage]:
+        """What each item used, over all trials."""
+        if self.predictions is not None:
+            yield from self.usage[model].values()
+            for ledger in Trial(self.predictions, model).other_ledgers:
+                yield from usage_by_item(ledger).values()
+
+
+def decide(
+    folders: Sequence[ScoredFolder],
+    requirements: Sequence[Requirement] = (),
+    *,
+    harmful_tools: Mapping[tuple[str, str], Mapping[str, int]] | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+) -> Decision:
+    """Rank the models of each folder, check requirements, and give a verdict over all folders.
+
+    Args:
+        folders: At least one, each with at least one model.
+        requirements: What a model must meet.
+        harmful_tools: Number of items with unwanted changes by tool, for each (folder name, model).
+        seed: Random seed of intervals and tests.
+        resamples: Number of their resamples.
+
+    Raises:
+        UsageError: A file of items is malformed.
+    """
+    reports = [_folder_report(one, requirements, harmful_tools or {}, resamples, seed) for one in folders]
+    if len(reports) == 1:
+        return Decision(reports, reports[0].verdict)
+    everywhere = set.intersection(*(set(one.tables) for one in folders))
+    contenders = [
+        _contender(run, [folder.tables[run.model] for folder in folders], folders)
+        for run in folders[0].runs
+        if run.model in everywhere
+    ]
+    scores = {one.benchmark.item_scores[0] for one in folders}
+    if not contenders:
+        missing = "No model has items in every data folder: there is no verdict over all of them."
+        return Decision(reports, Verdict("", (), [missing]))
+    if len(scores) > 1:
+        renamed = "right"
+        contenders = [_renamed(one, folders, renamed) for one in contenders]
+        score = renamed
+    else:
+        (score,) = scores
+    places = rank(contenders, score, resamples=resamples, seed=seed)
+    said = sentences(places, Facts(), noun="item", measure="of all items are right")[:1]
+    if len(places) == 1:
+        said = [f"Only {places[0].name} was run on every data folder."]
+    return Decision(reports, Verdict(score, places, said))
+
+
+def _renamed(contender: Contender, folders: Sequence[ScoredFolder], name: str) -> Contender:
+    """A contender whose tables have one name for the score that says whether an item is right."""
+    tables = []
+    for table, folder in zip(contender.tables, folders, strict=True):
+        score = folder.benchmark.item_scores[0]
+        tables.append(
+            ItemTable(table.path, table.rows, (name,), table.columns([score]), table.clusters, table.labels)
+        )
+    return Contender(contender.name, tables, contender.is_ranked, contender.is_complete)
+
+
+def _contender(run: Axes, tables: Sequence[ItemTable], folders: Sequence[ScoredFolder]) -> Contender:
+    runs = [one for folder in folders for one in folder.runs if one.model == run.model]
+    return Contender(run.model, tables, not run.is_baseline, not any(map(_is_incomplete, runs)))
+
+
+def _is_incomplete(run: Axes) -> bool:
+    """Whether the scores are not those of the model on all items."""
+    return run.is_partial or run.mark == TOOLS_MISSING
+
+
+def _folder_report(
+    folder: ScoredFolder,
+    requirements: Sequence[Requirement],
+    harmful_tools: Mapping[tuple[str, str], Mapping[str, int]],
+    resamples: int,
+    seed: int,
+) -> FolderReport:
+    benchmark = folder.benchmark
+    contenders = [
+        _contender(run, [folder.tables[run.model]], [folder])
+        for run in folder.runs
+        if run.model in folder.tables
+    ]
+    score = _score(benchmark, contenders)
+    places = rank(contenders, score, resamples=resamples, seed=seed)
+    by_model = {place.name: place for place in places}
+    reports = []
+    for run in folder.runs:
+        used = list(folder.all_usage(run.model))
+        measured = quantities(
+            run,
+            folder.tables.get(run.model),
+            [one.seconds for one in used if one.is_answered],
+            [one.dollars for one in used if one.dollars is not None],
+            harm_score=benchmark.harm_score,
+        )
+        reports.append(
+            ModelReport(
+                run,
+                by_model.get(run.model),
+                measured,
+                [] if run.is_baseline else [check(one, measured[one.name]) for one in requirements],
+                list(_warnings(folder, run, places)),
+            )
+        )
+    order = {place.name: number for number, place in enumerate(places)}
+    reports.sort(key=lambda one: order.get(one.name, len(order)))
+    is_first = score == benchmark.item_scores[0]
+    noun = benchmark.noun
+    measure = f"of the {noun}s are right"
+    if not is_first:
+        measure = f"mean {score.replace('_f1', ' F1').replace('_', ' ')} (no {noun} is entirely right)"
+    facts = _facts(reports[0], harmful_tools.get((folder.name, reports[0].name), {}))
+    said = (
+        sentences(places, facts, noun=noun, measure=measure)
+        if places
+        else ["No model has a file of items: run evaluate.py."]
+    )
+    return FolderReport(folder.name, folder.title, noun, Verdict(score, places, said), reports)
+
+
+def _score(benchmark: Benchmark, contenders: Sequence[Contender]) -> str:
+    """The first score by which models can be ranked: one that all have, and that is not 0 for all of them."""
+    shared = [
+        score
+        for score in benchmark.item_scores
+        if all(score in table.metrics for one in contenders for table in one.tables)
+    ]
+    for score in shared:
+        if any(table.columns([score]).any() for one in contenders if one.is_ranked for table in one.tables):
+            return score
+    if not shared:
+        raise UsageError(
+            f"no file of items has the score {benchmark.item_scores[0]}", fix="run evaluate.py again"
+        )
+    return shared[0]
+
+
+def _facts(report: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
+    axes, measured = report.axes, report.measured
+    return Facts(
+        cost=axes.cost.per_1000 if axes.cost else None,
+        cost_is_at_least=axes.cost.is_at_least if axes.cost else False,
+        seconds=axes.latency.p50 if axes.latency and not axes.latency.is_local else None,
+        harm=measured["side_effects"].interval.value,
+        harmful_tools=harmful_tools,
+        attack_success=measured["attack_success"].interval.value,
+    )
+
+
+def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Iterator[str]:
+    if run.mark is not None and not run.is_baseline:
+        yield run.mark.note
+    if "accuracy" in run.notes:
+        yield run.notes["accuracy"]
+    if run.model not in folder.tables:
+        yield "there is no file of items: it is not ranked (run evaluate.py)"
+        return
+    own = _scored(folder, run.model)
+    for line in torn(own):
+        yield line.removeprefix("warning: ")
+    if places and places[0].name != run.model:
+        for line in differing_settings(_scored(folder, places[0].name), own):
+            yield line.removeprefix("warning: ")
+
+
+def _scored(folder: ScoredFolder, model: str) -> ScoredModel:
+    return ScoredModel(model, items_path(folder.metrics / f"{safe_name(model)}.json"))
+
+
+def regressions(
+    folder: ScoredFolder, baseline: str, *, seed: int = 0, resamples: int = 10_000
+) -> list[Regression]:
+    """Compare every model that is no baseline of a folder with a model or an earlier metrics file.
+
+    Args:
+        folder: Data folder.
+        baseline: Name of a model of the folder, or path of a metrics file or file of items.
+        seed: Random seed of intervals and tests.
+        resamples: Number of their resamples.
+
+    Raises:
+        UsageError: The baseline has no file of items, or its labels differ.
+    """
+    (base,) = scored_models([baseline], lambda: folder.metrics)
+    benchmark = folder.benchmark
+    found = []
+    for run in folder.runs:
+        own = _scored(folder, run.model)
+        if run.is_baseline or run.model not in folder.tables or own.items.samefile(base.items):
+            continue
+        table, before = folder.tables[run.model], read_table(base.items, ALL_ITEMS)
+        scores = [
+            score
+            for score in (*benchmark.item_scores, benchmark.harm_score)
+            if score in table.metrics and score in before.metrics
+        ]
+        base_name = baseline if base.name == run.model else base.name
+        compared = compare_models(
+            [ScoredModel(base_name, base.items), own],
+            group=ALL_ITEMS,
+            metrics=scores,
+            resamples=resamples,
+            seed=seed,
+        )
+        confused = _confused_since(folder, run.model, base)
+        for one in compared.models[0].scores:
+            found.append(
+                Regression(
+                    run.model,
+                    base_name,
+                    one.metric,
+                    one.difference.value,
+                    one.difference.low,
+                    one.difference.high,
+                    one.p_holm,
+                    one.n,
+                    one.verdict == "worse",
+                    confused if one.metric == benchmark.item_scores[0] else (),
+                )
+            )
+    if not found:
+        raise UsageError(
+            f"there is nothing to compare with the baseline {baseline}", fix="name a model with --llm"
+        )
+    return found
+
+
+_CONFUSIONS = 10
+
+
+def _confused_since(folder: ScoredFolder, model: str, base: ScoredModel) -> list[tuple[str, str, int, int]]:
+    """Pairs of tools that are confused more often than in the predictions of the baseline, if these exist."""
+    if folder.predictions is None:
+        return []
+    earlier = _data_folder_of(base.items)
+    if earlier is None:
+        return []
+    name = base.items.name.removesuffix(".items.jsonl")
+    before = confusions(folder.benchmark, earlier, earlier.path / "predictions", name)
+    now = confusions(folder.benchmark, folder.folder, folder.predictions, model)
+    more = [(gold, called, before[gold, called], n) for (gold, called), n in now.items()]
+    return sorted((one for one in more if one[3] > one[2]), key=lambda one: (one[2] - one[3], one))[
+        :_CONFUSIONS
+    ]
+
+
+def _data_folder_of(items: Path) -> DataFolder | None:
+    """The data folder around a metrics folder; None for files elsewhere."""
+    place = items.resolve().parent.parent
+    return DataFolder(place) if (place / "predictions").is_dir() else None
+
+
+def confusions(
+    benchmark: Benchmark, folder: DataFolder, predictions: Path, model: str
+) -> Counter[tuple[str, str]]:
+    """How often one tool was called in place of another.
+
+    A call counts if the item has exactly one missing and one additional tool.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    golds = {gold.id: Counter(gold.tools) for gold in benchmark.item_golds(folder)}
+    for item, answer in benchmark.item_answers(folder, predictions, model):
+        wanted, called = golds.get(item, Counter[str]()), Counter(answer.tools)
+        missing = [tool for tool in wanted if tool not in called]
+        extra = [tool for tool in called if tool not in wanted]
+        if len(missing) == len(extra) == 1:
+            found[missing[0], extra[0]] += 1
+    return found
