@@ -22,6 +22,7 @@ from toolassay.files import sha256_of
 if TYPE_CHECKING:
     from toolassay.benchmarks.security import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
+    from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.offline.shown_graphs import ShownGraphs
@@ -254,6 +255,32 @@ class Benchmark(ABC):
         Raises:
             KeyError, TypeError: The metrics are of another benchmark.
         """
+
+    def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
+        """The items of a folder with their gold, for reports.
+
+        Args:
+            folder: Data folder.
+
+        Raises:
+            UsageError: A file is missing or malformed.
+        """
+        return iter(())
+
+    def item_answers(
+        self, folder: DataFolder, predictions: Path, llm: str
+    ) -> Iterator[tuple[str, ItemAnswer]]:
+        """The id and the details of each predicted item of a model, for reports.
+
+        Args:
+            folder: Data folder.
+            predictions: Prediction folder.
+            llm: Name of the model.
+
+        Raises:
+            UsageError: A file is missing or malformed.
+        """
+        return iter(())
 
     # Verification
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Status = Literal["right", "missing", "extra", "wrong"]
-"""Of a node, argument or link: as in the gold; only in the gold; only predicted; another value than the gold."""
+"""Of a call, argument or link: as in the gold, only in the gold, only predicted, or with another value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,49 @@ class Section:
 
     Attributes:
         title: Heading.
-        kind: "text": `body` is a text. "chat": a list of {"role", "text"}. "table": {"columns": names, "rows":
-            lists of cells, "marks": for each row "wanted", "unwanted", "missing" or ""}. "calls": a list of
-            {"tool", "arguments", "result", "error"}; `result` and `error` are texts or None.
-        body: As the kind says; only values of JSON.
+        kind: Form of `body`.
+        body: A JSON value. "text": a text. "chat": a list of {"role", "text"}. "table": {"columns": names,
+            "rows": lists of cells, "marks": for each row "wanted", "unwanted", "missing" or ""}. "calls": a
+            list of {"tool", "arguments", "result", "error"}; `result` and `error` are texts or None.
     """
 
     title: str
     kind: Literal["text", "chat", "table", "calls"]
     body: Any
+
+
+def drawn_in_order(gold: Sequence[Call], predicted: Sequence[Call]) -> tuple[DrawnPlan, DrawnPlan]:
+    """Plans of calls that are only ordered, e.g. of an agent: calls with equal arguments are right.
+
+    Links join successive calls.
+    """
+    left = list(gold)
+    marks: list[Status] = []
+    for call in predicted:
+        found = call in left
+        marks.append("right" if found else "extra")
+        if found:
+            left.remove(call)
+    missing = list(left)
+    gold_marks: list[Status] = []
+    for call in gold:
+        gold_marks.append("missing" if call in missing else "right")
+        if call in missing:
+            missing.remove(call)
+    return _chain(gold, gold_marks), _chain(predicted, marks)
+
+
+Call = tuple[str, Mapping[str, Any]]
+"""A tool with its arguments."""
+
+
+def _chain(calls: Sequence[Call], marks: Sequence[Status]) -> DrawnPlan:
+    drawn = [
+        DrawnCall(tool, [DrawnArgument(name, value, mark) for name, value in arguments.items()], mark)
+        for (tool, arguments), mark in zip(calls, marks, strict=True)
+    ]
+    links = [(place, place + 1, mark) for place, mark in enumerate(marks[1:])]
+    return DrawnPlan(drawn, links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +146,14 @@ class ItemAnswer:
     raw: str | None = None
     harm: Sequence[str] = ()
     sections: Sequence[Section] = ()
+
+
+def confused(wanted: Sequence[str], called: Sequence[str]) -> tuple[str, str] | None:
+    """The tool of the gold and the one that was called in its place, if exactly one is missing and one extra.
+
+    >>> confused(["find", "book"], ["find", "cancel"]), confused(["find"], ["find", "book"])
+    (('book', 'cancel'), None)
+    """
+    missing = list(dict.fromkeys(tool for tool in wanted if tool not in called))
+    extra = list(dict.fromkeys(tool for tool in called if tool not in wanted))
+    return (missing[0], extra[0]) if len(missing) == len(extra) == 1 else None

@@ -20,6 +20,7 @@ from toolassay.evaluation.comparison import (
     torn,
 )
 from toolassay.evaluation.groups import OVERALL, ScoreGroup
+from toolassay.evaluation.item_detail import confused
 from toolassay.evaluation.items import ItemTable, items_path, read_table
 from toolassay.files import safe_name
 from toolassay.report.axes import Axes
@@ -348,16 +349,8 @@ def _data_folder_of(items: Path) -> DataFolder | None:
 def confusions(
     benchmark: Benchmark, folder: DataFolder, predictions: Path, model: str
 ) -> Counter[tuple[str, str]]:
-    """How often one tool was called in place of another.
-
-    A call counts if the item has exactly one missing and one additional tool.
-    """
-    found: Counter[tuple[str, str]] = Counter()
-    golds = {gold.id: Counter(gold.tools) for gold in benchmark.item_golds(folder)}
-    for item, answer in benchmark.item_answers(folder, predictions, model):
-        wanted, called = golds.get(item, Counter[str]()), Counter(answer.tools)
-        missing = [tool for tool in wanted if tool not in called]
-        extra = [tool for tool in called if tool not in wanted]
-        if len(missing) == len(extra) == 1:
-            found[missing[0], extra[0]] += 1
-    return found
+    """How often one tool was called in place of another (`item_detail.confused`)."""
+    golds = {gold.id: gold.tools for gold in benchmark.item_golds(folder)}
+    answers = benchmark.item_answers(folder, predictions, model)
+    pairs = (confused(golds[item], answer.tools) for item, answer in answers if item in golds)
+    return Counter(pair for pair in pairs if pair is not None)

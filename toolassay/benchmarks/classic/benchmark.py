@@ -15,6 +15,7 @@ from toolassay.extras import Option
 if TYPE_CHECKING:
     from toolassay.benchmarks.security import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
+    from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.offline.shown_graphs import ShownGraphs
@@ -196,6 +197,20 @@ class Classic(Benchmark):
         stability = {**found, **found["messages"]} if found["trials"] > 1 else None
         cost, latency = ((strict.get(axis) or {}).get(_ALL, {}) for axis in ("cost", "latency"))
         return Axis(numbers["n"], strict["accuracy"][_ALL]["messages"], stability, cost, latency)
+
+    def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
+        """As `message_golds`."""
+        from toolassay.benchmarks.classic.item_details import message_golds
+
+        return message_golds(folder)
+
+    def item_answers(
+        self, folder: DataFolder, predictions: Path, llm: str
+    ) -> Iterator[tuple[str, ItemAnswer]]:
+        """As `message_answers`."""
+        from toolassay.benchmarks.classic.item_details import message_answers
+
+        return message_answers(folder, predictions, llm)
 
     def remade_lines(
         self, recorded: RecordedRun, own: ChatScoring, comparison: LineComparison

@@ -21,6 +21,7 @@ from toolassay.files import sha256_of
 if TYPE_CHECKING:
     from toolassay.benchmarks.security import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
+    from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.offline.shown_graphs import ShownGraphs
@@ -233,6 +234,20 @@ class TaskBench(Benchmark):
         strict = numbers["strict"]
         items = strict.get("n_labels", strict["n_expected"])
         return Axis(items, strict["exact_match"], numbers.get("stability"))
+
+    def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
+        """As `plan_golds`."""
+        from toolassay.benchmarks.taskbench.item_details import plan_golds
+
+        return plan_golds(folder)
+
+    def item_answers(
+        self, folder: DataFolder, predictions: Path, llm: str
+    ) -> Iterator[tuple[str, ItemAnswer]]:
+        """As `plan_answers`."""
+        from toolassay.benchmarks.taskbench.item_details import plan_answers
+
+        return plan_answers(folder, predictions, llm)
 
     def remade_lines(
         self, recorded: RecordedRun, own: PlanScoring, comparison: LineComparison

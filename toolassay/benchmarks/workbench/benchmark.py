@@ -17,6 +17,7 @@ from toolassay.files import sha256_of
 if TYPE_CHECKING:
     from toolassay.benchmarks.security import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
+    from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.offline.shown_graphs import ShownGraphs
@@ -167,6 +168,20 @@ class WorkBench(Benchmark):
     def axis(self, numbers: Numbers) -> Axis:
         """Strict verdicts, and repeats of them."""
         return Axis(numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability"))
+
+    def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
+        """As `task_golds`."""
+        from toolassay.benchmarks.workbench.item_details import task_golds
+
+        return task_golds(folder)
+
+    def item_answers(
+        self, folder: DataFolder, predictions: Path, llm: str
+    ) -> Iterator[tuple[str, ItemAnswer]]:
+        """As `task_answers`."""
+        from toolassay.benchmarks.workbench.item_details import task_answers
+
+        return task_answers(folder, predictions, llm)
 
     def remade_lines(
         self, recorded: RecordedRun, own: WorkplaceScoring, comparison: LineComparison

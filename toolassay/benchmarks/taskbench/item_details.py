@@ -1,0 +1,189 @@
+"""Requests in detail, for reports: gold and predicted plans with every part marked.
+
+Calls are matched as by the strict scores.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
+from toolassay.data_folder import DataFolder
+from toolassay.dataset import read_labels
+from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
+from toolassay.evaluation.item_detail import (
+    DrawnArgument,
+    DrawnCall,
+    DrawnPlan,
+    ItemAnswer,
+    ItemGold,
+    Section,
+    Status,
+)
+from toolassay.evaluation.line_index import LineIndex
+from toolassay.normalised_plan import Plan, PlanReader, steps_text
+from toolassay.runs.journal import Journal
+from toolassay.runs.trials import Trial
+
+
+def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
+    """The requests of a folder with their gold."""
+    reader = _reader(folder)
+    for _, label in read_labels(folder.data):
+        plan = reader.plan(label)
+        steps = steps_text(label.get("task_steps"))
+        yield ItemGold(
+            str(label["id"]),
+            str(label.get("user_request") or ""),
+            list(dict.fromkeys(plan.names)) if plan else [],
+            sections=[Section("Steps", "text", steps)] if steps else [],
+        )
+
+
+def plan_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tuple[str, ItemAnswer]]:
+    """What a model planned for each request with a label."""
+    reader, trial = _reader(folder), Trial(predictions, llm)
+    journal_file = trial.run_folder / "journal.jsonl"
+    with contextlib.ExitStack() as stack:
+        lines = stack.enter_context(LineIndex(trial.output, fix="make it with inference.py"))
+        journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
+        if journal is not None:
+            stack.callback(journal.close)
+        for _, label in read_labels(folder.data):
+            number = lines.by_text.get(str(label["id"]))
+            found = None if number is None else lines.prediction(number)
+            gold = reader.plan(label)
+            if gold is None or found is None:
+                continue
+            raw = entry_of_label(journal, label).get("response") if journal is not None else None
+            yield str(label["id"]), _answer(reader, gold, label, found.result, raw)
+
+
+def _reader(folder: DataFolder) -> PlanReader:
+    library = folder.library()
+    return PlanReader(library, folder.dependency_type(None, library=library))
+
+
+def _answer(reader: PlanReader, gold: Plan, label: Mapping[str, Any], result: Any, raw: Any) -> ItemAnswer:
+    predicted = reader.plan(result)
+    if not isinstance(raw, str):
+        raw = json.dumps(result, ensure_ascii=False, indent=1) if isinstance(result, dict) else None
+    if predicted is None:
+        empty = Plan([], [] if gold.arguments is not None else None, [], None, gold.has_types)
+        wanted, _ = drawn_plans(gold, label, empty, {})
+        return ItemAnswer(wanted, None, raw=raw)
+    wanted, given = drawn_plans(gold, label, predicted, result)
+    steps = steps_text(result.get("task_steps"))
+    sections = [Section("Steps", "text", steps)] if steps else []
+    return ItemAnswer(wanted, given, predicted.names, raw, sections=sections)
+
+
+def drawn_plans(
+    gold: Plan, gold_json: Mapping[str, Any], predicted: Plan, predicted_json: Mapping[str, Any]
+) -> tuple[DrawnPlan, DrawnPlan]:
+    """Gold and predicted plan with every call, argument and link marked.
+
+    If a tool is called more often than in the gold, the first selection of calls that the strict scores
+    compare is shown.
+
+    Args:
+        gold: Normalised gold plan.
+        gold_json: The plan as written, for the values that are shown.
+        predicted: Normalised predicted plan.
+        predicted_json: The plan as written.
+    """
+    gold_places = places_of(gold.names)
+    calls = {name: places for name, places in places_of(predicted.names).items() if name in gold_places}
+    matched = matched_calls(gold, predicted, gold_places, set(selections(gold_places, calls)[0]))
+    back = [UNMATCHED] * len(gold.names)
+    for place, own in enumerate(matched):
+        if own != UNMATCHED:
+            back[own] = place
+    labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
+    gold_labels = [str(place) for place in range(len(gold.names))]
+    gold_links, links = _links(gold), _links(predicted)
+    moved = {(matched[a], matched[b]) for a, b in links}
+    return (
+        DrawnPlan(
+            _calls(gold, gold_json, gold_labels, predicted, labels, back, "missing"),
+            [(a, b, "right" if (a, b) in moved else "missing") for a, b in gold_links],
+        ),
+        DrawnPlan(
+            _calls(predicted, predicted_json, labels, gold, gold_labels, matched, "extra"),
+            [(a, b, "right" if (matched[a], matched[b]) in set(gold_links) else "extra") for a, b in links],
+        ),
+    )
+
+
+def _calls(
+    plan: Plan,
+    written: Mapping[str, Any],
+    labels: list[str],
+    other: Plan,
+    other_labels: list[str],
+    partner: Sequence[int],
+    alone: Status,
+) -> list[DrawnCall]:
+    """The calls of a plan; `alone` marks what the other plan lacks."""
+    found = []
+    for place, (name, shown) in enumerate(zip(plan.names, _shown(plan, written), strict=True)):
+        if partner[place] == UNMATCHED:
+            arguments = [DrawnArgument(*one, alone) for one in shown]
+            found.append(DrawnCall(name, arguments, alone))
+            continue
+        own = resolved(plan, place, labels)
+        theirs = Counter(resolved(other, partner[place], other_labels))
+        names = {argument for argument, _ in theirs}
+        arguments = []
+        for argument, (shown_name, value) in zip(own, shown, strict=True):
+            status: Status = alone
+            if theirs[argument] > 0:
+                theirs[argument] -= 1
+                status = "right"
+            elif argument[0] in names:
+                status = "wrong"
+            arguments.append(DrawnArgument(shown_name, value, status))
+        found.append(DrawnCall(name, arguments, "right"))
+    return found
+
+
+def _shown(plan: Plan, written: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
+    """Names and values of the arguments of each call, as they are written where that is possible."""
+    nodes = written.get("task_nodes") or []
+    shown = []
+    for place in range(len(plan.names)):
+        normal = plan.arguments[place] if plan.arguments is not None else []
+        given = nodes[place].get("arguments") if place < len(nodes) else None
+        if not isinstance(given, list) or len(given) != len(normal):
+            shown.append([(str(name), str(value)) for name, value in normal])
+            continue
+        shown.append(
+            [
+                (str(one["name"]), one["value"])
+                if isinstance(one, dict) and "name" in one and "value" in one
+                else ("", one)
+                for one in given
+            ]
+        )
+    return shown
+
+
+def _links(plan: Plan) -> list[tuple[int, int]]:
+    """The links between positions: the listed ones, of repeated tools those that references confirm."""
+    if plan.links is None:
+        return plan.references
+    references = set(plan.references)
+    places = places_of(plan.names)
+    found = []
+    for source, target in plan.links:
+        pairs = [(a, b) for a in places.get(source, []) for b in places.get(target, []) if a != b]
+        new = [pair for pair in pairs if pair not in found]
+        best = [pair for pair in new if pair in references] or new
+        if best:
+            found.append(best[0])
+    return found

@@ -1,0 +1,323 @@
+"""The data of the report's page: where models fail, and every item in detail."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolassay.dataset import SHAPES
+from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, ItemGold, Section, confused
+from toolassay.evaluation.items import ScoredItem
+from toolassay.report.decision import FolderReport
+from toolassay.runs.outcomes import is_scored
+from toolassay.runs.recorded_usage import ItemUsage
+
+CHUNK = 200
+"""Items per chunk of details, which the page decodes when one of them is opened."""
+_SHORT = 160  # characters of a request in the table of items
+_SAMPLE = 400  # numbers that a distribution is drawn from
+_CONFUSIONS, _ARGUMENTS = 40, 40
+
+
+@dataclass
+class _ToolCounts:
+    right: int = 0
+    extra: int = 0
+    missing: int = 0
+    harm: int = 0
+
+    def to_json(self) -> dict[str, float | int | None]:
+        """Precision, recall, F1 and the number of items with unwanted changes."""
+        called, wanted = self.right + self.extra, self.right + self.missing
+        return {
+            "precision": self.right / called if called else None,
+            "recall": self.right / wanted if wanted else None,
+            "f1": 2 * self.right / (called + wanted) if called + wanted else None,
+            "harm": self.harm,
+        }
+
+
+@dataclass
+class ModelItems:
+    """What is known of the items of one model.
+
+    Attributes:
+        rows: Lines of its file of items, by id.
+        usage: What each item used, by id.
+        answers: Details of each answer as compressed JSON, by id.
+        tools: Counts by tool.
+        confusions: How often one tool was called in place of another.
+        arguments: Wrong or missing, and all, by tool and argument.
+    """
+
+    rows: Mapping[str, ScoredItem]
+    usage: Mapping[str, ItemUsage]
+    answers: dict[str, bytes] = field(default_factory=dict)
+    tools: dict[str, _ToolCounts] = field(default_factory=dict)
+    confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    arguments: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
+        """Add the answer to an item."""
+        self.answers[gold.id] = zlib.compress(json.dumps(_answer_json(answer)).encode(), 1)
+        if (pair := confused(gold.tools, answer.tools)) is not None:
+            self.confusions[pair] += 1
+        for tool in answer.harm:
+            self._counts(tool).harm += 1
+        if answer.gold is None:
+            self._add_choice(gold.tools, answer.tools)
+            return
+        for call in answer.gold.calls:
+            counts = self._counts(call.tool)
+            if call.status == "right":
+                counts.right += 1
+            else:
+                counts.missing += 1
+            for argument in call.arguments:
+                found = self.arguments.setdefault((call.tool, argument.name or "value"), [0, 0])
+                found[0] += argument.status != "right"
+                found[1] += 1
+        for call in answer.predicted.calls if answer.predicted else ():
+            self._counts(call.tool).extra += call.status != "right"
+
+    def _add_choice(self, accepted: Sequence[str], called: Sequence[str]) -> None:
+        """Count a choice: any accepted tool is right, and the other accepted ones are not missing."""
+        right = [tool for tool in called if tool in accepted]
+        for tool in called:
+            counts = self._counts(tool)
+            counts.right += tool in accepted
+            counts.extra += tool not in accepted
+        for tool in accepted[:1] if not right else ():
+            self._counts(tool).missing += 1
+
+    def _counts(self, tool: str) -> _ToolCounts:
+        return self.tools.setdefault(tool, _ToolCounts())
+
+    @property
+    def harmful_tools(self) -> dict[str, int]:
+        """Number of items with unwanted changes by tool."""
+        return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
+
+
+class FolderPage:
+    """The data of one folder.
+
+    Args:
+        golds: The items in file order; without any, those of the files of items.
+        models: The items of each model, by name.
+    """
+
+    def __init__(self, golds: Iterable[ItemGold], models: Mapping[str, ModelItems]) -> None:
+        self.golds = list(golds)
+        self.models = models
+        if not self.golds:
+            known = dict.fromkeys(key for model in models.values() for key in model.rows)
+            self.golds = [ItemGold(key, "", ()) for key in known]
+
+    def summary(self, report: FolderReport) -> dict[str, Any]:
+        """The data that the page needs at once."""
+        models = [self.models[one.name] for one in report.models]
+        score = report.verdict.score
+        tool_names = sorted({tool for model in models for tool in model.tools} | self._gold_tools())
+        outcomes = sorted({row.outcome for model in models for row in model.rows.values()})
+        facts = [self._facts(gold, models) for gold in self.golds]
+        types = sorted({kind for kind, _ in facts})
+        groups = {name: sorted({gold.groups.get(name, "") for gold in self.golds}) for name in self._groups()}
+        number = {name: place for place, name in enumerate(tool_names)}
+        wanted = Counter(tool for gold in self.golds for tool in gold.tools)
+        return {
+            **report.to_json(),
+            "score": score,
+            "chunk_size": CHUNK,
+            "breakdowns": list(self._breakdowns(facts, models, score)),
+            "tools": [
+                {
+                    "tool": tool,
+                    "n": wanted[tool],
+                    "values": [
+                        model.tools[tool].to_json() if tool in model.tools else None for model in models
+                    ],
+                }
+                for tool in tool_names
+            ],
+            "confusions": [
+                [[*pair, count] for pair, count in model.confusions.most_common(_CONFUSIONS)]
+                for model in models
+            ],
+            "arguments": [_worst_arguments(model) for model in models],
+            "outcomes": [Counter(row.outcome for row in model.rows.values()) for model in models],
+            "seconds": [
+                _sample(one.seconds for one in model.usage.values() if one.is_answered) for model in models
+            ],
+            "dollars": [
+                _sample(one.dollars for one in model.usage.values() if one.dollars is not None)
+                for model in models
+            ],
+            "outcome_names": outcomes,
+            "tool_names": tool_names,
+            "type_names": types,
+            "type_noun": "shape" if set(types) <= set(SHAPES) else "group",
+            "group_names": groups,
+            "items": {
+                "id": [gold.id for gold in self.golds],
+                "request": [_shortened(gold.request) for gold in self.golds],
+                "type": [types.index(kind) for kind, _ in facts],
+                "size": [size for _, size in facts],
+                "tools": [[number[tool] for tool in gold.tools] for gold in self.golds],
+                "groups": {
+                    name: [values.index(gold.groups.get(name, "")) for gold in self.golds]
+                    for name, values in groups.items()
+                },
+                "outcome": [
+                    [outcomes.index(row.outcome) if row else None for row in self._rows(model)]
+                    for model in models
+                ],
+                "score": [[_score(row, score) for row in self._rows(model)] for model in models],
+                "seconds": [
+                    [_rounded(model.usage.get(gold.id)) for gold in self.golds] if model.usage else None
+                    for model in models
+                ],
+                "harm": [
+                    [
+                        place
+                        for place, row in enumerate(self._rows(model))
+                        if row is not None and row.scores.get("no_side_effects") == 0.0
+                    ]
+                    for model in models
+                ],
+            },
+        }
+
+    def chunks(self, names: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+        """The details of the items, `CHUNK` at a time; the answers are in the order of `names`."""
+        models = [self.models[name] for name in names]
+        for start in range(0, len(self.golds), CHUNK):
+            yield [
+                {
+                    "request": gold.request,
+                    "sections": [_section_json(one) for one in gold.sections],
+                    "answers": [self._answer(model, gold.id) for model in models],
+                }
+                for gold in self.golds[start : start + CHUNK]
+            ]
+
+    def _answer(self, model: ModelItems, key: str) -> dict[str, Any] | None:
+        packed, used = model.answers.get(key), model.usage.get(key)
+        if packed is None:
+            return None
+        tokens = {
+            "prompt_tokens": used.prompt_tokens if used else None,
+            "completion_tokens": used.completion_tokens if used else None,
+            "dollars": used.dollars if used else None,
+        }
+        return {**json.loads(zlib.decompress(packed)), **tokens}
+
+    def _rows(self, model: ModelItems) -> Iterator[ScoredItem | None]:
+        return (model.rows.get(gold.id) for gold in self.golds)
+
+    def _facts(self, gold: ItemGold, models: Sequence[ModelItems]) -> tuple[str, int]:
+        """Shape and size of an item, from any file of items."""
+        row = next((model.rows[gold.id] for model in models if gold.id in model.rows), None)
+        return (row.type, row.n_tools) if row else ("", len(gold.tools))
+
+    def _gold_tools(self) -> set[str]:
+        return {tool for gold in self.golds for tool in gold.tools}
+
+    def _groups(self) -> list[str]:
+        return list(dict.fromkeys(name for gold in self.golds for name in gold.groups))
+
+    def _breakdowns(
+        self, facts: Sequence[tuple[str, int]], models: Sequence[ModelItems], score: str
+    ) -> Iterator[dict[str, Any]]:
+        """The mean score by size, by shape or group, and by each further grouping, if there are several."""
+        keys: dict[str, list[Any]] = {"Number of tools": [size for _, size in facts]}
+        is_shape = {kind for kind, _ in facts} <= set(SHAPES)
+        if is_shape or not self._groups():
+            keys["Shape" if is_shape else "Group"] = [kind for kind, _ in facts]
+        for name in self._groups():
+            keys[name.capitalize()] = [gold.groups.get(name, "") for gold in self.golds]
+        for title, values in keys.items():
+            groups = sorted(set(values))
+            if len(groups) < 2:
+                continue
+            members: dict[Any, list[int]] = {}
+            for place, value in enumerate(values):
+                members.setdefault(value, []).append(place)
+            columns = [[_score(row, score) for row in self._rows(model)] for model in models]
+            yield {
+                "title": title,
+                "rows": [
+                    {
+                        "group": str(group),
+                        "n": len(members[group]),
+                        "values": [_mean(column[place] for place in members[group]) for column in columns],
+                    }
+                    for group in groups
+                ],
+            }
+
+
+def _worst_arguments(model: ModelItems) -> list[list[Any]]:
+    """Tool, argument, wrong or missing, all; those that are wrong most often first."""
+    wrong = [[tool, name, *counts] for (tool, name), counts in model.arguments.items() if counts[0]]
+    return sorted(wrong, key=lambda one: (-one[2], one[0], one[1]))[:_ARGUMENTS]
+
+
+def _score(row: ScoredItem | None, score: str) -> float | None:
+    value = None if row is None or not is_scored(row.outcome) else row.scores.get(score)
+    return None if value is None else round(value, 4)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _rounded(used: ItemUsage | None) -> float | None:
+    return None if used is None or not used.is_answered else round(used.seconds, 3)
+
+
+def _sample(values: Iterable[float]) -> list[float]:
+    """At most `_SAMPLE` evenly spaced order statistics."""
+    ordered = sorted(values)
+    if len(ordered) <= _SAMPLE:
+        return ordered
+    return [ordered[round(place * (len(ordered) - 1) / (_SAMPLE - 1))] for place in range(_SAMPLE)]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+
+
+def _answer_json(answer: ItemAnswer) -> dict[str, Any]:
+    return {
+        "gold": _plan_json(answer.gold),
+        "predicted": _plan_json(answer.predicted),
+        "raw": answer.raw,
+        "harm": list(answer.harm),
+        "sections": [_section_json(one) for one in answer.sections],
+    }
+
+
+def _plan_json(plan: DrawnPlan | None) -> dict[str, Any] | None:
+    if plan is None:
+        return None
+    return {
+        "calls": [
+            {
+                "tool": call.tool,
+                "status": call.status,
+                "arguments": [[one.name, one.value, one.status] for one in call.arguments],
+            }
+            for call in plan.calls
+        ],
+        "links": [list(link) for link in plan.links],
+    }
+
+
+def _section_json(section: Section) -> dict[str, Any]:
+    return {"title": section.title, "kind": section.kind, "body": section.body}
