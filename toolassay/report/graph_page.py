@@ -177,10 +177,10 @@ def write_graph_page(
         scripts = ["graph_links.js", "graph_editor.js", *scripts]
         data |= {"edits": list(edits), "folder": shlex.quote(folder)}
     style, script = (
-        _resource("pages", "graph_page.css"),
-        "".join(_resource("pages", name) for name in scripts),
+        page_resource("pages", "graph_page.css"),
+        "".join(page_resource("pages", name) for name in scripts),
     )
-    library = _resource("vendor", "cytoscape.min.js")
+    library = page_resource("vendor", "cytoscape.min.js")
     page = render_page(
         "graph_page.html",
         schema=schema,
@@ -213,7 +213,8 @@ def render_page(template: str, **values: Any) -> str:
     return environment.get_template(template).render(values)
 
 
-def _resource(folder: str, name: str) -> str:
+def page_resource(folder: str, name: str) -> str:
+    """A file of `report/pages` or `report/vendor` as text."""
     return files("toolassay.report").joinpath(folder, name).read_text(encoding="utf-8")
 
 

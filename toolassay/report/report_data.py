@@ -118,8 +118,13 @@ class FolderPage:
             known = dict.fromkeys(key for model in models.values() for key in model.rows)
             self.golds = [ItemGold(key, "", ()) for key in known]
 
-    def summary(self, report: FolderReport) -> dict[str, Any]:
-        """The data that the page needs at once."""
+    def summary(self, report: FolderReport, harm_score: str = "") -> dict[str, Any]:
+        """The data that the page needs at once.
+
+        Args:
+            report: The decision about the folder.
+            harm_score: Item score that is 0 for an item with unwanted changes.
+        """
         models = [self.models[one.name] for one in report.models]
         score = report.verdict.score
         tool_names = sorted({tool for model in models for tool in model.tools} | self._gold_tools())
@@ -131,7 +136,7 @@ class FolderPage:
         wanted = Counter(tool for gold in self.golds for tool in gold.tools)
         return {
             **report.to_json(),
-            "score": score,
+            "score": report.verdict.instead or "right",
             "chunk_size": CHUNK,
             "breakdowns": list(self._breakdowns(facts, models, score)),
             "tools": [
@@ -185,7 +190,7 @@ class FolderPage:
                     [
                         place
                         for place, row in enumerate(self._rows(model))
-                        if row is not None and row.scores.get("no_side_effects") == 0.0
+                        if row is not None and row.scores.get(harm_score) == 0.0
                     ]
                     for model in models
                 ],
@@ -263,8 +268,8 @@ class FolderPage:
 
 def _worst_arguments(model: ModelItems) -> list[list[Any]]:
     """Tool, argument, wrong or missing, all; those that are wrong most often first."""
-    wrong = [[tool, name, *counts] for (tool, name), counts in model.arguments.items() if counts[0]]
-    return sorted(wrong, key=lambda one: (-one[2], one[0], one[1]))[:_ARGUMENTS]
+    wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in model.arguments.items() if bad]
+    return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
 
 
 def _score(row: ScoredItem | None, score: str) -> float | None:

@@ -21,7 +21,7 @@ from toolassay.evaluation.comparison import (
 )
 from toolassay.evaluation.groups import OVERALL, ScoreGroup
 from toolassay.evaluation.item_detail import confused
-from toolassay.evaluation.items import ItemTable, items_path, read_table
+from toolassay.evaluation.items import ItemTable, items_path, read_items, read_table
 from toolassay.files import safe_name
 from toolassay.report.axes import Axes
 from toolassay.report.decision import (
@@ -39,9 +39,11 @@ from toolassay.report.decision import (
     sentences,
 )
 from toolassay.report.decision.verdict import Place
+from toolassay.report.report_data import FolderPage, ModelItems
 from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial
+from toolassay.screen import DEFAULT, Screen
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 
@@ -88,12 +90,45 @@ class ScoredFolder:
             return {}
         return {run.model: usage_by_item(Trial(self.predictions, run.model).ledger) for run in self.runs}
 
+    def has_predictions(self, model: str) -> bool:
+        """Whether the model has a prediction file."""
+        return self.predictions is not None and Trial(self.predictions, model).output.is_file()
+
     def all_usage(self, model: str) -> Iterator[ItemUsage]:
         """What each item used, over all trials."""
         if self.predictions is not None:
             yield from self.usage[model].values()
             for ledger in Trial(self.predictions, model).other_ledgers:
                 yield from usage_by_item(ledger).values()
+
+
+def page_folders(folders: Sequence[ScoredFolder], screen: Screen = DEFAULT) -> list[FolderPage]:
+    """The items of each folder in detail, for the page.
+
+    Raises:
+        UsageError: A file is malformed.
+    """
+    contents = []
+    steps = sum(len(folder.runs) for folder in folders)
+    with screen.progress("reading predictions", steps) as advance:
+        for folder in folders:
+            golds = list(folder.benchmark.item_golds(folder.folder))
+            by_id = {gold.id: gold for gold in golds}
+            models = {}
+            for run in folder.runs:
+                path = items_path(folder.metrics / f"{safe_name(run.model)}.json")
+                rows = {row.id: row for row in read_items(path)} if path.is_file() else {}
+                found = ModelItems(rows, folder.usage.get(run.model, {}))
+                if folder.has_predictions(run.model):
+                    assert folder.predictions is not None
+                    answers = folder.benchmark.item_answers(folder.folder, folder.predictions, run.model)
+                    for key, answer in answers:
+                        if key in by_id:
+                            found.add(by_id[key], answer)
+                models[run.model] = found
+                advance()
+            contents.append(FolderPage(golds, models))
+    return contents
 
 
 def decide(
@@ -137,7 +172,7 @@ def decide(
         (score,) = scores
     places = rank(contenders, score, resamples=resamples, seed=seed)
     said = sentences(places, Facts(), noun="item", measure="of all items are right")[:1]
-    if len(places) == 1:
+    if sum(place.rank is not None for place in places) == 1:
         said = [f"Only {places[0].name} was run on every data folder."]
     return Decision(reports, Verdict(score, places, said))
 
@@ -203,15 +238,16 @@ def _folder_report(
     is_first = score == benchmark.item_scores[0]
     noun = benchmark.noun
     measure = f"of the {noun}s are right"
-    if not is_first:
-        measure = f"mean {score.replace('_f1', ' F1').replace('_', ' ')} (no {noun} is entirely right)"
+    instead = "" if is_first else score.replace("_f1", " F1").replace("_", " ")
+    if instead:
+        measure = f"mean {instead} (no {noun} is entirely right)"
     facts = _facts(reports[0], harmful_tools.get((folder.name, reports[0].name), {}))
     said = (
         sentences(places, facts, noun=noun, measure=measure)
         if places
         else ["No model has a file of items: run evaluate.py."]
     )
-    return FolderReport(folder.name, folder.title, noun, Verdict(score, places, said), reports)
+    return FolderReport(folder.name, folder.title, noun, Verdict(score, places, said, instead), reports)
 
 
 def _score(benchmark: Benchmark, contenders: Sequence[Contender]) -> str:

@@ -15,12 +15,13 @@ from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.evaluation.places import EVERY_MODEL, find_metrics_folder, model_name, prediction_folder
 from toolassay.files import safe_name, write_json, write_text
 from toolassay.models.registry import BASELINES
-from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes, write_page
+from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes
 from toolassay.report.axes.picture import MOST
 from toolassay.report.decision import Decision, Requirement, junit, summary
+from toolassay.report.report_page import PageFolder, write_report_page
 from toolassay.runs.marks import mark_of
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.decide import ScoredFolder, decide, regressions
+from toolassay.stages.decide import ScoredFolder, decide, page_folders, regressions
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -113,7 +114,7 @@ def write_report(
         prediction_dir: Prediction folder, below each data folder or as a path; its name determines the
             metrics folder.
         metrics_dir: Metrics folder, below each data folder or as a path.
-        out: Output folder.
+        out: Output folder; or an HTML file, then only the page is written.
         require: Requirements such as "accuracy>=80%"; the names are those of `report.decision.NAMES`.
         baseline: Model of the report, or metrics file, that no model may be significantly worse than.
         junit_file: JUnit file for the requirements.
@@ -175,11 +176,27 @@ def write_report(
         for place, name in zip(places, names, strict=True)
     ]
     folders = [folder for folder in folders if folder.runs]
-    decision = replace(decide(folders, requirements, seed=seed), warnings=remarks)
+    contents = page_folders(folders, screen)
+    harmful = {
+        (folder.name, model): items.harmful_tools
+        for folder, content in zip(folders, contents, strict=True)
+        for model, items in content.models.items()
+    }
+    decision = decide(folders, requirements, harmful_tools=harmful, seed=seed)
+    decision = replace(decision, warnings=remarks)
     if baseline is not None:
         found = [one for folder in folders for one in regressions(folder, str(baseline), seed=seed)]
         decision = replace(decision, regressions=found)
-    files = list(_written(runs, decision, len(models), Path(out)))
+    pages = [
+        PageFolder(
+            report,
+            folder.benchmark.about,
+            content.summary(report, folder.benchmark.harm_score),
+            content.chunks([one.name for one in report.models]),
+        )
+        for report, folder, content in zip(decision.folders, folders, contents, strict=True)
+    ]
+    files = list(_written(runs, decision, pages, len(models), Path(out)))
     for file, text in ((junit_file, junit), (summary_file, summary)):
         if file is not None:
             write_text(Path(file), text(decision))
@@ -187,17 +204,22 @@ def write_report(
     return AxesReport(runs, missing, notes, decision, files)
 
 
-def _written(runs: Sequence[Axes], decision: Decision, models: int, out: Path) -> Iterator[Path]:
+def _written(
+    runs: Sequence[Axes], decision: Decision, pages: Sequence[PageFolder], models: int, out: Path
+) -> Iterator[Path]:
+    if out.suffix.lower() in (".html", ".htm"):
+        yield write_report_page(decision, pages, out)
+        return
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / DECISION, decision.to_json())
     write_json(out / NUMBERS, {"toolassay": __version__, "runs": [one.to_json() for one in runs]})
     write_text(out / TABLE, csv_table(runs))
     for name in PICTURES:
         draw_axes(runs, out / name)
-    remarks = list(decision.warnings)
     if models > MOST:
-        remarks.append(f"The picture shows the first {MOST} of {models} models.")
-    write_page(runs, out / PICTURES[0], remarks, out / PAGE)
+        more = f"The picture shows the first {MOST} of {models} models."
+        decision = replace(decision, warnings=[*decision.warnings, more])
+    write_report_page(decision, pages, out / PAGE)
     yield from (out / name for name in (DECISION, NUMBERS, TABLE, *PICTURES, PAGE))
 
 

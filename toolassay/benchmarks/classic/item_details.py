@@ -73,7 +73,7 @@ def _candidates(example: Example) -> dict[str, Any]:
 def _choice(example: Example, chosen: Any, names: list[str]) -> list[Section]:
     is_right = example.accepts(chosen if isinstance(chosen, str) and chosen else None)
     table = {
-        "columns": ["", "workflow"],
+        "columns": ["which", "workflow"],
         "rows": [
             *(["right", name] for name in _names(example, example.labels)),
             *([["chosen", name] for name in names]),

@@ -121,7 +121,7 @@ def _changes(verdict: StrictVerdict) -> dict[str, Any]:
         for change in changes:
             rows.append([mark, change.table, change.kind, _text(change.id), _cells(change)])
             marks.append(mark)
-    return {"columns": ["", "table", "change", "id", "content"], "rows": rows, "marks": marks}
+    return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
 
 
 def _cells(change: StateChange) -> str:

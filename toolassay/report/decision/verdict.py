@@ -80,11 +80,13 @@ class Verdict:
         score: Name of the item score that models are ranked by.
         places: All models, the best first, baselines last.
         sentences: The answer in words.
+        instead: Name of the score for people if no model has an item right, so that another score ranks.
     """
 
     score: str
     places: Sequence[Place]
     sentences: Sequence[str] = ()
+    instead: str = ""
 
     @property
     def leader(self) -> Place | None:
