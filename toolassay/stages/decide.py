@@ -20,7 +20,7 @@ from toolassay.evaluation.comparison import (
     torn,
 )
 from toolassay.evaluation.groups import OVERALL, ScoreGroup
-from toolassay.evaluation.item_detail import confused
+from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import ItemTable, items_path, read_items, read_table
 from toolassay.files import safe_name
 from toolassay.report.axes import Axes
@@ -102,33 +102,45 @@ class ScoredFolder:
                 yield from usage_by_item(ledger).values()
 
 
-def page_folders(folders: Sequence[ScoredFolder], screen: Screen = DEFAULT) -> list[FolderPage]:
-    """The items of each folder in detail, for the page.
+def page_folders(
+    folders: Sequence[ScoredFolder], screen: Screen = DEFAULT
+) -> tuple[list[FolderPage], list[str]]:
+    """The items of each folder in detail, for the page, and a note for each that lacks details.
+
+    Details need the data and the predictions, which may be elsewhere; without them the page has the scores.
 
     Raises:
-        UsageError: A file is malformed.
+        UsageError: A file of items is malformed.
     """
-    contents = []
-    steps = sum(len(folder.runs) for folder in folders)
-    with screen.progress("reading predictions", steps) as advance:
+    contents, notes = [], []
+    with screen.progress("reading predictions", sum(len(folder.runs) for folder in folders)) as advance:
         for folder in folders:
-            golds = list(folder.benchmark.item_golds(folder.folder))
-            by_id = {gold.id: gold for gold in golds}
+            golds: list[ItemGold] = []
+            try:
+                golds = list(folder.benchmark.item_golds(folder.folder))
+            except UsageError as error:
+                notes.append(f"{folder.title}: the items have no details: {error}")
             models = {}
             for run in folder.runs:
                 path = items_path(folder.metrics / f"{safe_name(run.model)}.json")
                 rows = {row.id: row for row in read_items(path)} if path.is_file() else {}
-                found = ModelItems(rows, folder.usage.get(run.model, {}))
-                if folder.has_predictions(run.model):
-                    assert folder.predictions is not None
-                    answers = folder.benchmark.item_answers(folder.folder, folder.predictions, run.model)
-                    for key, answer in answers:
-                        if key in by_id:
-                            found.add(by_id[key], answer)
-                models[run.model] = found
+                models[run.model] = ModelItems(rows, folder.usage.get(run.model, {}))
+                if golds and folder.predictions is not None and folder.has_predictions(run.model):
+                    try:
+                        _add_answers(models[run.model], golds, folder, run.model)
+                    except UsageError as error:
+                        notes.append(f"{folder.title}: the answers of {run.model} have no details: {error}")
                 advance()
             contents.append(FolderPage(golds, models))
-    return contents
+    return contents, notes
+
+
+def _add_answers(items: ModelItems, golds: Sequence[ItemGold], folder: ScoredFolder, model: str) -> None:
+    by_id = {gold.id: gold for gold in golds}
+    assert folder.predictions is not None
+    for key, answer in folder.benchmark.item_answers(folder.folder, folder.predictions, model):
+        if key in by_id:
+            items.add(by_id[key], answer)
 
 
 def decide(
@@ -368,8 +380,11 @@ def _confused_since(folder: ScoredFolder, model: str, base: ScoredModel) -> list
     if earlier is None:
         return []
     name = base.items.name.removesuffix(".items.jsonl")
-    before = confusions(folder.benchmark, earlier, earlier.path / "predictions", name)
-    now = confusions(folder.benchmark, folder.folder, folder.predictions, model)
+    try:
+        before = confusions(folder.benchmark, earlier, earlier.path / "predictions", name)
+        now = confusions(folder.benchmark, folder.folder, folder.predictions, model)
+    except UsageError:  # the data or the predictions are elsewhere
+        return []
     more = [(gold, called, before[gold, called], n) for (gold, called), n in now.items()]
     return sorted((one for one in more if one[3] > one[2]), key=lambda one: (one[2] - one[3], one))[
         :_CONFUSIONS

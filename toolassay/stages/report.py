@@ -176,7 +176,8 @@ def write_report(
         for place, name in zip(places, names, strict=True)
     ]
     folders = [folder for folder in folders if folder.runs]
-    contents = page_folders(folders, screen)
+    contents, lacking = page_folders(folders, screen)
+    remarks += lacking
     harmful = {
         (folder.name, model): items.harmful_tools
         for folder, content in zip(folders, contents, strict=True)
