@@ -12,6 +12,7 @@ import pytest
 from running import Capture, inside
 
 from toolassay.errors import UsageError
+from toolassay.runs.marks import BASELINE, RULES_AT_HAND
 from toolassay.stages.report import write_report
 
 
@@ -224,3 +225,16 @@ def test_metrics_without_items_are_shown_but_not_ranked(tmp_path: Path) -> None:
     assert found["verdict"]["leader"] is None
     assert found["models"][0]["rank"] is None
     assert "there is no file of items" in found["models"][0]["warnings"][0]
+
+
+def test_marks_stand_beside_the_names(tmp_path: Path) -> None:
+    for model in ("offline", "random"):
+        path = scored(tmp_path / "d", model, MIDDLING)
+        path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|wordings:toolassay|"))
+    write_report(tmp_path / "d", out=tmp_path / "o")
+    page = (tmp_path / "o/index.html").read_text()
+    assert '<th scope="row">offline †</th>' in page
+    assert '<th scope="row">random (baseline)</th>' in page
+    assert RULES_AT_HAND.line in page
+    assert BASELINE.line in page
+    assert [one["label"] for one in decided(tmp_path / "o")["models"]] == ["offline †", "random (baseline)"]

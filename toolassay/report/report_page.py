@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from toolassay.evaluation.axis import About
 from toolassay.files import atomic_writer
-from toolassay.report.axes.tables import cells
+from toolassay.report.axes.tables import cells, mark_lines
 from toolassay.report.decision import Decision, FolderReport, ModelReport
 from toolassay.report.decision.verdict import p_value
 from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
+from toolassay.runs.marks import marked
 from toolassay.tables import UNKNOWN, Cell, percent, percent_interval, printable
 from toolassay.version import __version__
 
@@ -158,6 +159,7 @@ def _folder(folder: PageFolder) -> dict[str, Any]:
             *(f"{model.name}: {line}" for model in report.models for line in model.warnings),
         ],
         "unmeasured": unmeasured,
+        "marks": mark_lines([model.axes for model in report.models]),
     }
 
 
@@ -172,11 +174,11 @@ def _row(model: ModelReport) -> _Row:
         interval = percent_interval(place.difference.low, place.difference.high)
         p = "" if place.p is None else f", p {p_value(place.p, sign=True)}"
         gap = f"{100 * place.difference.value:+.1f} {interval}{p}"
-    _, stability, cost, _, p50, p95, _ = cells(axes)
+    _, stability, cost, _, p50, p95, security = cells(axes)
     attacks = model.measured["attack_success"]
     harm = model.measured["side_effects"]
     return _Row(
-        axes.name,
+        marked(axes.model, axes.mark),
         str(place.rank) if place is not None and place.rank else UNKNOWN,
         axes.is_baseline,
         f"{percent(value)} {percent_interval(low, high)}",
@@ -185,10 +187,7 @@ def _row(model: ModelReport) -> _Row:
         [
             Cell(percent(harm.interval.value), percent_interval(harm.interval.low, harm.interval.high)),
             stability,
-            Cell(
-                percent(attacks.interval.value),
-                f"of {attacks.n}" if attacks.interval.value is not None else "",
-            ),
+            Cell(percent(attacks.interval.value), security.note if axes.security else ""),
             cost,
             _times(model, p50.text, p95.text),
             Cell(axes.n),

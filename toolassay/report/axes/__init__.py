@@ -2,8 +2,7 @@
 
 from toolassay.report.axes.axes import AXES, Axes
 from toolassay.report.axes.from_metrics import read_axes
-from toolassay.report.axes.page import write_page
 from toolassay.report.axes.picture import draw_axes
 from toolassay.report.axes.tables import csv_table
 
-__all__ = ["AXES", "Axes", "csv_table", "draw_axes", "read_axes", "write_page"]
+__all__ = ["AXES", "Axes", "csv_table", "draw_axes", "read_axes"]

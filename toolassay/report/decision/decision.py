@@ -11,6 +11,7 @@ from toolassay.report.axes.axes import Axes
 from toolassay.report.decision.measured import shown_axes
 from toolassay.report.decision.requirements import Check, Measured, Status, outcome_of
 from toolassay.report.decision.verdict import Place, Verdict, p_value
+from toolassay.runs.marks import marked
 from toolassay.tables import UNKNOWN, markdown_escaped, percent, percent_interval, printable
 from toolassay.version import __version__
 
@@ -52,7 +53,7 @@ class ModelReport:
         versus = place is not None and place.n
         return {
             "name": self.name,
-            "label": self.axes.name,
+            "label": marked(self.axes.model, self.axes.mark),
             "rank": place.rank if place else None,
             "is_baseline": self.axes.is_baseline,
             "n_asked": counts.get("n_asked", self.axes.items),
