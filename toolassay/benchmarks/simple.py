@@ -85,6 +85,8 @@ class SimpleItem:
 class SimpleBenchmark(Benchmark):
     """A benchmark of independent items with one answer each."""
 
+    item_scores = ("accuracy",)
+
     @abstractmethod
     def items(self, folder: DataFolder) -> Sequence[SimpleItem]:
         """The items of a folder, in the order of its files.
