@@ -90,6 +90,25 @@ class _Place:
         return f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
 
 
+@dataclass(frozen=True)
+class BuiltReport:
+    """Everything that a report writes.
+
+    Attributes:
+        runs: One entry per model and data folder, sorted by model.
+        missing: Each missing or unusable metrics file, with the command that creates it.
+        notes: Each model that was run on some of the folders only, with the command for the rest.
+        decision: Verdict, ranking and requirements.
+        pages: Content of the page, one entry per folder; can be written once.
+    """
+
+    runs: Sequence[Axes]
+    missing: Sequence[str]
+    notes: Sequence[str]
+    decision: Decision
+    pages: Sequence[PageFolder]
+
+
 def write_report(
     data_dir: str | Path | Sequence[str | Path] = "data_huggingface",
     *,
@@ -124,6 +143,40 @@ def write_report(
 
     Raises:
         UsageError: A data folder does not exist, there are no metrics at all, or a requirement is malformed.
+    """
+    built = build_report(
+        data_dir,
+        llm=llm,
+        prediction_dir=prediction_dir,
+        metrics_dir=metrics_dir,
+        require=require,
+        baseline=baseline,
+        seed=seed,
+        screen=screen,
+    )
+    files = list(_written(built, Path(out)))
+    for file, text in ((junit_file, junit), (summary_file, summary)):
+        if file is not None:
+            write_text(Path(file), text(built.decision))
+            files.append(Path(file))
+    return AxesReport(built.runs, built.missing, built.notes, built.decision, files)
+
+
+def build_report(
+    data_dir: str | Path | Sequence[str | Path],
+    *,
+    llm: str | Sequence[str] = EVERY_MODEL,
+    prediction_dir: str | Path = "predictions",
+    metrics_dir: str | Path | None = None,
+    require: Sequence[str] = (),
+    baseline: str | Path | None = None,
+    seed: int = 0,
+    screen: Screen = DEFAULT,
+) -> BuiltReport:
+    """Everything that `write_report` writes; the arguments are the same.
+
+    Raises:
+        UsageError: As `write_report`.
     """
     requirements = [Requirement.parse(text) for text in require]
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
@@ -197,19 +250,13 @@ def write_report(
         )
         for report, folder, content in zip(decision.folders, folders, contents, strict=True)
     ]
-    files = list(_written(runs, decision, pages, len(models), Path(out)))
-    for file, text in ((junit_file, junit), (summary_file, summary)):
-        if file is not None:
-            write_text(Path(file), text(decision))
-            files.append(Path(file))
-    return AxesReport(runs, missing, notes, decision, files)
+    return BuiltReport(runs, missing, notes, decision, pages)
 
 
-def _written(
-    runs: Sequence[Axes], decision: Decision, pages: Sequence[PageFolder], models: int, out: Path
-) -> Iterator[Path]:
+def _written(built: BuiltReport, out: Path) -> Iterator[Path]:
+    runs, decision = built.runs, built.decision
     if out.suffix.lower() in (".html", ".htm"):
-        yield write_report_page(decision, pages, out)
+        yield write_report_page(decision, built.pages, out)
         return
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / DECISION, decision.to_json())
@@ -217,10 +264,10 @@ def _written(
     write_text(out / TABLE, csv_table(runs))
     for name in PICTURES:
         draw_axes(runs, out / name)
-    if models > MOST:
+    if (models := len({run.model for run in runs})) > MOST:
         more = f"The picture shows the first {MOST} of {models} models."
         decision = replace(decision, warnings=[*decision.warnings, more])
-    write_report_page(decision, pages, out / PAGE)
+    write_report_page(decision, built.pages, out / PAGE)
     yield from (out / name for name in (DECISION, NUMBERS, TABLE, *PICTURES, PAGE))
 
 

@@ -1,0 +1,206 @@
+"""The view stage: the report's page on loopback, up to date while models run."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolassay.benchmarks.registry import benchmark_of
+from toolassay.data_folder import DataFolder
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.evaluation.places import EVERY_MODEL, model_name, prediction_folder
+from toolassay.report.decision import Decision, Verdict
+from toolassay.report.report_page import write_report_page
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.journal import AppendOnlyLines
+from toolassay.runs.ledger import LEDGER
+from toolassay.runs.recorded_usage import recorded_usage
+from toolassay.screen import DEFAULT, SILENT, Screen
+from toolassay.stages.evaluate import evaluate
+from toolassay.stages.report import build_report
+
+ACTIVE = 60.0
+"""Seconds since the last answer within which a run counts as in progress."""
+REFRESH = 10
+"""Seconds after which a browser loads the page of a run in progress again."""
+_RATE = 60.0  # seconds over which the rate of answers is measured
+
+
+def view(
+    data_dir: str | Path,
+    *,
+    llm: str | Sequence[str] = EVERY_MODEL,
+    prediction_dir: str | Path = "predictions",
+    port: int = 0,
+    open_browser: bool = False,
+    screen: Screen = DEFAULT,
+) -> None:
+    """Show the page of the report on 127.0.0.1 until interrupted.
+
+    Predictions are scored in a temporary folder, so the data folder stays as it is, and neither `evaluate`
+    nor a run folder is needed.
+
+    Args:
+        data_dir: Data folder of any benchmark.
+        llm: One or several models; "all" is every model with predictions.
+        prediction_dir: Prediction folder, below the data folder or as a path.
+        port: Port; 0 selects a free one.
+        open_browser: Open the page in the browser.
+        screen: Receives the address.
+
+    Raises:
+        UsageError: The data folder does not exist, or the port is in use.
+        KeyboardInterrupt: At Ctrl-C.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    benchmark_of(folder)
+    try:
+        predictions = prediction_folder(folder.path, Path(prediction_dir))
+    except UsageError:  # the first run has not started yet
+        predictions = folder.path / prediction_dir
+
+    async def run(place: Path) -> None:
+        from toolassay.serving.page_server import PageServer
+
+        server = PageServer(LivePage(folder, predictions, llm, place).current)
+        await server.open(port)
+        screen.show(server.address)
+        screen.say("open that address in a browser on this machine; Ctrl-C ends")
+        if open_browser:
+            import webbrowser
+
+            await asyncio.to_thread(webbrowser.open, server.address)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await server.close()
+
+    with tempfile.TemporaryDirectory(prefix="toolassay-view-") as place:
+        run_coroutine(run(Path(place)))
+
+
+class LivePage:
+    """The page of a data folder, written again when its predictions have changed.
+
+    Args:
+        folder: Data folder.
+        predictions: Prediction folder.
+        llm: Models to show.
+        place: Folder for the page and the scores.
+    """
+
+    def __init__(self, folder: DataFolder, predictions: Path, llm: str | Sequence[str], place: Path) -> None:
+        self._folder = folder
+        self._predictions = predictions
+        self._llm = llm
+        self._place = place
+        self._shown: object = None
+
+    def current(self) -> Path:
+        """The file of the page, up to date.
+
+        Raises:
+            ToolassayError: The data or the predictions cannot be read.
+        """
+        path = self._place / "view.html"
+        state = (self._stamps(), lines := list(self.progress()))
+        if state != self._shown or not path.is_file():
+            self._write(path, lines)
+            self._shown = state
+        return path
+
+    def progress(self) -> Iterator[str]:
+        """A line for each run that is in progress or has stopped before its end."""
+        total = sum(1 for _ in self._golds())
+        for journal in sorted(self._predictions.glob("runs/*/journal.jsonl")):
+            outcomes = _outcomes(journal)
+            done = sum(one in ("answered", "malformed", "refused") for one in outcomes.values())
+            idle = time.time() - journal.stat().st_mtime
+            if total and done >= total:
+                continue
+            name = model_name(self._predictions, journal.parent.name)
+            parts = [f"{name}: {done:,} of {total:,} answered" if total else f"{name}: {done:,} answered"]
+            if idle > ACTIVE:
+                parts.append("stopped; the same inference.py command continues")
+            elif rate := _rate(journal.with_name(LEDGER)):
+                left = f", about {(total - done) / rate:.0f} min left" if total else ""
+                parts.append(f"{rate:.0f} a minute{left}")
+            used = recorded_usage(journal.parent)
+            if used is not None and used.cost:
+                parts.append(f"{used.cost:.2f} USD so far")
+            failed = Counter(one for one in outcomes.values() if one != "answered")
+            parts += [f"{count:,} {name}" for name, count in failed.most_common()]
+            yield "; ".join(parts)
+
+    def _golds(self) -> Iterator[object]:
+        try:
+            yield from benchmark_of(self._folder).item_golds(self._folder)
+        except UsageError:  # without labels, the number of items is unknown
+            return
+
+    def _stamps(self) -> dict[str, tuple[int, int]]:
+        files = [*self._predictions.glob("*.json"), *self._predictions.glob("trials/*/*.json")]
+        return {
+            file.as_posix(): (found.st_mtime_ns, found.st_size) for file in files for found in [file.stat()]
+        }
+
+    def _write(self, path: Path, lines: Sequence[str]) -> None:
+        running = any("stopped;" not in line for line in lines)
+        metrics = self._place / "metrics"
+        notes: list[str] = []
+        try:
+            evaluate(
+                self._folder.path,
+                llm=self._llm,
+                prediction_dir=self._predictions,
+                save_dir=metrics.resolve(),
+                screen=SILENT,
+            )
+        except ToolassayError as error:  # also if some models cannot be scored: the others are shown
+            notes = [str(error)]
+        try:
+            built = build_report(
+                self._folder.path,
+                llm=self._llm,
+                prediction_dir=self._predictions,
+                metrics_dir=metrics.resolve(),
+                screen=SILENT,
+            )
+            pages = built.pages
+            decision = replace(built.decision, warnings=[*notes, *built.decision.warnings])
+        except ToolassayError as error:
+            reasons = [*notes, str(error)]
+            decision = Decision([], Verdict("", (), ["There are no scores yet."]), warnings=reasons)
+            pages = []
+        write_report_page(decision, pages, path, refresh=REFRESH if running else 0, live=lines)
+
+
+def _outcomes(journal: Path) -> dict[str, str]:
+    """The last outcome of each item in a journal that may be growing."""
+    lines = AppendOnlyLines(journal, what="journal", read_only=True)
+    try:
+        found = lines.scan(lambda entry: (str(entry["key"]), str(entry["outcome"])))
+        return dict(pair for _, pair in found)
+    finally:
+        lines.close()
+
+
+def _rate(ledger: Path) -> float:
+    """Answers per minute over the last `_RATE` seconds; 0.0 if unknown."""
+    if not ledger.is_file():
+        return 0.0
+    lines = AppendOnlyLines(ledger, what="ledger", read_only=True)
+    try:
+        times = [moment for _, moment in lines.scan(lambda line: float(line.get("time", 0.0)))]
+    finally:
+        lines.close()
+    if not times:
+        return 0.0
+    since = max(times[0], times[-1] - _RATE)
+    recent = sum(one >= since for one in times)
+    return 60.0 * recent / max(times[-1] - since, 1.0)
