@@ -12,11 +12,12 @@ def test_every_vendored_script_is_as_it_was_published(root: Path) -> None:
     folder = root / "toolassay" / "report" / "vendor"
     listed = dict(
         re.findall(
-            r"^(\S+\.js): .*?^SHA-256: ([0-9a-f]{64})$", (folder / "README.txt").read_text(), re.M | re.S
+            r"^(\S+\.(?:js|css)): .*?^SHA-256: ([0-9a-f]{64})$", (folder / "README.txt").read_text(), re.M | re.S
         )
     )
     assert listed == {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.js")
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in [*folder.glob("*.js"), *folder.glob("*.css")]
     }
 
 
@@ -25,9 +26,11 @@ def test_every_licence_is_a_licence_file_of_the_package(root: Path) -> None:
     covered = {path for glob in globs for path in root.glob(glob)}
     licences = set((root / "toolassay").rglob("*LICENSE*"))
     assert {path.name for path in licences} == {
+        "chart.LICENSE.txt",
         "currencies.LICENSE.txt",
         "cytoscape.LICENSE.txt",
         "cytoscape-dagre.LICENSE.txt",
         "dagre.LICENSE.txt",
+        "tabulator.LICENSE.txt",
     }
     assert covered == {root / "LICENSE", *licences}

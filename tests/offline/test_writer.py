@@ -17,6 +17,7 @@ from writer_libraries import NAMES, OWN, ROOT, graph_of, samples_of
 from writer_measures import literals_of, measure
 
 from toolassay.dataset import Sample
+from toolassay.errors import ToolassayError
 from toolassay.graph import Link, ToolGraph
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -258,7 +259,11 @@ def test_any_library_is_written_for(
     links = tuple(Link(a, b, "complete") for a, b in pairwise(ids))
     for dependency_type in ("resource", "temporal"):
         sample = Sample(0, 0, "chain", tuple(ids), links)
-        reply = write_instruction(sample, library, dependency_type)
+        try:
+            reply = write_instruction(sample, library, dependency_type)
+        except ToolassayError as error:  # a required parameter that no rule can fill, e.g. "Csr"
+            assert str(error).endswith("Fix: needs --llm MODEL")
+            return
         assert len(reply["task_steps"]) == len(ids)
         for literal in literals_of(reply, library):
             assert literal in reply["user_request"]

@@ -22,6 +22,7 @@ from toolassay.tables import UNKNOWN, Cell, percent, percent_interval, printable
 from toolassay.version import __version__
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")
+_HEADINGS = ("side effects", "pass^k", "attacks that succeed", "USD per 1,000", "seconds p50, p95", "asked")
 _BAR = 200  # pixels of the bar of an accuracy
 
 
@@ -142,13 +143,18 @@ def _folder(folder: PageFolder) -> dict[str, Any]:
         for axis, note in model.axes.notes.items()
         if axis != "accuracy"
     ]
+    rows = [_row(model) for model in report.models]
+    measured = [
+        place for place in range(len(_HEADINGS)) if any(row.cells[place].text != UNKNOWN for row in rows)
+    ]
     return {
         "title": report.title,
+        "headings": [_HEADINGS[place] for place in measured],
         "by": f" ({report.verdict.instead})" if report.verdict.instead else "",
         "noun": report.noun,
         "right": folder.about.right,
         "sentences": report.verdict.sentences,
-        "rows": [_row(model) for model in report.models],
+        "rows": [row._replace(cells=[row.cells[place] for place in measured]) for row in rows],
         "checks": [
             {"model": model.name, "rule": one.rule, "status": one.status, "text": one.text}
             for model in report.models
