@@ -12,7 +12,9 @@ def test_every_vendored_script_is_as_it_was_published(root: Path) -> None:
     folder = root / "toolassay" / "report" / "vendor"
     listed = dict(
         re.findall(
-            r"^(\S+\.(?:js|css)): .*?^SHA-256: ([0-9a-f]{64})$", (folder / "README.txt").read_text(), re.M | re.S
+            r"^(\S+\.(?:js|css)): .*?^SHA-256: ([0-9a-f]{64})$",
+            (folder / "README.txt").read_text(),
+            re.M | re.S,
         )
     )
     assert listed == {

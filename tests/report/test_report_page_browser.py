@@ -12,6 +12,7 @@ from browsing import OpenedPage
 from builders import chain, plan, scored_folder, workbench_folder
 from running import inside
 
+from toolassay import build_graph
 from toolassay.files import safe_name, write_json
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import write_report
@@ -45,6 +46,7 @@ def folder_of(path: Path) -> Path:
     name = path / f"predictions/runs/{safe_name(HOSTILE)}/manifest.json"
     name.parent.mkdir(parents=True)
     write_json(name, {"settings": {"llm": HOSTILE}})
+    build_graph(folder, dependency_type="resource")
     evaluate(folder, llm="all")
     return folder
 
@@ -140,6 +142,15 @@ def test_hostile_texts_are_shown_and_run_nothing(opened: OpenedPage) -> None:
     assert opened.page.locator("#view img").count() == 0
 
 
+def test_the_data_set_has_a_graph_with_neighbours(opened: OpenedPage) -> None:
+    opened.page.click("header >> text=Data set")
+    opened.page.wait_for_selector(".graph.big canvas")
+    assert "32" in opened.page.inner_text("#view table >> nth=0")
+    opened.page.fill("#view input[type=search]", "b")
+    opened.page.wait_for_selector("h4:has-text('b')")
+    assert "a (30)" in opened.page.inner_text("#view")
+
+
 def test_an_unknown_item_says_so(opened: OpenedPage) -> None:
     go(opened, "#/item/0/nothing")
     opened.page.wait_for_selector("text=No such item")
@@ -153,7 +164,7 @@ def test_no_view_is_wider_than_the_screen_or_breaks_a_rule_of_axe(
     shown = OpenedPage(browser, page_file, viewport={"width": width, "height": 800}, color_scheme=scheme)
     try:
         rules = os.environ.get("AXE")
-        for route in ("#/", "#/where/0", "#/items/0", "#/item/0/r1", "#/method"):
+        for route in ("#/", "#/where/0", "#/items/0", "#/item/0/r1", "#/data/0", "#/method"):
             go(shown, route)
             shown.page.wait_for_timeout(300)
             assert shown.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -60,7 +60,8 @@ def test_five_axes_of_the_offline_models_on_three_benchmarks(
     done = inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out")
     assert done.code == 0, done.err
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        *("axes.json", "axes.csv", "axes.png", "axes.svg", "index.html", "report.json")
+        *("axes.json", "axes.csv", "axes.png", "axes.svg", "axes.pdf", "index.html", "report.json"),
+        *("ranking.png", "ranking.svg", "ranking.pdf", "models.csv", "models.tex"),
     }
     runs = strict((tmp_path / "out/axes.json").read_text())["runs"]
     assert [run["benchmark"] for run in runs] == ["taskbench", "workbench", "classic"]

@@ -149,6 +149,7 @@ def _folder(folder: PageFolder) -> dict[str, Any]:
     ]
     return {
         "title": report.title,
+        "has_data": folder.summary.get("data") is not None,
         "headings": [_HEADINGS[place] for place in measured],
         "by": f" ({report.verdict.instead})" if report.verdict.instead else "",
         "noun": report.noun,

@@ -53,6 +53,7 @@ def plain_style() -> Iterator[None]:
             [
                 "default",
                 {"font.family": list(_fonts()), "text.parse_math": False, "svg.hashsalt": "toolassay"},
+                {"pdf.fonttype": 42},  # publishers reject the fonts of type 3 that are the default
             ]
         ),
         warnings.catch_warnings(),

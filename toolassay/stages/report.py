@@ -17,15 +17,22 @@ from toolassay.files import safe_name, write_json, write_text
 from toolassay.models.registry import BASELINES
 from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes
 from toolassay.report.axes.picture import MOST
-from toolassay.report.decision import Decision, Requirement, junit, summary
+from toolassay.report.decision import Decision, Requirement, draw_ranking, junit, model_table, summary
 from toolassay.report.report_page import PageFolder, write_report_page
 from toolassay.runs.marks import mark_of
 from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.data_summary import data_summary
 from toolassay.stages.decide import ScoredFolder, decide, page_folders, regressions
+from toolassay.tables import Cell, Table, csv_line
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
-PICTURES = ("axes.svg", "axes.png")
+PICTURES = ("axes.svg", "axes.png", "axes.pdf")
+RANKINGS = ("ranking.svg", "ranking.png", "ranking.pdf")
+TABLES = ("models.csv", "models.tex")
+
+FILES = (DECISION, NUMBERS, TABLE, *TABLES, *PICTURES, *RANKINGS, PAGE)
+"""The files of a report folder."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,7 @@ def write_report(
 ) -> AxesReport:
     """Decide which model may be trusted: ranking, requirements, and five axes on several benchmarks.
 
-    Writes `report.json`, `axes.json`, `axes.csv`, `axes.svg`, `axes.png` and `index.html`.
+    Writes `FILES`: the page, the decision, the five measures, tables and pictures.
 
     Args:
         data_dir: One or several data folders of any benchmark.
@@ -245,7 +252,7 @@ def build_report(
         PageFolder(
             report,
             folder.benchmark.about,
-            content.summary(report, folder.benchmark.harm_score),
+            content.summary(report, folder.benchmark.harm_score) | {"data": data_summary(folder.folder)},
             content.chunks([one.name for one in report.models]),
         )
         for report, folder, content in zip(decision.folders, folders, contents, strict=True)
@@ -264,11 +271,24 @@ def _written(built: BuiltReport, out: Path) -> Iterator[Path]:
     write_text(out / TABLE, csv_table(runs))
     for name in PICTURES:
         draw_axes(runs, out / name)
+    for name in RANKINGS:
+        draw_ranking(decision.folders, out / name)
+    tables = [model_table(folder) for folder in decision.folders]
+    write_text(out / TABLES[0], "".join(_csv_lines(tables)))
+    write_text(out / TABLES[1], "\n".join(table.latex() for table in tables))
     if (models := len({run.model for run in runs})) > MOST:
         more = f"The picture shows the first {MOST} of {models} models."
         decision = replace(decision, warnings=[*decision.warnings, more])
     write_report_page(decision, built.pages, out / PAGE)
-    yield from (out / name for name in (DECISION, NUMBERS, TABLE, *PICTURES, PAGE))
+    yield from (out / name for name in FILES)
+
+
+def _csv_lines(tables: Sequence[Table]) -> Iterator[str]:
+    """The tables below one header, with a column for the data."""
+    yield csv_line(["data", *tables[0].headings])
+    for table in tables:
+        for row in table.rows:
+            yield csv_line([table.title, *(cell.text if isinstance(cell, Cell) else cell for cell in row)])
 
 
 def _place(data_dir: Path, prediction_dir: str | Path, metrics_dir: str | Path | None) -> _Place:

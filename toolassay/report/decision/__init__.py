@@ -6,8 +6,10 @@ from toolassay.report.decision.decision import (
     ModelReport,
     Regression,
     junit,
+    model_table,
     summary,
 )
+from toolassay.report.decision.figure import draw_ranking
 from toolassay.report.decision.measured import quantities
 from toolassay.report.decision.requirements import NAMES, Measured, Requirement, check
 from toolassay.report.decision.verdict import Contender, Facts, Verdict, rank, sentences
@@ -24,7 +26,9 @@ __all__ = [
     "Requirement",
     "Verdict",
     "check",
+    "draw_ranking",
     "junit",
+    "model_table",
     "quantities",
     "rank",
     "sentences",

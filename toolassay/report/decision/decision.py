@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.etree import ElementTree
 
-from toolassay.report.axes.axes import Axes
+from toolassay.metrics.confidence_interval import NOTHING
+from toolassay.report.axes.axes import Axes, Latency
 from toolassay.report.decision.measured import shown_axes
 from toolassay.report.decision.requirements import Check, Measured, Status, outcome_of
 from toolassay.report.decision.verdict import Place, Verdict, p_value
 from toolassay.runs.marks import marked
-from toolassay.tables import UNKNOWN, markdown_escaped, percent, percent_interval, printable
+from toolassay.tables import (
+    UNKNOWN,
+    Cell,
+    Table,
+    Value,
+    markdown_escaped,
+    money,
+    percent,
+    percent_interval,
+    printable,
+    seconds,
+)
 from toolassay.version import __version__
 
 NO_MODEL_PASSES, UNDECIDED = 4, 3
@@ -302,9 +314,10 @@ def _summary_lines(decision: Decision) -> Iterator[str]:
     if len(decision.folders) > 1:
         yield from ("", *(markdown_escaped(line) for line in decision.verdict.sentences))
     for folder in decision.folders:
+        table = replace(model_table(folder), title="", captions=())
         yield from ("", f"## {markdown_escaped(folder.title)}", "")
         yield from (markdown_escaped(line) for line in folder.verdict.sentences)
-        yield from ("", *_model_table(folder))
+        yield from ("", table.markdown())
         checked = [model for model in folder.models if model.checks]
         if checked:
             yield from ("", "| model | requirement | result |", "| --- | --- | --- |")
@@ -324,20 +337,37 @@ def _summary_lines(decision: Decision) -> Iterator[str]:
         yield from (f"- {markdown_escaped(line)}" for line in decision.warnings)
 
 
-def _model_table(folder: FolderReport) -> Iterator[str]:
-    yield "| rank | model | accuracy | to the leader | p | side effects | n |"
-    yield "| ---: | --- | --- | --- | ---: | --- | ---: |"
+def model_table(folder: FolderReport) -> Table:
+    """The ranking as a table, for Markdown, LaTeX and CSV."""
+    rows: list[Sequence[Value]] = []
     for model in folder.models:
         place, harm = model.place, model.measured["side_effects"].interval
         accuracy = model.measured["accuracy"].interval
-        gap = place.difference if place is not None else None
-        cells = (
-            str(place.rank) if place and place.rank else UNKNOWN,
-            markdown_escaped(model.axes.name),
-            f"{percent(accuracy.value)} {percent_interval(accuracy.low, accuracy.high)}",
-            f"{100 * gap.value:+.1f} points" if gap and gap.value is not None else UNKNOWN,
-            UNKNOWN if place is None or place.p is None else p_value(place.p),
-            f"{percent(harm.value)} {percent_interval(harm.low, harm.high)}",
-            markdown_escaped(model.axes.n),
+        gap = place.difference if place is not None else NOTHING
+        rows.append(
+            (
+                str(place.rank) if place and place.rank else UNKNOWN,
+                marked(model.name, model.axes.mark),
+                Cell(percent(accuracy.value), percent_interval(accuracy.low, accuracy.high)),
+                Cell(_points(gap.value), percent_interval(gap.low, gap.high)),
+                UNKNOWN if place is None or place.p is None else p_value(place.p),
+                Cell(percent(harm.value), percent_interval(harm.low, harm.high)),
+                money(model.axes.cost.per_1000, at_least=model.axes.cost.is_at_least)
+                if model.axes.cost
+                else UNKNOWN,
+                _median(model.axes.latency),
+                model.axes.n,
+            )
         )
-        yield f"| {' | '.join(cells)} |"
+    return Table(_HEADINGS, rows, "rnttttttt", folder.title, folder.verdict.sentences)
+
+
+_HEADINGS = ("rank", "model", "accuracy", "to the leader", "p", "side effects", "USD / 1,000", "s p50", "n")
+
+
+def _median(latency: Latency | None) -> str:
+    return UNKNOWN if latency is None else seconds(latency.p50, local=latency.is_local)
+
+
+def _points(share: float | None) -> str:
+    return UNKNOWN if share is None else f"{100 * share:+.1f}"

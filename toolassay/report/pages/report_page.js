@@ -253,11 +253,11 @@
       const drawn = cytoscape({
         container: holder, autoungrabify: true, userZoomingEnabled: false, boxSelectionEnabled: false,
         elements: [
-          ...found.calls.map((call, place) => ({ data: { id: String(place), label: `${place} ${call.tool}`, status: call.status } })),
+          ...found.calls.map((call, place) => ({ data: { id: String(place), label: `${place} ${call.tool.replace(/([._/])/g, "$1\u200b")}`, status: call.status } })),
           ...found.links.map(([source, target, status]) => ({ data: { source: String(source), target: String(target), status } })),
         ],
         style: [
-          { selector: "node", style: { shape: "round-rectangle", label: "data(label)", "text-valign": "center", "text-wrap": "wrap", "text-overflow-wrap": "anywhere", "text-max-width": 130,
+          { selector: "node", style: { shape: "round-rectangle", label: "data(label)", "text-valign": "center", "text-wrap": "wrap", "text-max-width": 130,
             width: 140, height: 42, "font-size": 13, color: ink("--ink"), "background-color": ink("--panel"), "border-width": 2, "border-color": ink("--right") } },
           { selector: "node[status = 'missing']", style: { "border-style": "dashed", "border-color": ink("--missing") } },
           { selector: "node[status = 'extra']", style: { "border-style": "double", "border-width": 5, "border-color": ink("--extra") } },
@@ -341,6 +341,81 @@
     panels.forEach((one) => one.made());
   }
 
+  // The data set
+
+  function dataset(folder, number) {
+    const found = folder.data;
+    const shapes = Object.keys(found.sizes), sizes = [...new Set(shapes.flatMap((one) => Object.keys(found.sizes[one]).map(Number)))].sort((a, b) => a - b);
+    const stacked = { stacked: true };
+    const bars = chart("Requests by number of tools and shape", "bar", sizes.map(String),
+      shapes.map((one) => ({ label: one, data: sizes.map((size) => found.sizes[one][size] ?? 0) })), { x: stacked, y: stacked });
+    const share = (part) => (part && part.share !== undefined ? `${part.used} of ${part.tools ?? part.possible} (${percent(part.share)})` : "–");
+    const facts = [
+      ["requests", found.requests.toLocaleString("en")],
+      ["tools that a gold plan calls", share(found.tools)],
+      ["links that a gold plan uses", share(found.links)],
+      ["exact and near duplicates", `${found.repeats.exact ?? "–"} and ${found.repeats.near ?? "–"}`],
+      ["ROUGE-L to the most similar request, mean", found.nearest ? found.nearest.value.toFixed(2) : "–"],
+      ["different words, of all words of a sample", `${found.wording.different_words ?? "–"} of ${found.wording.words ?? "–"}`],
+    ];
+    view.append(el("h2", {}, `Data set: ${folder.title}`), table(["measure", "value"], facts, "Measures of the data set"),
+      el("div", { class: "charts" }, bars.figure),
+      el("details", {}, el("summary", {}, "The numbers as a table"), table(["tools", ...shapes], sizes.map((size) => [size, ...shapes.map((one) => found.sizes[one][size] ?? 0)]), "Sizes")));
+    bars.made();
+    const unused = found.tools?.never_used ?? [];
+    if (unused.length) view.append(el("h3", {}, "Tools that no gold plan calls"), el("p", {}, unused.join(", ")));
+    if (found.funnel) {
+      view.append(el("h3", {}, "What the gates held back"), table(["gate", "entering", "rejected", "put aside", "going on"],
+        found.funnel.map((one) => [one.gate, one.entering, one.reject, one.quarantine, one.leaving]), "Funnel"));
+    }
+    if (found.graph) graph(found.graph, number);
+  }
+
+  function graph(found, number) {
+    const names = found.nodes.map(([id]) => id);
+    const holder = el("div", { class: "graph big", role: "img", "aria-label": "The tool graph; the list beside it has the same" });
+    const panel = el("div", { "aria-live": "polite" }, el("p", { class: "quiet" }, "Choose a tool to see what it takes from and gives to."));
+    const list = el("datalist", { id: "tool-names" }, names.map((one) => el("option", { value: one })));
+    const search = el("input", { type: "search", list: "tool-names", oninput: (event) => {
+      const place = names.indexOf(event.target.value);
+      if (place >= 0) choose(place);
+    } });
+    view.append(el("h3", {}, "Tool graph"),
+      el("p", { class: "quiet" }, found.every ? `${names.length} tools, ${found.number_of_links} links; drag to move, scroll to zoom.`
+        : `${names.length} tools; of ${found.number_of_links} links those that a gold plan uses.`),
+      el("div", { class: "filters" }, el("label", {}, "find a tool", search), list), holder, panel);
+    const drawn = cytoscape({
+      container: holder, autoungrabify: true, boxSelectionEnabled: false,
+      elements: [
+        ...names.map((id, place) => ({ data: { id: String(place), label: id } })),
+        ...found.links.map(([source, target, uses]) => ({ data: { id: `${source}-${target}`, source: String(source), target: String(target), uses } })),
+      ],
+      style: [
+        { selector: "node", style: { label: "data(label)", "font-size": 11, color: ink("--ink"), "background-color": ink("--right"), width: 12, height: 12, "min-zoomed-font-size": 7 } },
+        { selector: "edge", style: { width: 1, opacity: 0.25, "curve-style": "straight", "line-color": ink("--quiet"), "target-arrow-shape": "triangle", "target-arrow-color": ink("--quiet"), "arrow-scale": 0.7 } },
+        { selector: ".far", style: { opacity: 0.08 } },
+        { selector: "edge.out", style: { width: 2, opacity: 1, "line-color": ink("--right"), "target-arrow-color": ink("--right") } },
+        { selector: "edge.in", style: { width: 2, opacity: 1, "line-style": "dashed", "line-color": ink("--missing"), "target-arrow-color": ink("--missing") } },
+        { selector: "node.chosen", style: { width: 20, height: 20, "background-color": ink("--mark") } },
+      ],
+      layout: { name: "circle", animate: false },
+    });
+    open.push(drawn);
+    function choose(place) {
+      const node = drawn.getElementById(String(place));
+      drawn.elements().removeClass("far in out chosen");
+      drawn.elements().difference(node.closedNeighborhood()).addClass("far");
+      node.addClass("chosen");
+      node.outgoers("edge").addClass("out");
+      node.incomers("edge").addClass("in");
+      const ends = (edges, end) => edges.map((edge) => `${names[Number(edge.data(end))]} (${edge.data("uses")})`).join(", ") || "–";
+      panel.replaceChildren(el("h4", {}, link(names[place], `#/items/${number}?tool=${encodeURIComponent(names[place])}`)), el("p", {}, found.nodes[place][1]),
+        el("p", {}, "Gives to (gold plans that use the link): ", ends(node.outgoers("edge"), "target")),
+        el("p", {}, "Takes from: ", ends(node.incomers("edge"), "source")));
+    }
+    drawn.on("tap", "node", (event) => choose(Number(event.target.id())));
+  }
+
   // Routes
 
   let turn = 0;
@@ -354,7 +429,7 @@
     for (const one of open) one.destroy();
     open = [];
     view.replaceChildren();
-    const known = folder && ["where", "items", "item"].includes(name);
+    const known = folder && (["where", "items", "item"].includes(name) || (name === "data" && folder.data));
     document.getElementById("verdict").hidden = known || name === "method";
     document.getElementById("method").hidden = name !== "method";
     view.hidden = !known;
@@ -365,6 +440,7 @@
     }
     if (!known) return;
     if (name === "where") where(folder);
+    if (name === "data") dataset(folder, Number(number));
     if (name === "items") items(folder, Number(number), new URLSearchParams(query ?? ""));
     if (name === "item") await item(folder, Number(number), decodeURIComponent(id), new URLSearchParams(query ?? ""));
     if (mine === turn) view.setAttribute("data-ready", name);

@@ -1,0 +1,60 @@
+"""What a data set consists of, for the report's page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import bundled_plans, chain, scored_folder
+
+from toolassay import build_graph
+from toolassay.data_folder import DataFolder
+from toolassay.files import write_json
+from toolassay.stages import data_summary as module
+from toolassay.stages.data_summary import data_summary
+
+
+def folder_of(path: Path) -> DataFolder:
+    folder = scored_folder(path, {str(n): chain("a", "b") for n in range(3)}, {}, tools="abcd")
+    build_graph(folder, dependency_type="resource")
+    return DataFolder(folder)
+
+
+def test_a_set_of_plans(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    write_json(folder.path / "funnel.json", {"funnel": [{"gate": "id", "entering": 3}]})
+    found = data_summary(folder)
+    assert found
+    assert found["requests"] == 3
+    assert found["tools"]["never_used"] == ["c", "d"]
+    assert found["funnel"] == [{"gate": "id", "entering": 3}]
+    assert [node[0] for node in found["graph"]["nodes"]] == ["a", "b", "c", "d"]
+    assert [0, 1, 3] in found["graph"]["links"]
+    assert len(found["graph"]["links"]) == found["graph"]["number_of_links"] == 12
+
+
+def test_of_a_large_graph_only_used_links_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder_of(tmp_path)
+    monkeypatch.setattr(module, "MOST_LINKS", 5)
+    found = data_summary(folder)
+    assert found
+    assert found["graph"]["links"] == [[0, 1, 3]]
+    assert found["graph"]["every"] is False
+
+
+def test_what_cannot_be_read_has_no_summary(tmp_path: Path) -> None:
+    assert data_summary(DataFolder(tmp_path)) is None
+    folder = folder_of(tmp_path)
+    (folder.path / "funnel.json").write_text("[]")
+    found = data_summary(folder)
+    assert found
+    assert found["funnel"] is None
+    folder.data.write_text("no json\n")
+    assert data_summary(folder) is None
+
+
+def test_a_bundled_set(tmp_path: Path) -> None:
+    found = data_summary(DataFolder(bundled_plans(tmp_path, "data_dailylifeapis", 20)))
+    assert found
+    assert found["requests"] == 20
+    assert sum(sum(sizes.values()) for sizes in found["sizes"].values()) == 20
