@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -38,6 +38,7 @@ from toolassay.report.decision import (
     rank,
     sentences,
 )
+from toolassay.report.decision.measured import side_effects
 from toolassay.report.decision.verdict import Place
 from toolassay.report.report_data import FolderPage, ModelItems
 from toolassay.runs.marks import TOOLS_MISSING
@@ -219,7 +220,10 @@ def _folder_report(
 ) -> FolderReport:
     benchmark = folder.benchmark
     contenders = [
-        _contender(run, [folder.tables[run.model]], [folder])
+        replace(
+            _contender(run, [folder.tables[run.model]], [folder]),
+            harm=side_effects(folder.tables[run.model], benchmark.harm_score).interval.value or 0.0,
+        )
         for run in folder.runs
         if run.model in folder.tables
     ]
@@ -253,7 +257,14 @@ def _folder_report(
     instead = "" if is_first else score.replace("_f1", " F1").replace("_", " ")
     if instead:
         measure = f"mean {instead} (no {noun} is entirely right)"
-    facts = _facts(reports[0], harmful_tools.get((folder.name, reports[0].name), {}))
+    facts = replace(
+        _facts(reports[0], harmful_tools.get((folder.name, reports[0].name), {})),
+        harm_of={
+            one.name: harm
+            for one in reports
+            if (harm := one.measured["side_effects"].interval.value) is not None
+        },
+    )
     said = (
         sentences(places, facts, noun=noun, measure=measure)
         if places

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def table(scores: Sequence[float], ids: Sequence[str] | None = None) -> ItemTabl
     )
 
 
-def contender(name: str, right: int, of: int, **more: bool) -> Contender:
+def contender(name: str, right: int, of: int, **more: Any) -> Contender:
     """A model with the first `right` of `of` items right."""
     return Contender(name, [table([1.0] * right + [0.0] * (of - right))], **more)
 
@@ -139,3 +140,23 @@ def test_the_least_number_of_items_is_the_first_with_an_upper_bound(quantile: fl
     least = least_items(quantile)
     assert quantile_bounds([1.0] * least, quantile)[1] == 1.0
     assert quantile_bounds([1.0] * (least - 1), quantile)[1] == float("inf")
+
+
+def test_of_equal_models_the_one_that_does_less_harm_is_first() -> None:
+    places = rank(
+        [contender("a", 5, 9, harm=0.2), contender("b", 5, 9, harm=0.1), contender("c", 5, 9, harm=0.3)],
+        "correct",
+        resamples=100,
+    )
+    assert [place.name for place in places] == ["b", "a", "c"]
+
+
+def test_a_close_model_that_does_less_harm_is_named() -> None:
+    places = rank([contender("a", 31, 60), contender("b", 30, 60)], "correct", resamples=500)
+    facts = Facts(cost=1.0, harm=0.15, harm_of={"a": 0.15, "b": 0.02})
+    assert spoken(places, facts)[1] == (
+        "a costs 1.00 USD per 1,000 tasks and makes unwanted changes in 15.0 % of the tasks; b makes fewer "
+        "(2.0 %)."
+    )
+    clear = rank([contender("a", 60, 60), contender("b", 3, 60)], "correct", resamples=500)
+    assert "fewer" not in spoken(clear, facts)[1]
