@@ -72,7 +72,7 @@ def _reader(folder: DataFolder) -> PlanReader:
 def _answer(reader: PlanReader, gold: Plan, label: Mapping[str, Any], result: Any, raw: Any) -> ItemAnswer:
     predicted = reader.plan(result)
     if not isinstance(raw, str):
-        raw = json.dumps(result, ensure_ascii=False, indent=1) if isinstance(result, dict) else None
+        raw = json.dumps(result, ensure_ascii=False) if isinstance(result, dict) else None
     if predicted is None:
         empty = Plan([], [] if gold.arguments is not None else None, [], None, gold.has_types)
         wanted, _ = drawn_plans(gold, label, empty, {})

@@ -259,8 +259,10 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str) -> str:
         )
     names = _listed([leader.name, *(place.name for place in close)])
     start = f"{names} cannot be told apart with {second.n:,} {noun}s: "
-    if second.differs or not gap.value:
-        return f"{start}{leader.name} is first by chance at most ({share})."
+    if not gap.value:
+        return f"{start}{leader.name} and {second.name} are equal, {share}."
+    if second.differs:
+        return f"{start}{leader.name} has {share}."
     needed = f"; about {second.n_needed:,} would be needed" if second.n_needed is not None else ""
     return (
         f"{start}{leader.name} ({share}) is {_points(gap.value)} ahead of {second.name}, which may be chance "
