@@ -116,6 +116,13 @@ def test_models_are_compared_ranked_and_reported(
     assert by_model["offline"]["stability"]["answer_agreement"]["value"] == 1
     assert by_model["yes"]["item"] == "sum" and by_model["yes"]["title"] == "sums"
     assert "the model says what is true of it" in (tmp_path / "report" / "index.html").read_text()
+    data = DataFolder(sums)
+    benchmark = benchmark_of(data)
+    first = next(benchmark.item_golds(data))
+    assert first.request
+    assert first.sections[-1].body in ("true", "false")
+    answers = dict(benchmark.item_answers(data, sums / "predictions", "yes"))
+    assert answers[first.id].sections[0].body == "true"
 
 
 def test_stale_scores_are_noticed(sums: Path, fake_server: FakeServer, capsys: Capture) -> None:

@@ -25,6 +25,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import Axis
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
 from toolassay.evaluation.metrics_file import (
     ColumnScores,
     Standing,
@@ -111,6 +112,26 @@ class SimpleBenchmark(Benchmark):
     def columns(self) -> Columns:
         """One column, the accuracy."""
         return Columns(("accuracy",), "accuracy", f"Percent of the {self.noun}s that are right.")
+
+    def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
+        """The last message of each item, the ones before it, and the label."""
+        for item in self.items(folder):
+            *before, last = [
+                {"role": str(message.get("role")), "text": str(message.get("content"))}
+                for message in item.messages
+            ]
+            sections = [Section("Messages before", "chat", before)] if before else []
+            label = Section("Label", "text", json.dumps(item.label, ensure_ascii=False, default=str))
+            yield ItemGold(item.id, last["text"], (), sections=[*sections, label])
+
+    def item_answers(
+        self, folder: DataFolder, predictions: Path, llm: str
+    ) -> Iterator[tuple[str, ItemAnswer]]:
+        """The answer to each item as it was read."""
+        for _, line in read_json_lines(Trial(predictions, llm).output, fix="make it with inference.py"):
+            if isinstance(line, dict):
+                answer = Section("Answer", "text", json.dumps(line.get("answer"), ensure_ascii=False))
+                yield str(line.get("id")), ItemAnswer(None, None, sections=[answer])
 
     def work(self, folder: DataFolder, run: RunSettings, own: Any, trial: int) -> Work:
         """A run with one request per item."""

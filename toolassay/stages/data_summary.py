@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolassay.benchmarks.registry import has_plans
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
@@ -22,7 +23,7 @@ _SHORT = 200  # characters of a tool's description
 
 def data_summary(folder: DataFolder) -> dict[str, Any] | None:
     """The facts of a data set of plans; None for other data, or if a file of it cannot be read."""
-    if not folder.data.is_file():
+    if not folder.data.is_file() or not has_plans(folder):
         return None
     used: Counter[tuple[str, str]] = Counter()
 
