@@ -95,9 +95,7 @@ def test_filters_leave_what_matches_and_have_an_address(opened: OpenedPage) -> N
     status = opened.page.locator("[role=status]")
     assert status.inner_text() == "32 of 32 requests"
     opened.page.check("text=models differ")
-    opened.page.wait_for_function(
-        "document.querySelector('[role=status]').textContent.startsWith('20 of 32')"
-    )
+    opened.page.wait_for_selector("[role=status]:has-text('20 of 32')")
     opened.page.fill("input[type=search]", "r1")
     opened.page.wait_for_selector("[role=status]:has-text('8 of 32')")
     address = opened.page.evaluate("location.hash")
