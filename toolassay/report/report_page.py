@@ -51,7 +51,7 @@ class _Row(NamedTuple):
     is_baseline: bool
     accuracy: str
     span: tuple[float, float, float] | None
-    gap: str
+    gap: Cell
     cells: Sequence[Cell]
 
 
@@ -176,11 +176,12 @@ def _row(model: ModelReport) -> _Row:
     span = None
     if value is not None and low is not None and high is not None:
         span = (round(_BAR * low, 1), round(_BAR * value, 1), round(_BAR * high, 1))
-    gap = UNKNOWN
+    gap = Cell(UNKNOWN)
     if place is not None and place.difference.value is not None:
         interval = percent_interval(place.difference.low, place.difference.high)
-        p = "" if place.p is None else f", p {p_value(place.p, sign=True)}"
-        gap = f"{100 * place.difference.value:+.1f} {interval}{p}"
+        meaning = "significant" if place.differs else "may be chance"
+        p = "" if place.p is None else f"{meaning}, p {p_value(place.p, sign=True)}"
+        gap = Cell(f"{100 * place.difference.value:+.1f} {interval}", p)
     _, stability, cost, _, p50, p95, security = cells(axes)
     attacks = model.measured["attack_success"]
     harm = model.measured["side_effects"]
