@@ -140,7 +140,7 @@ def test_junit_and_summary(tmp_path: Path, capsys: Capture) -> None:
     }
     assert [[child.tag for child in case] for case in suite] == [[], ["skipped"], ["failure"]]
     text = (tmp_path / "s.md").read_text()
-    assert "good\\_x is the only model measured: 90.0 % of the requests are right." in text
+    assert "good\\_x is the only model measured: 90.0 % of the requests are right (95 % interval" in text
     assert "| 1 | good\\_x | 90.0 %" in text
     assert str(tmp_path / "s.md") in done.out
 
@@ -154,6 +154,12 @@ def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
     assert second["versus_leader"]["n"] == 20
     assert (second["n_asked"], second["n_labels"]) == (20, 100)
     assert "partial run, 20 of 100 asked" in second["warnings"][0]
+    report = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial")
+    said = report.decision.verdict.sentences[0]
+    assert said.startswith(
+        "partial is the only model measured: 100.0 % of the requests are right (95 % interval"
+    )
+    assert said.endswith("The run of partial is partial (20 of 100 asked).")
 
 
 def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:

@@ -299,6 +299,8 @@ def _facts(report: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
         harm=measured["side_effects"].interval.value,
         harmful_tools=harmful_tools,
         attack_success=measured["attack_success"].interval.value,
+        accuracy=measured["accuracy"].interval,
+        partial=axes.n if axes.is_partial else "",
     )
 
 

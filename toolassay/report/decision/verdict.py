@@ -132,6 +132,8 @@ class Facts:
         harmful_tools: Number of items with unwanted changes by tool.
         attack_success: Share of attacks that succeeded; None if none were made.
         harm_of: Share of items with unwanted changes of each model.
+        accuracy: Share of its items that are right, with the 95 % interval.
+        partial: How much of the data a partial run covers, e.g. "30 of 690 asked"; empty for a complete run.
     """
 
     cost: float | None = None
@@ -141,6 +143,8 @@ class Facts:
     harmful_tools: Mapping[str, int] = field(default_factory=dict)
     attack_success: float | None = None
     harm_of: Mapping[str, float] = field(default_factory=dict)
+    accuracy: Interval = NOTHING
+    partial: str = ""
 
 
 def rank(
@@ -236,14 +240,21 @@ def sentences(places: Sequence[Place], facts: Facts, *, noun: str, measure: str)
     if not ranked:
         return ["Only baselines were measured: there is no model to rank."]
     close = [place.name for place in ranked[1:] if place.n and not place.differs]
-    return [_who_leads(ranked, noun, measure), _at_what_price(ranked[0], facts, noun, close)]
+    first = _who_leads(ranked, noun, measure, facts)
+    if facts.partial:
+        first = f"{first} The run of {ranked[0].name} is partial ({facts.partial})."
+    return [first, _at_what_price(ranked[0], facts, noun, close)]
 
 
-def _who_leads(ranked: Sequence[Place], noun: str, measure: str) -> str:
+def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -> str:
     leader, *others = ranked
     share = f"{percent(leader.score)} {measure}"
     if not others:
-        return f"{leader.name} is the only model measured: {share}."
+        low, high = facts.accuracy.low, facts.accuracy.high
+        interval = ""
+        if low is not None and high is not None and facts.accuracy.value == leader.score:
+            interval = f" (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+        return f"{leader.name} is the only model measured: {share}{interval}."
     second = others[0]
     if not second.n:
         return (
