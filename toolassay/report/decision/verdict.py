@@ -281,13 +281,18 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
     )
 
 
+_NAMED = 3  # models whose harm is compared with that of the leader
+
+
 def _at_what_price(leader: Place, facts: Facts, noun: str, close: Sequence[str]) -> str:
-    """What is known of the leader, and which of the models close to it does less harm."""
+    """What is known of the leader, and the harm of the models that cannot be told apart from it."""
     parts = []
-    safer = min((facts.harm_of.get(name, 1.0), name) for name in [*close, leader.name])
-    less = ""
-    if facts.harm is not None and safer[1] != leader.name and safer[0] < facts.harm:
-        less = f"; {safer[1]} makes fewer ({percent(safer[0])})"
+    others = [
+        f"{name} in {percent(harm)}"
+        for name in close
+        if (harm := facts.harm_of.get(name)) is not None and harm != facts.harm
+    ]
+    beside = f" ({_listed(others[:_NAMED])})" if others else ""
     if facts.cost is None:
         parts.append("its cost was not measured")
     elif not facts.cost and not facts.cost_is_at_least:
@@ -300,7 +305,7 @@ def _at_what_price(leader: Place, facts: Facts, noun: str, close: Sequence[str])
     if facts.harm is not None:
         worst = max(facts.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
         most = f", most often with {worst[0]} ({worst[1]:,})" if worst and facts.harm else ""
-        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{most}{less}")
+        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{beside}{most}")
     if facts.attack_success is not None:
         parts.append(f"follows {percent(facts.attack_success)} of the planted instructions")
     if parts[0].startswith("its"):

@@ -85,11 +85,11 @@
         "n: items whose gold calls the tool. Precision, recall and F1 of its calls; harm: items in which it made unwanted changes."));
       const holder = el("div");
       view.append(holder);
-      const columns = [{ title: "tool", field: "tool", width: 220, formatter: text }, { title: "n", field: "n", sorter: "number" }];
+      const columns = [{ title: "tool", field: "tool", width: 220, frozen: innerWidth > 700, formatter: text }, { title: "n", field: "n", sorter: "number" }];
       names.forEach((name, place) => {
-        for (const part of ["precision", "recall", "f1", "harm"]) {
+        for (const part of ["harm", "f1", "precision", "recall"]) {
           if (part === "harm" && !folder.tools.some((one) => one.values[place]?.harm)) continue;
-          columns.push({ title: `${name}: ${part}`, field: `v${place}${part}`, sorter: "number", hozAlign: "right",
+          columns.push({ title: `${name}: ${part === "f1" ? "F1" : part}`, field: `v${place}${part}`, sorter: "number", hozAlign: "right",
             titleFormatter: titleText, formatter: (cell) => {
               const value = cell.getValue();
               return document.createTextNode(part === "harm" ? String(value ?? "–") : percent(value));
@@ -98,7 +98,7 @@
       });
       const rows = folder.tools.map((one) => Object.assign({ tool: one.tool, n: one.n }, ...one.values.map((value, place) =>
         value ? { [`v${place}precision`]: value.precision, [`v${place}recall`]: value.recall, [`v${place}f1`]: value.f1, [`v${place}harm`]: value.harm } : {})));
-      open.push(grid(holder, { data: rows, columns, height: Math.min(480, 60 + 36 * rows.length), initialSort: [{ column: "n", dir: "desc" }] }, "By tool"));
+      open.push(grid(holder, { data: rows, columns, height: Math.min(480, 48 + 31 * rows.length), initialSort: [{ column: "n", dir: "desc" }] }, "By tool"));
     }
     const many = el("div", { class: "charts" });
     names.forEach((name, place) => {
