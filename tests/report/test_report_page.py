@@ -12,8 +12,6 @@ from typing import Any
 from builders import chain, plan, scored_folder
 from running import Capture, inside
 
-from toolassay.report.report_page import packed
-
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
@@ -89,5 +87,8 @@ def test_the_same_scores_give_the_same_page(tmp_path: Path, capsys: Capture) -> 
     assert page_of(folder, tmp_path / "two.html", capsys) == first
 
 
-def test_half_of_a_surrogate_pair_does_not_break_a_chunk() -> None:
-    assert json.loads(gzip.decompress(base64.b64decode(packed(["\ud800"])))) == ["?"]
+def test_half_of_a_surrogate_pair_stays_what_it_is(tmp_path: Path, capsys: Capture) -> None:
+    folder = scored_folder(tmp_path / "d", {"1": plan("a")}, {"m": {"1": plan("a", arguments=["\ud800"])}})
+    page = page_of(folder, tmp_path / "report.html", capsys)
+    (argument,) = chunk_of(page, "0-0")[0]["answers"][0]["predicted"]["calls"][0]["arguments"]
+    assert argument[1] == "\ud800"

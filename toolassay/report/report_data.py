@@ -63,7 +63,8 @@ class ModelItems:
 
     def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
         """Add the answer to an item."""
-        self.answers[gold.id] = zlib.compress(json.dumps(_answer_json(answer)).encode(), 1)
+        content = _answer_json(answer) | _usage_json(self.usage.get(gold.id))
+        self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
         if (pair := confused(gold.tools, answer.tools)) is not None:
             self.confusions[pair] += 1
         for tool in answer.harm:
@@ -197,29 +198,19 @@ class FolderPage:
             },
         }
 
-    def chunks(self, names: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
-        """The details of the items, `CHUNK` at a time; the answers are in the order of `names`."""
+    def chunks(self, names: Sequence[str]) -> Iterator[str]:
+        """The details of the items as JSON lists of `CHUNK` items; the answers are in the order of `names`."""
         models = [self.models[name] for name in names]
         for start in range(0, len(self.golds), CHUNK):
-            yield [
-                {
-                    "request": gold.request,
-                    "sections": [_section_json(one) for one in gold.sections],
-                    "answers": [self._answer(model, gold.id) for model in models],
-                }
-                for gold in self.golds[start : start + CHUNK]
-            ]
+            items = (self._item(gold, models) for gold in self.golds[start : start + CHUNK])
+            yield f"[{','.join(items)}]"
 
-    def _answer(self, model: ModelItems, key: str) -> dict[str, Any] | None:
-        packed, used = model.answers.get(key), model.usage.get(key)
-        if packed is None:
-            return None
-        tokens = {
-            "prompt_tokens": used.prompt_tokens if used else None,
-            "completion_tokens": used.completion_tokens if used else None,
-            "dollars": used.dollars if used else None,
-        }
-        return {**json.loads(zlib.decompress(packed)), **tokens}
+    def _item(self, gold: ItemGold, models: Sequence[ModelItems]) -> str:
+        """The details of an item as JSON; the answers, which are JSON, are not parsed again."""
+        packed = (model.answers.get(gold.id) for model in models)
+        answers = ",".join("null" if one is None else zlib.decompress(one).decode() for one in packed)
+        sections = _encoded([_section_json(one) for one in gold.sections])
+        return f'{{"request":{_encoded(gold.request)},"sections":{sections},"answers":[{answers}]}}'
 
     def _rows(self, model: ModelItems) -> Iterator[ScoredItem | None]:
         return (model.rows.get(gold.id) for gold in self.golds)
@@ -296,6 +287,18 @@ def _sample(values: Iterable[float]) -> list[float]:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+
+
+# Characters outside ASCII stay escaped: half of a surrogate pair, which JSON may contain, has no UTF-8.
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
+def _usage_json(used: ItemUsage | None) -> dict[str, Any]:
+    return {
+        "prompt_tokens": used.prompt_tokens if used else None,
+        "completion_tokens": used.completion_tokens if used else None,
+        "dollars": used.dollars if used else None,
+    }
 
 
 def _answer_json(answer: ItemAnswer) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +39,7 @@ class PageFolder:
     report: FolderReport
     about: About
     summary: dict[str, Any]
-    chunks: Iterable[Sequence[Any]] = field(default=())
+    chunks: Iterable[str] = field(default=())
 
 
 class _Row(NamedTuple):
@@ -123,16 +122,13 @@ def write_report_page(
     return path
 
 
-def packed(value: Any) -> str:
-    """A JSON value as base64 of gzip, always the same bytes.
+def packed(text: str) -> str:
+    """A text as base64 of gzip, always the same bytes.
 
-    >>> json.loads(gzip.decompress(base64.b64decode(packed(["</script>"]))))
-    ['</script>']
+    >>> gzip.decompress(base64.b64decode(packed("</script>")))
+    b'</script>'
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # Half of a surrogate pair, which JSON may contain, has no UTF-8.
-    content = text.encode("utf-8", "replace")
-    return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def _folder(folder: PageFolder) -> dict[str, Any]:
