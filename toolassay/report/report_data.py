@@ -199,7 +199,7 @@ class FolderPage:
         }
 
     def chunks(self, names: Sequence[str]) -> Iterator[str]:
-        """The details of the items as JSON lists of `CHUNK` items; the answers are in the order of `names`."""
+        """The details of the items as JSON lists of `CHUNK`; the answers are in the order of `names`."""
         models = [self.models[name] for name in names]
         for start in range(0, len(self.golds), CHUNK):
             items = (self._item(gold, models) for gold in self.golds[start : start + CHUNK])
