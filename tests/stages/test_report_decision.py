@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from builders import chain, scored_folder
 from running import Capture, inside
 
 from toolassay.errors import UsageError
@@ -244,3 +245,17 @@ def test_marks_stand_beside_the_names(tmp_path: Path) -> None:
     assert RULES_AT_HAND.line in page
     assert BASELINE.line in page
     assert [one["label"] for one in decided(tmp_path / "o")["models"]] == ["offline †", "random (baseline)"]
+
+
+def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Capture) -> None:
+    gold = {str(n): chain("a", "b") for n in range(40)}
+    before = scored_folder(tmp_path / "before", gold, {"m": gold})
+    worse = gold | {str(n): chain("a", "c") for n in range(20)}
+    now = scored_folder(tmp_path / "now", gold, {"m": worse})
+    for folder in (before, now):
+        assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "m").code == 0
+    given = ("--baseline", before / "metrics/m.json", "--out", tmp_path / "o")
+    done = inside(capsys, "report", "--data_dir", now, *given)
+    assert done.code == 4
+    assert "b is taken for c 20 times (before: 0)" in done.out
+    assert decided(tmp_path / "o")["regressions"][0]["confusions"] == [["b", "c", 0, 20]]

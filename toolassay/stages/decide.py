@@ -382,7 +382,7 @@ def regressions(
     return found
 
 
-_CONFUSIONS = 10
+_CONFUSIONS = 5
 
 
 def _confused_since(folder: ScoredFolder, model: str, base: ScoredModel) -> list[tuple[str, str, int, int]]:

@@ -25,6 +25,7 @@ from toolassay.tables import (
     printable,
     seconds,
 )
+from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 
 NO_MODEL_PASSES, UNDECIDED = 4, 3
@@ -158,7 +159,7 @@ class Regression:
             return f"{self.model} and {self.baseline} share no item with the score {self.score}"
         verdict = "worse" if self.is_worse else "not worse"
         more = "".join(
-            f"; {gold} is taken for {called} {now} times (before: {before})"
+            f"; {gold} is taken for {called} {count_of(now, 'time')} (before: {before})"
             for gold, called, before, now in self.confusions
         )
         interval = f" {percent_interval(self.low, self.high)}" if self.low is not None else ""
