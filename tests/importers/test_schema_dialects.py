@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -197,6 +197,7 @@ def test_the_result_is_always_a_valid_schema(schema: dict[str, Any], dialect: st
 
 @settings(max_examples=200, deadline=None)
 @given(_SCHEMAS)
+@example({"type": ["string", "string"]})
 def test_converting_a_result_again_changes_nothing(schema: dict[str, Any]) -> None:
     once = Normaliser("2020-12").convert(schema).schema
     assert Normaliser("2020-12").convert(once) == (once, ())

@@ -179,7 +179,8 @@ class Normaliser:
         if unknown := [name for name in names if name not in known]:
             self._lose(path, f"no type {str(unknown[0])[:40]!r}")
         if known:
-            result["type"] = known[0] if len(known) == 1 else list(dict.fromkeys(known))
+            distinct = list(dict.fromkeys(known))
+            result["type"] = distinct[0] if len(distinct) == 1 else distinct
 
     def _reference(self, value: Any, result: dict[str, Any], path: str) -> None:
         if not isinstance(value, str) or not value.startswith("#"):
