@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolassay.exporters import Argument, Call, ExportPlan
+from toolassay.exporters import Argument, Call, CallPlan
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 RESOURCE = ToolLibrary(
@@ -86,7 +86,7 @@ _json = st.recursive(
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> ExportPlan:
+def plans(draw: st.DrawFn) -> CallPlan:
     """Plans over `TEMPORAL`: any values, references whole and within, links with and without data."""
     size = draw(st.integers(1, 6))
     calls, links = [], set()
@@ -104,7 +104,7 @@ def plans(draw: st.DrawFn) -> ExportPlan:
         given = draw(st.permutations(tool.parameters).map(lambda names: names))
         names = [parameter.name for parameter in given][: draw(st.integers(0, len(given)))]
         calls.append(Call(tool.id, tuple(Argument(name, draw(values)) for name in names)))
-    return ExportPlan(
+    return CallPlan(
         draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)),
         draw(st.text(st.characters(codec="utf-8"), max_size=30)),
         (),

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from toolassay.calls.call_plan import references
+from toolassay.calls.function_schemas import VALID_NAME, Names
 from toolassay.dataset import reference_index
-from toolassay.exporters import Call, ExportPlan, plan_of
-from toolassay.exporters.export_plan import references
+from toolassay.exporters import Call, CallPlan, plan_of
 from toolassay.exporters.formats import Chats
-from toolassay.exporters.function_schemas import VALID_NAME, Names
 from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
 from toolassay.exporters.openai import calls_of, chat_of
 from toolassay.exporters.sharegpt import conversation_of
@@ -37,7 +37,7 @@ CHATS = Chats(TEMPORAL, "temporal")
 DAG = label(3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0>", "<node-1>"])])
 
 
-def openai_line(plan: ExportPlan, style: ChatStyle, chats: Chats = CHATS) -> dict[str, Any]:
+def openai_line(plan: CallPlan, style: ChatStyle, chats: Chats = CHATS) -> dict[str, Any]:
     line = chat_of(plan, chats.offered(plan), chats.names, style)
     back: dict[str, Any] = json.loads(json.dumps(line, allow_nan=False))
     assert back == line
@@ -45,17 +45,17 @@ def openai_line(plan: ExportPlan, style: ChatStyle, chats: Chats = CHATS) -> dic
 
 
 @given(plans(), styles)
-def test_a_chat_is_read_back_as_the_same_plan(plan: ExportPlan, style: ChatStyle) -> None:
+def test_a_chat_is_read_back_as_the_same_plan(plan: CallPlan, style: ChatStyle) -> None:
     line = openai_line(plan, style)
     names = Names.from_json(json.loads(json.dumps(CHATS.names.to_json())))
     messages = line["messages"]
     request = next(message["content"] for message in messages if message["role"] == "user")
 
-    assert ExportPlan(plan.id, request, (), calls_of(messages, names), plan.links) == plan
+    assert CallPlan(plan.id, request, (), calls_of(messages, names), plan.links) == plan
 
 
 @given(plans(), styles)
-def test_a_chat_keeps_the_rules_of_its_form(plan: ExportPlan, style: ChatStyle) -> None:
+def test_a_chat_keeps_the_rules_of_its_form(plan: CallPlan, style: ChatStyle) -> None:
     line = openai_line(plan, style)
     known: list[str] = []
     answered: list[str] = []
@@ -91,7 +91,7 @@ def test_a_chat_keeps_the_rules_of_its_form(plan: ExportPlan, style: ChatStyle) 
 
 @given(plans(), st.booleans())
 @settings(max_examples=30)
-def test_a_chat_is_what_the_sdk_of_openai_takes(plan: ExportPlan, parallel: bool) -> None:
+def test_a_chat_is_what_the_sdk_of_openai_takes(plan: CallPlan, parallel: bool) -> None:
     chat = pytest.importorskip("openai.types.chat", reason="openai is not installed")
     line = openai_line(plan, ChatStyle(system="Help.", parallel=parallel))
     for key, kind in (
@@ -110,7 +110,7 @@ def adapter_of(kind: Any) -> Any:
 
 
 @given(plans(), styles)
-def test_a_conversation_keeps_the_rules_of_its_form(plan: ExportPlan, style: ChatStyle) -> None:
+def test_a_conversation_keeps_the_rules_of_its_form(plan: CallPlan, style: ChatStyle) -> None:
     """As LLaMA-Factory checks them: who may speak at even and at odd places, and what is JSON."""
     line = conversation_of(plan, CHATS.offered(plan), CHATS.names, style)
     said = line["conversations"]
@@ -128,7 +128,7 @@ def test_a_conversation_keeps_the_rules_of_its_form(plan: ExportPlan, style: Cha
 
 
 @given(plans())
-def test_a_row_is_read_back_as_the_same_plan(plan: ExportPlan) -> None:
+def test_a_row_is_read_back_as_the_same_plan(plan: CallPlan) -> None:
     assert plan_of_row(json.loads(json.dumps(row_of(plan), allow_nan=False))) == plan
 
 
@@ -191,7 +191,7 @@ def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
     }
     (tool,) = ToolLibrary.from_json({"nodes": [{"id": "t", "desc": "D.", **source}]})
     chats = Chats(ToolLibrary([*TEMPORAL, tool]), "temporal")
-    functions = {item["name"]: item for item in chats.offered(ExportPlan("1", "", (), (), ()))}
+    functions = {item["name"]: item for item in chats.offered(CallPlan("1", "", (), (), ()))}
 
     for function in functions.values():
         Draft202012Validator.check_schema(function["parameters"])
@@ -209,7 +209,7 @@ def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
 
 @pytest.mark.parametrize(("tools", "count"), [("all", 5), ("gold", 2), (4, 4), (1, 2), (99, 5)])
 def test_how_many_functions_a_chat_offers(tools: Any, count: int) -> None:
-    plan = ExportPlan("1", "", (), (Call("画", ()), Call("Fetch", ())), ())
+    plan = CallPlan("1", "", (), (Call("画", ()), Call("Fetch", ())), ())
     offered = [item["name"] for item in Chats(RESOURCE, "resource", tools=tools).offered(plan)]
 
     assert len(offered) == count

@@ -19,7 +19,7 @@ from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from toolassay.exporters import ExportPlan, plan_of
+from toolassay.exporters import CallPlan, plan_of
 from toolassay.exporters.formats import Chats
 from toolassay.exporters.openai import chat_of
 from toolassay.exporters.turns import ChatStyle
@@ -30,7 +30,7 @@ NAMES = ("hermes", "llama", "mistral")
 CHATS = Chats(TEMPORAL, "temporal")
 
 
-def line_of(plan: ExportPlan, chats: Chats = CHATS, **style: Any) -> dict[str, Any]:
+def line_of(plan: CallPlan, chats: Chats = CHATS, **style: Any) -> dict[str, Any]:
     return chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style))
 
 
@@ -62,7 +62,7 @@ def rendered(name: str, line: dict[str, Any]) -> str:
 @pytest.mark.parametrize("name", NAMES)
 @given(plan=plans())
 @settings(max_examples=25)
-def test_arguments_as_objects_go_through_every_template(name: str, plan: ExportPlan) -> None:
+def test_arguments_as_objects_go_through_every_template(name: str, plan: CallPlan) -> None:
     for style in ({}, {"system": "Help."}, {"closing": None}):
         text = rendered(name, line_of(plan, as_objects=True, **style))
         assert "None" not in text.replace(plan.request, "") or "None" in json.dumps(line_of(plan))
@@ -73,7 +73,7 @@ def test_arguments_as_objects_go_through_every_template(name: str, plan: ExportP
 @pytest.mark.parametrize("name", ["hermes", "mistral"])
 @given(plan=plans())
 @settings(max_examples=25)
-def test_arguments_as_text_and_several_calls_go_through_most(name: str, plan: ExportPlan) -> None:
+def test_arguments_as_text_and_several_calls_go_through_most(name: str, plan: CallPlan) -> None:
     for parallel in (False, True):
         text = rendered(name, line_of(plan, parallel=parallel))
         for call in plan.calls:

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label
 
-from toolassay.exporters import Argument, Call, ExportPlan, Unfit, plan_of
+from toolassay.exporters import Argument, Call, CallPlan, Unfit, plan_of
 from toolassay.gold import Gold
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
-def resource(value: dict[str, Any]) -> ExportPlan:
+def resource(value: dict[str, Any]) -> CallPlan:
     return plan_of(Gold.of(value), RESOURCE, "resource")
 
 
-def temporal(value: dict[str, Any]) -> ExportPlan:
+def temporal(value: dict[str, Any]) -> CallPlan:
     return plan_of(Gold.of(value), TEMPORAL, "temporal")
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
+from toolassay.calls.call_plan import CallPlan
 from toolassay.data_folder import BY_RULES, is_by_rules
 from toolassay.dataset import SHAPES, Shape
-from toolassay.exporters.export_plan import ExportPlan
 from toolassay.exporters.formats import Format
 from toolassay.exporters.sample_selection import NOT_CHECKED
 from toolassay.tables import Table, markdown_escaped
@@ -208,7 +208,7 @@ class ExportTally:
     without_arguments: int = 0
     levels: Counter[str] = field(default_factory=Counter)
 
-    def add(self, plan: ExportPlan, split: str, level: str) -> None:
+    def add(self, plan: CallPlan, split: str, level: str) -> None:
         """Count a plan with its split and its level of the gates."""
         self.plans[split, plan.shape, plan.size] += 1
         self.tools.update(call.tool for call in plan.calls)

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from toolassay.exporters.export_plan import ExportPlan
-from toolassay.exporters.function_schemas import Names, function_of
+from toolassay.calls.call_plan import CallPlan
+from toolassay.calls.function_schemas import Names, function_of
 from toolassay.exporters.jsonl_parquet import JsonLinesWriter, ParquetWriter, Writer, row_of
 from toolassay.exporters.openai import chat_of, check_objects
 from toolassay.exporters.sharegpt import conversation_of, dataset_info
@@ -53,7 +53,7 @@ class Chats:
     def _functions(self) -> list[dict[str, Any]]:
         return [function_of(tool, self.kind, self.names) for tool in self.library]
 
-    def offered(self, plan: ExportPlan) -> Sequence[dict[str, Any]]:
+    def offered(self, plan: CallPlan) -> Sequence[dict[str, Any]]:
         """The functions of the chat for a plan, in the order of the library."""
         if self.tools == "all" or (isinstance(self.tools, int) and self.tools >= len(self.library)):
             return self._functions
@@ -86,7 +86,7 @@ class Rows:
         known = [split for split in ("train", "dev", "test") if split in self._splits]
         return {split: self._place(split) for split in known}
 
-    def check(self, plan: ExportPlan) -> None:
+    def check(self, plan: CallPlan) -> None:
         """Check that the format can represent a plan.
 
         Raises:
@@ -95,7 +95,7 @@ class Rows:
         if self._to == "openai" and self._chats.style.as_objects:
             check_objects(plan)
 
-    def write(self, plan: ExportPlan, split: str) -> None:
+    def write(self, plan: CallPlan, split: str) -> None:
         """Append the row of a plan to the file of a split, and for chats a line to the split's index."""
         self._splits.add(split)
         self._writer(self._place(split)).write(self._row_of(plan))
@@ -135,7 +135,7 @@ class Rows:
             self._writers.popitem()[1].close()
 
 
-_ROWS: Mapping[Format, Callable[[Chats], Callable[[ExportPlan], dict[str, Any]]]] = {
+_ROWS: Mapping[Format, Callable[[Chats], Callable[[CallPlan], dict[str, Any]]]] = {
     "hf": lambda chats: row_of,
     "jsonl": lambda chats: row_of,
     "openai": lambda chats: lambda plan: chat_of(plan, chats.offered(plan), chats.names, chats.style),

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolassay.exporters.export_plan import Argument, Call, ExportPlan
+from toolassay.calls.call_plan import Argument, Call, CallPlan
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS
 from toolassay.output_paths import parse_reference
 
 
-def row_of(plan: ExportPlan) -> dict[str, Any]:
+def row_of(plan: CallPlan) -> dict[str, Any]:
     """The row of a plan; each argument has `name`, `kind` and `value`.
 
     >>> call = Call("Book", (Argument("seats", 2), Argument("film", "<node-0>")))
-    >>> row_of(ExportPlan("1", "Two seats", (), (call,), ()))["calls"][0]["arguments"][0]
+    >>> row_of(CallPlan("1", "Two seats", (), (call,), ()))["calls"][0]["arguments"][0]
     {'name': 'seats', 'kind': 'json', 'value': '2'}
     """
     return {
@@ -39,9 +39,9 @@ def row_of(plan: ExportPlan) -> dict[str, Any]:
     }
 
 
-def plan_of_row(row: Mapping[str, Any]) -> ExportPlan:
+def plan_of_row(row: Mapping[str, Any]) -> CallPlan:
     """The plan of a row: `plan_of_row(row_of(plan)) == plan`."""
-    return ExportPlan(
+    return CallPlan(
         row["id"],
         row["request"],
         tuple(row["steps"]),

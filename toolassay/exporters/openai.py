@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolassay.exporters.export_plan import Argument, Call, ExportPlan, Unfit
-from toolassay.exporters.function_schemas import Names
+from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit
+from toolassay.calls.function_schemas import Names
 from toolassay.exporters.turns import ChatStyle, arguments_of, call_id, closing_of, result_of, turns_of
 
 
 def chat_of(
-    plan: ExportPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+    plan: CallPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
     """One line of the file: `messages`, `tools` and `parallel_tool_calls`.
 
@@ -20,7 +20,7 @@ def chat_of(
 
     Args:
         plan: the sample.
-        functions: the functions of the chat, each as `toolassay.exporters.function_schemas.function_of`
+        functions: the functions of the chat, each as `toolassay.calls.function_schemas.function_of`
             returns it.
         names: names of functions and parameters.
         style: options of the chat formats.
@@ -32,12 +32,12 @@ def chat_of(
     }
 
 
-def messages_of(plan: ExportPlan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
+def messages_of(plan: CallPlan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
     """The messages of a chat: each turn of calls is followed by its results, one message per call.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
-    >>> plan = ExportPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
+    >>> plan = CallPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
     >>> for message in messages_of(plan, names, ChatStyle()):
     ...     print(message["role"], message["content"], *message.get("tool_calls", []))
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -65,7 +65,7 @@ def messages_of(plan: ExportPlan, names: Names, style: ChatStyle) -> list[dict[s
     return messages
 
 
-def _call(plan: ExportPlan, place: int, names: Names, style: ChatStyle) -> dict[str, Any]:
+def _call(plan: CallPlan, place: int, names: Names, style: ChatStyle) -> dict[str, Any]:
     call = plan.calls[place]
     arguments: Any = arguments_of(call, names)
     if not style.as_objects:
@@ -74,7 +74,7 @@ def _call(plan: ExportPlan, place: int, names: Names, style: ChatStyle) -> dict[
     return {"id": call_id(plan, place), "type": "function", "function": function}
 
 
-def check_objects(plan: ExportPlan) -> None:
+def check_objects(plan: CallPlan) -> None:
     """Check that `datasets` can read arguments as objects: it takes integers of at most 64 bits.
 
     Raises:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from toolassay.calls.call_plan import CallPlan, Unfit, plan_of
 from toolassay.dataset import RequestId, read_labels
-from toolassay.exporters.export_plan import ExportPlan, Unfit, plan_of
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
@@ -28,7 +28,7 @@ class KnowsSplits(Protocol):
 class SelectedPlan(NamedTuple):
     """A plan to export with its split, its level by the gates, and its label."""
 
-    plan: ExportPlan
+    plan: CallPlan
     split: str
     level: str
     gold: Gold

@@ -10,19 +10,19 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolassay.exporters.export_plan import ExportPlan
-from toolassay.exporters.function_schemas import Names
+from toolassay.calls.call_plan import CallPlan
+from toolassay.calls.function_schemas import Names
 from toolassay.exporters.turns import ChatStyle, arguments_of, closing_of, result_of, turns_of
 
 
 def conversation_of(
-    plan: ExportPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+    plan: CallPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
 ) -> dict[str, Any]:
     """One line of the file: `conversations`, `system` (may be empty), and `tools` as JSON text.
 
     Args:
         plan: the sample.
-        functions: the functions of the chat, each as `toolassay.exporters.function_schemas.function_of`
+        functions: the functions of the chat, each as `toolassay.calls.function_schemas.function_of`
             returns it.
         names: names of functions and parameters.
         style: options of the chat formats.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
-from toolassay.exporters.export_plan import Call, ExportPlan
-from toolassay.exporters.function_schemas import Names
+from toolassay.calls.call_plan import Call, CallPlan
+from toolassay.calls.function_schemas import Names
 
 CLOSING = "Done: $results"
 """Default last message of the assistant."""
@@ -32,7 +32,7 @@ class ChatStyle:
     as_objects: bool = False
 
 
-def turns_of(plan: ExportPlan, *, parallel: bool = False) -> list[list[int]]:
+def turns_of(plan: CallPlan, *, parallel: bool = False) -> list[list[int]]:
     """The numbers of the calls in each turn, in order.
 
     Args:
@@ -40,7 +40,7 @@ def turns_of(plan: ExportPlan, *, parallel: bool = False) -> list[list[int]]:
         parallel: put successive calls that do not depend on each other into one turn; by default each call
             is a turn.
 
-    >>> plan = ExportPlan("1", "", (), (Call("a", ()), Call("b", ()), Call("c", ())), ((0, 2), (1, 2)))
+    >>> plan = CallPlan("1", "", (), (Call("a", ()), Call("b", ()), Call("c", ())), ((0, 2), (1, 2)))
     >>> turns_of(plan), turns_of(plan, parallel=True)
     ([[0], [1], [2]], [[0, 1], [2]])
     """
@@ -58,19 +58,19 @@ def result_of(call: int) -> str:
     return f"<node-{call}>"
 
 
-def closing_of(plan: ExportPlan, closing: str) -> str:
+def closing_of(plan: CallPlan, closing: str) -> str:
     """The last message of the assistant, with `$results` replaced.
 
-    >>> closing_of(ExportPlan("1", "", (), (Call("a", ()), Call("b", ())), ((0, 1),)), "See $results.")
+    >>> closing_of(CallPlan("1", "", (), (Call("a", ()), Call("b", ())), ((0, 1),)), "See $results.")
     'See <node-1>.'
     """
     return Template(closing).safe_substitute(results=", ".join(map(result_of, plan.results())))
 
 
-def call_id(plan: ExportPlan, call: int) -> str:
+def call_id(plan: CallPlan, call: int) -> str:
     """The id of a call: nine letters and digits, as Mistral's templates require; unique in a conversation.
 
-    >>> call_id(ExportPlan("1", "", (), (), ()), 12)
+    >>> call_id(CallPlan("1", "", (), (), ()), 12)
     '6b86b2012'
     """
     return f"{hashlib.sha256(plan.id.encode()).hexdigest()[:6]}{call:03d}"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
+from toolassay.calls.call_plan import Unfit
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
 from toolassay.exporters.destination import Destination
-from toolassay.exporters.export_plan import Unfit
 from toolassay.exporters.formats import FORMATS, MOST_TOOLS, Chats, Format, Rows
 from toolassay.exporters.jsonl_parquet import JsonLinesWriter, parquet_libraries
 from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selection

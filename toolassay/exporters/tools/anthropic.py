@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolassay.exporters.function_schemas import Names
+from toolassay.calls.function_schemas import Names
 from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses, signature_of
 from toolassay.tools import ToolLibrary
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import type_name
-from toolassay.exporters.function_schemas import Names, function_of, slots_of
+from toolassay.calls.function_schemas import Names, function_of, slots_of
 from toolassay.tools import Tool, normal_type
 
 

@@ -1,4 +1,4 @@
-"""`ExportPlan`: a gold plan in the form that every format is written from, and how a label is parsed into it.
+"""`CallPlan`: a plan as calls that can be executed and exported, and how a label is parsed into it.
 
 Parsing finds faults, numbers the references, sorts the calls and converts values to their types.
 """
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
+from toolassay.calls.function_schemas import ArgumentSlot, chosen_slots, slots_of
 from toolassay.dataset import Shape, reference_index, shape_of
-from toolassay.exporters.function_schemas import ArgumentSlot, chosen_slots, slots_of
 from toolassay.files import readable
 from toolassay.gold import Fault, Gold, GoldNode
 from toolassay.graph import DependencyType
@@ -49,7 +49,7 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ExportPlan:
+class CallPlan:
     """A request and the calls that answer it.
 
     Attributes:
@@ -139,7 +139,7 @@ def _texts(value: Any) -> Iterator[str]:
 _NAMED = frozenset({"name", "value"})
 
 
-def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> ExportPlan:
+def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> CallPlan:
     """Parse the plan of a label.
 
     A reference is `<node-j>` or, along a link, the name of the tool whose result it is. Texts are converted
@@ -173,7 +173,7 @@ def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> ExportPla
     numbers = [0] * len(order)
     for new, old in enumerate(order):
         numbers[old] = new
-    return ExportPlan(
+    return CallPlan(
         readable(str(gold.id)),
         readable(gold.request),
         tuple(readable(step) for step in gold.steps),
