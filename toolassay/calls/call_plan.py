@@ -5,6 +5,7 @@ Parsing finds faults, numbers the references, sorts the calls and converts value
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -59,6 +60,7 @@ class CallPlan:
         calls: sorted so that references and links point back; `<node-j>` is the result of call j, from 0.
         links: (number of the source call, number of the target call), unique and sorted.
         has_arguments: whether the label has arguments; if not, those of all calls are empty.
+        nodes: for each call, its index in the label's `task_nodes`.
     """
 
     id: str
@@ -67,6 +69,14 @@ class CallPlan:
     calls: tuple[Call, ...]
     links: tuple[tuple[int, int], ...]
     has_arguments: bool = True
+    nodes: tuple[int, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the calls, by which an execution names the plan that was executed."""
+        calls = [[call.tool, {one.name: one.value for one in call.arguments}] for call in self.calls]
+        text = json.dumps(calls, ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
     @property
     def shape(self) -> Shape:
@@ -186,6 +196,7 @@ def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> CallPlan:
         ),
         tuple(sorted((numbers[source], numbers[target]) for source, target in links)),
         gold.has_arguments,
+        tuple(gold.nodes[old].place for old in order),
     )
 
 

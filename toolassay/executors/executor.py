@@ -1,0 +1,187 @@
+"""The interface of an executor: one file with one entry, an instance of `Executor`.
+
+Code outside knows executors only by this interface. A built-in one is a file beside this one; benchmarks and
+installed packages bring their own (`registry.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from toolassay.data_folder import DataFolder
+from toolassay.extras import NoOptions, Option
+from toolassay.tools import Tool, ToolLibrary
+
+State = Mapping[str, Any]
+"""What an environment holds, as places with comparable JSON values: `"files/notes.txt": "sha256:…"`."""
+
+
+@dataclass(frozen=True)
+class CallLimits:
+    """Bounds on one call.
+
+    Attributes:
+        seconds: Time.
+        result_bytes: Size of the result, as UTF-8 text.
+        memory_bytes: Memory of the process in which the call runs, where there is one.
+    """
+
+    seconds: float = 30.0
+    result_bytes: int = 2**20
+    memory_bytes: int = 2**30
+
+
+class Refusal(Exception):
+    """A tool refused a call. The text is its own words, on one line."""
+
+
+class EnvironmentFailure(Exception):
+    """A call has no result through no fault of the plan: a hang, a crash, a lost connection, a bound.
+
+    The text says what happened, on one line, without secrets.
+    """
+
+
+class CallResult(NamedTuple):
+    """What a call returned.
+
+    Attributes:
+        value: The result as JSON: structured if the tool gives structure, else its text.
+        text: The result as a model reads it.
+    """
+
+    value: Any
+    text: str
+
+    @classmethod
+    def of(cls, value: Any) -> CallResult:
+        """The result of a JSON value.
+
+        >>> CallResult.of({"id": 7}), CallResult.of("done")
+        (CallResult(value={'id': 7}, text='{"id": 7}'), CallResult(value='done', text='done'))
+        """
+        return cls(value, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+class Environment(Protocol):
+    """A place in which the calls of a plan run, one after the other."""
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+        """Run one call.
+
+        Args:
+            tool: The tool.
+            arguments: By name, without references.
+
+        Raises:
+            Refusal: The tool refused it.
+            EnvironmentFailure: It has no result; the environment is not used any more.
+        """
+        ...
+
+    async def state(self) -> State | None:
+        """What the environment holds; None if that cannot be seen.
+
+        Raises:
+            EnvironmentFailure: It cannot be read.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ExecutionContext:
+    """What an executor is opened for.
+
+    Attributes:
+        folder: The data folder.
+        library: Its tools.
+        limits: Bounds on each call.
+        allow_tools: Whether code of the folder, or that an option names, may run.
+        seed: Random seed.
+    """
+
+    folder: DataFolder
+    library: ToolLibrary
+    limits: CallLimits = field(default_factory=CallLimits)
+    allow_tools: bool = False
+    seed: int = 0
+
+
+class Executor(ABC):
+    """A way to execute calls; see the module.
+
+    Attributes:
+        name: Value of `--executor`.
+        help: One sentence.
+        options: Dataclass of its options; every field has a default.
+        flags: Fields of `options` that are command-line options.
+        is_harmless: Whether nothing outside changes, so that writes need no consent.
+    """
+
+    name: ClassVar[str]
+    help: ClassVar[str]
+    options: ClassVar[type[Any]] = NoOptions
+    flags: ClassVar[Sequence[Option]] = ()
+    is_harmless: ClassVar[bool] = False
+
+    @abstractmethod
+    def open(self, context: ExecutionContext, options: Any) -> AbstractAsyncContextManager[OpenExecutor]:
+        """Prepare it for the plans of a folder.
+
+        Raises:
+            UsageError: It cannot be used as given.
+        """
+
+
+class OpenExecutor(ABC):
+    """An executor that is ready to run plans.
+
+    Attributes:
+        is_isolated: Whether each environment starts from the same state and nothing outlives it, so that an
+            interrupted plan is simply run again.
+        identity: What a run's results depend on, for its manifest: JSON without secrets.
+    """
+
+    is_isolated: bool = True
+    identity: Mapping[str, Any] = {}
+
+    @abstractmethod
+    def environment(self) -> AbstractAsyncContextManager[Environment]:
+        """A place for one plan.
+
+        Raises:
+            EnvironmentFailure: It cannot be opened.
+        """
+
+    def is_read_only(self, tool: Tool) -> bool:
+        """Whether a tool changes nothing, as far as its owner says."""
+        return False
+
+    def is_idempotent(self, tool: Tool) -> bool:
+        """Whether a second call with the same arguments changes nothing more, as far as its owner says."""
+        return False
+
+    def missing(self, tool: Tool) -> str:
+        """Why a tool cannot be called here; empty if it can."""
+        return ""
+
+
+def one_line(text: object, longest: int = 300) -> str:
+    r"""A message of another program on one line, printable, cut to a length.
+
+    >>> one_line("no such\nfile\x1b[0m", 12)
+    'no such fil…'
+    """
+    flat = " ".join("".join(one if one.isprintable() else " " for one in str(text)).split())
+    return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
+
+
+def folder_option(value: str | Path | None) -> Path | None:
+    """The folder that an option names; None if it names none."""
+    return None if value in (None, "") else Path(str(value))
