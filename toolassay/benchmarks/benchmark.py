@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import DataFolder, Say
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import About, Axis
 from toolassay.extras import NoOptions, Option
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
+    from toolassay.executors.plan_run import PlanSet
     from toolassay.offline.shown_graphs import ShownGraphs
     from toolassay.report.leaderboard import LeaderboardRow
     from toolassay.runs.settings import RunSettings
@@ -85,6 +86,7 @@ class Benchmark(ABC):
         security_modes: Further values of `--security`, each with its description.
         commands: Further commands of `toolassay`, by name.
         importers: Commands of `toolassay import`, by name.
+        executors: Executors of `toolassay execute`, by name, as "module:attribute".
         gold_advice: How to check its gold, for the error of `toolassay check`; "{}" is the folder.
         item_scores: Scores in the file of items by which a report ranks models: the first one that is not
             0 for all of them. The very first one says whether an item is right.
@@ -110,6 +112,7 @@ class Benchmark(ABC):
     security_modes: ClassVar[Mapping[str, str]] = {}
     commands: ClassVar[Mapping[str, Entry]] = {}
     importers: ClassVar[Mapping[str, Entry]] = {}
+    executors: ClassVar[Mapping[str, str]] = {}
     gold_advice: ClassVar[str] = ""
     item_scores: ClassVar[Sequence[str]] = ("correct",)
     harm_score: ClassVar[str] = ""
@@ -255,6 +258,33 @@ class Benchmark(ABC):
         Raises:
             KeyError, TypeError: The metrics are of another benchmark.
         """
+
+    def gold_plans(
+        self, folder: DataFolder, *, allow_tools: bool = False, say: Say = lambda _: None
+    ) -> PlanSet:
+        """The gold plans of a folder, to be executed.
+
+        Args:
+            folder: Data folder.
+            allow_tools: Whether code of the folder may run, where the tools are such code.
+            say: Receives messages.
+
+        Raises:
+            UsageError: The folder has no plans to execute, or a file is malformed.
+        """
+        raise UsageError(f"{self.title} has no plans to execute", file=folder.path, fix="use another folder")
+
+    def predicted_plans(self, folder: DataFolder, predictions: Path, *, say: Say = lambda _: None) -> PlanSet:
+        """The plans in a prediction file, to be executed and judged by their outcome.
+
+        Raises:
+            UsageError: Predictions have no plans to execute, or a file is malformed.
+        """
+        raise UsageError(
+            f"{self.title} judges predictions without this command",
+            file=predictions,
+            fix="use toolassay evaluate",
+        )
 
     def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
         """The items of a folder with their gold, for reports.

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -60,7 +60,8 @@ class CallPlan:
         calls: sorted so that references and links point back; `<node-j>` is the result of call j, from 0.
         links: (number of the source call, number of the target call), unique and sorted.
         has_arguments: whether the label has arguments; if not, those of all calls are empty.
-        nodes: for each call, its index in the label's `task_nodes`.
+        nodes: for each call, its index in the label's `task_nodes`; not compared, because rows and chats do not
+            have it.
     """
 
     id: str
@@ -69,7 +70,7 @@ class CallPlan:
     calls: tuple[Call, ...]
     links: tuple[tuple[int, int], ...]
     has_arguments: bool = True
-    nodes: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def fingerprint(self) -> str:

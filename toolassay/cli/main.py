@@ -24,6 +24,7 @@ COMMANDS = {
     "generate": "Generate requests with gold plans for sampled subgraphs.",
     "format": "Convert generated samples to a data set.",
     "release": "Make the generated samples that pass the gates the data set of the folder.",
+    "execute": "Execute plans on an MCP server, Python functions, a workplace or a simulator.",
     "check": "Check the quality of a data set: each sample passes, is quarantined or is rejected.",
     "variety": "Measure the diversity of a data set: duplicates, wording, tools, links, sizes, shapes.",
     "review": "Review samples by hand, on a web page or in spreadsheets, and measure agreement.",
@@ -49,7 +50,7 @@ EVERYWHERE = (
 )
 
 RESUME = "interrupted; the same command continues the run"
-_CONTINUED = ("generate", "release", "check", "infer", "pipeline")
+_CONTINUED = ("generate", "release", "check", "execute", "infer", "pipeline")
 
 
 class _Stages(click.Group):

@@ -8,10 +8,10 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.extras import Option
@@ -29,7 +29,7 @@ from toolassay.mcp_client.server_config import (
     parse_command,
     parse_entry,
 )
-from toolassay.runs.event_loop import first_interrupt, run_coroutine
+from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import SILENT, Screen
 
 _LONGEST = 3600  # seconds
@@ -46,8 +46,6 @@ _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
 _OPENAPI_KEYS = ("openapi", "swagger")
 # Of a tool of MCP, also with the names of Python; tools of other forms have none of them.
 _OWN_KEYS = frozenset(("inputSchema", "outputSchema", "output_schema", "annotations", "title"))
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ class McpImporter(Importer):
                 f"an address with {scheme}:// is no MCP server", fix="write http(s)://HOST:PORT/mcp"
             )
         config = parse_address(source, headers) if is_address else parse_command(source)
-        (listing,) = run_coroutine(_interruptible(_list_all([config], limits, screen)))
+        (listing,) = run_coroutine(interruptible(_list_all([config], limits, screen)))
         if isinstance(listing, ServerError):
             raise listing
         tools, skipped = _tools([listing])
@@ -223,30 +221,6 @@ async def _list(config: ServerConfig, limits: Limits) -> _Listing:
         return _Listing(tools, config.name or info.name, bool(info.instructions))
 
 
-async def _interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that Ctrl-C, SIGTERM and SIGHUP cancel, so that its servers are ended too.
-
-    Raises:
-        KeyboardInterrupt: It was cancelled by one of them.
-    """
-    task = asyncio.current_task()
-    assert task is not None
-    interrupted = False
-
-    def stop() -> None:
-        nonlocal interrupted
-        interrupted = True
-        task.cancel()
-
-    with first_interrupt(stop):
-        try:
-            return await coroutine
-        except asyncio.CancelledError:
-            if interrupted:
-                raise KeyboardInterrupt from None
-            raise
-
-
 def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
@@ -263,7 +237,7 @@ def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -
                 configs[name] = parse_entry(name, entry)
         except ServerError as error:
             failed[name] = error
-    results = run_coroutine(_interruptible(_list_all(list(configs.values()), limits, screen)))
+    results = run_coroutine(interruptible(_list_all(list(configs.values()), limits, screen)))
     answers = dict(zip(configs, results, strict=True))
     listings = [one for one in answers.values() if isinstance(one, _Listing)]
     failed |= {name: one for name, one in answers.items() if isinstance(one, ServerError)}

@@ -155,6 +155,18 @@ class _Place(NamedTuple):
 
 
 @contextlib.contextmanager
+def imported_module(source: str) -> Iterator[ModuleType]:
+    """The module that SOURCE names, imported as `PythonImporter.read` does; this runs it.
+
+    Raises:
+        UsageError: It cannot be imported.
+    """
+    place = _Place.of(source)
+    with _importable(place):
+        yield _imported(place)
+
+
+@contextlib.contextmanager
 def _importable(place: _Place) -> Iterator[None]:
     """The current directory and the module's folder are searched for modules; its output goes to stderr.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.extras import needed
 from toolassay.mcp_client.link import Limits, Link
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
+from toolassay.mcp_client.server_process import resident_bytes
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Connection:
         self._handshake = info
         self.info = ServerInfo()
 
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that the server's processes hold; 0 if it cannot be seen, as over HTTP."""
+        return sum(map(resident_bytes, self._link.processes()))
+
     async def list_tools(self) -> list[Any]:
         """The tools as the server describes them, unchecked: each should be an object.
 
@@ -83,6 +89,24 @@ class Connection:
             if len(cursors) >= limits.pages:
                 raise self._link.fail(f"lists more than {limits.pages:,} pages")
         raise self._link.fail("lists without end: it repeats a cursor")
+
+    async def list_resources(self) -> list[Any]:
+        """The first page of the server's resources as it describes them, unchecked; [] if it has none.
+
+        Raises:
+            ServerError: The connection failed.
+        """
+        from mcp_types import ListResourcesRequest
+
+        self._link.restart()
+        try:
+            page = await self._request(ListResourcesRequest(), self._link.limits.seconds)
+        except ServerError as error:
+            if error.code is None:
+                raise
+            return []
+        found = page.get("resources")
+        return list(found) if isinstance(found, list) else []
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *, seconds: float) -> dict[str, Any]:
         """Call a tool; the result as the server gives it, unchecked.
@@ -242,7 +266,7 @@ def _dispatcher(read: Any, write: Any, link: Link) -> tuple[Dispatcher[Any], Cal
     class Dispatcher(JSONRPCDispatcher[TransportContext]):
         async def send_raw_request(self, method: str, params: Any, opts: Any = None, **more: Any) -> Any:
             result = await super().send_raw_request(method, params, opts, **more)
-            if method.startswith("tools/"):
+            if method.startswith(("tools/", "resources/")):
                 raise _RawResult(result)
             if method == "initialize":
                 handshake.update(result)

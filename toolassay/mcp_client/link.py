@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
@@ -41,6 +41,7 @@ class Link:
         garbage: Number of lines that are no messages.
         ended: Waits for its status and says how the server ended; None over HTTP.
         state: What is known of a server that does not answer.
+        processes: The numbers of the server's processes; none over HTTP.
         refusal: The last HTTP status that is an error, and what to do, if its response is JSON: it may have
             an error of MCP, which says more.
     """
@@ -52,6 +53,7 @@ class Link:
         self.garbage = 0
         self.ended: Callable[[], Awaitable[str]] | None = None
         self.state: Callable[[], str] = lambda: ""
+        self.processes: Callable[[], Collection[int]] = lambda: ()
         self.refusal: tuple[str, str] | None = None
         self._cancel: set[Callable[[], None]] = set()
         self.restart()

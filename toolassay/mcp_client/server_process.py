@@ -91,6 +91,11 @@ class ServerProcess:
         """Wait until the process has ended, whatever its children do."""
         await self._ended(math.inf, lambda: self.process.returncode is None)
 
+    def processes(self) -> set[int]:
+        """The numbers of the server's process and its living descendants."""
+        own = {self.process.pid} if self.process.returncode is None else set()
+        return own | self._descendants()
+
     async def end_reason(self) -> str:
         """How it ended, with the last line of its stderr; called when its output has ended."""
         with contextlib.suppress(TimeoutError):
@@ -224,3 +229,12 @@ def _processes() -> dict[int, _Process]:
                     if one.state not in "ZX":
                         living[int(folder.name)] = one
     return living
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process that is in RAM; 0 if it has ended or there is no /proc."""
+    try:
+        pages = (_PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0

@@ -35,7 +35,7 @@ async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
     import anyio
 
     server = await ServerProcess.start(link.config)
-    link.ended, link.state = server.end_reason, lambda: server.state
+    link.ended, link.state, link.processes = server.end_reason, lambda: server.state, server.processes
     arrived: MemoryObjectSendStream[SessionMessage | Exception]
     received: MemoryObjectReceiveStream[SessionMessage | Exception]
     sent: MemoryObjectSendStream[SessionMessage]

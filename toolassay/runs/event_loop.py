@@ -188,3 +188,27 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         restore()
+
+
+async def interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that Ctrl-C, SIGTERM and SIGHUP cancel, so that what it started is ended too.
+
+    Raises:
+        KeyboardInterrupt: It was cancelled by one of them.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    interrupted = False
+
+    def stop() -> None:
+        nonlocal interrupted
+        interrupted = True
+        task.cancel()
+
+    with first_interrupt(stop):
+        try:
+            return await coroutine
+        except asyncio.CancelledError:
+            if interrupted:
+                raise KeyboardInterrupt from None
+            raise

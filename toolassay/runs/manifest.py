@@ -124,7 +124,8 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
     if not path.exists():
         return False
     with Journal(path, read_only=read_only) as journal:
-        return any({"response", "answers", "adopted"} & journal[key].keys() for key in journal)
+        kinds = {"response", "answers", "adopted", "execution"}
+        return any(kinds & journal[key].keys() for key in journal)
 
 
 def _set_aside(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from toolassay.benchmarks.taskbench.options import (
     PlanOptions,
     PlanScoring,
 )
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import DataFolder, Say
 from toolassay.evaluation.axis import Axis
 from toolassay.extras import Option
 from toolassay.files import sha256_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
+    from toolassay.executors.plan_run import PlanSet
     from toolassay.offline.shown_graphs import ShownGraphs
     from toolassay.report.leaderboard import LeaderboardRow
     from toolassay.runs.settings import RunSettings
@@ -234,6 +235,20 @@ class TaskBench(Benchmark):
         strict = numbers["strict"]
         items = strict.get("n_labels", strict["n_expected"])
         return Axis(items, strict["exact_match"], numbers.get("stability"))
+
+    def gold_plans(
+        self, folder: DataFolder, *, allow_tools: bool = False, say: Say = lambda _: None
+    ) -> PlanSet:
+        """The labels of `data.json`."""
+        from toolassay.benchmarks.taskbench.executable_plans import labelled_plans
+
+        return labelled_plans(folder, say)
+
+    def predicted_plans(self, folder: DataFolder, predictions: Path, *, say: Say = lambda _: None) -> PlanSet:
+        """The plans of a prediction file, with the requests of the labels."""
+        from toolassay.benchmarks.taskbench.executable_plans import predicted_plans
+
+        return predicted_plans(folder, predictions, say)
 
     def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
         """As `plan_golds`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers
 from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
-from toolassay.data_folder import DataFolder
+from toolassay.data_folder import DataFolder, Say
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import Axis
 from toolassay.extras import Option
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
+    from toolassay.executors.plan_run import PlanSet
     from toolassay.offline.shown_graphs import ShownGraphs
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Work
@@ -71,6 +72,7 @@ class WorkBench(Benchmark):
             "toolassay.benchmarks.workbench.commands:command",
         )
     }
+    executors: ClassVar[Mapping[str, str]] = {"workbench": "toolassay.benchmarks.workbench.executor:EXECUTOR"}
     harm_score = "no_side_effects"
     cluster = "the tasks of one template"
     gold_advice = "its gold is checked by `toolassay workbench check {}`"
@@ -168,6 +170,14 @@ class WorkBench(Benchmark):
     def axis(self, numbers: Numbers) -> Axis:
         """Strict verdicts, and repeats of them."""
         return Axis(numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability"))
+
+    def gold_plans(
+        self, folder: DataFolder, *, allow_tools: bool = False, say: Say = lambda _: None
+    ) -> PlanSet:
+        """The ground-truth calls of the tasks."""
+        from toolassay.benchmarks.workbench.executor import task_plans
+
+        return task_plans(folder, allow_tools=allow_tools)
 
     def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
         """As `task_golds`."""

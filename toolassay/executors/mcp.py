@@ -1,0 +1,481 @@
+"""Executes calls on MCP servers: on a fresh copy of a folder for each plan, or on a server as it is."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from toolassay.argument_schemas import ArgumentValidator
+from toolassay.errors import UsageError
+from toolassay.executors.executor import (
+    CallLimits,
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    ExecutionContext,
+    Executor,
+    OpenExecutor,
+    Refusal,
+    State,
+    folder_option,
+    one_line,
+)
+from toolassay.executors.workspace import FRESH, PLACEHOLDER, WORKSPACE, Workspace, digest_of, state_of
+from toolassay.extras import Option
+from toolassay.files import read_text
+from toolassay.mcp_client.config_file import parse_json, servers_of
+from toolassay.mcp_client.connection import Connection, connect
+from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.server_config import (
+    ServerConfig,
+    ServerError,
+    parse_address,
+    parse_command,
+    parse_entry,
+)
+from toolassay.tools import Tool
+
+_LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
+_POLL = 0.25  # seconds between two looks at the memory of a server
+_CLOSING = 20.0  # seconds to end a server, which ends its children first
+# The same in every copy, so that a commit has the same id in each.
+_FIXED_ENVIRONMENT = {
+    "TZ": "UTC",
+    "GIT_AUTHOR_DATE": "2031-01-01T12:00:00Z",
+    "GIT_COMMITTER_DATE": "2031-01-01T12:00:00Z",
+}
+_READING = frozenset(("get", "list", "read", "show", "describe", "search", "find", "fetch", "view", "query"))
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class McpExecution:
+    """Options of the executor.
+
+    Attributes:
+        server: A command line or an http(s) address.
+        mcp_config: A configuration file with `mcpServers`.
+        header: `Name: value`, sent with every request to an address.
+        workspace: Folder that is copied for each server; `{workspace}` in the command stands for the copy.
+        fresh: "plan": a new server and copy for each plan. "worker": one server for many plans, its copy
+            restored before each.
+    """
+
+    server: str = ""
+    mcp_config: str = ""
+    header: Sequence[str] = field(default=(), repr=False)
+    workspace: str = ""
+    fresh: str = "plan"
+
+
+class McpExecutor(Executor):
+    """Live MCP servers."""
+
+    name = "mcp"
+    help = "a live MCP server (--server or --mcp_config)"
+    options = McpExecution
+    flags = (
+        Option(
+            "server",
+            "mcp: command line that starts the server, or its http(s) address.",
+            metavar="COMMAND|URL",
+        ),
+        Option("mcp_config", "mcp: configuration file with mcpServers.", metavar="FILE"),
+        Option(
+            "header",
+            "mcp: header for an address; may be repeated.",
+            metavar="'NAME: VALUE'",
+            multiple=True,
+        ),
+        WORKSPACE,
+        FRESH,
+    )
+
+    @asynccontextmanager
+    async def open(self, context: ExecutionContext, options: McpExecution) -> AsyncIterator[OpenExecutor]:
+        """Start the servers once to see which tools they have.
+
+        Raises:
+            UsageError: No server is given, or one cannot be listed.
+        """
+        configs = _configs(options)
+        source = folder_option(options.workspace)
+        needs_copy = any(PLACEHOLDER in word for config in configs.values() for word in _words(config))
+        if needs_copy and source is None:
+            raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
+        opened = _OpenMcp(configs, source, options.fresh, context.limits)
+        try:
+            await opened.list_tools()
+            yield opened
+        finally:
+            await opened.close()
+
+
+EXECUTOR = McpExecutor()
+
+
+def _configs(options: McpExecution) -> dict[str, ServerConfig]:
+    """The servers by name; a single one is under the empty name."""
+    if bool(options.server) == bool(options.mcp_config):
+        raise UsageError(
+            "the executor mcp needs a server", fix="add either --server 'COMMAND or URL' or --mcp_config FILE"
+        )
+    if options.server:
+        if options.server.startswith(("http://", "https://")):
+            pairs = (text.partition(":") for text in options.header)
+            return {
+                "": parse_address(options.server, {name.strip(): value.strip() for name, _, value in pairs})
+            }
+        return {"": parse_command(options.server)}
+    path = Path(options.mcp_config)
+    servers = servers_of(parse_json(read_text(path, fix="check --mcp_config")))
+    if servers is None:
+        raise UsageError("has no servers", file=path, fix='write {"mcpServers": {NAME: …}}')
+    entries = {
+        name: entry
+        for name, entry in servers.entries.items()
+        if not (isinstance(entry, dict) and entry.get("disabled") is True)
+    }
+    return {name: parse_entry(name, entry) for name, entry in entries.items()}
+
+
+def _words(config: ServerConfig) -> tuple[str, ...]:
+    return (config.command, *config.args, *config.env.values(), config.cwd or "")
+
+
+class _OpenMcp(OpenExecutor):
+    """The servers, their tools, and the environments that no plan uses at the moment."""
+
+    def __init__(
+        self, configs: Mapping[str, ServerConfig], source: Path | None, fresh: str, limits: CallLimits
+    ) -> None:
+        self._configs, self._source, self._limits = configs, source, limits
+        self._reuses = fresh == "worker" or source is None
+        self._idle: list[_McpEnvironment] = []
+        self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
+        self.is_isolated = source is not None and not any(config.url for config in configs.values())
+        self.identity = {
+            "servers": {name: config.shown for name, config in configs.items()},
+            "workspace": None if source is None else digest_of(state_of(source)),
+            "fresh": fresh if source is not None else None,
+        }
+
+    async def list_tools(self) -> None:
+        """List the tools of all servers, with their own annotations."""
+        try:
+            async with self.environment() as environment:
+                assert isinstance(environment, _McpEnvironment)
+                for name in self._configs:
+                    listed = await environment.on(name, lambda connection: connection.list_tools())
+                    named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
+                    self._tools[name] = {key: tool for key, tool in named.items() if isinstance(key, str)}
+        except EnvironmentFailure as error:
+            raise UsageError(str(error), fix="check --server and --workspace") from None
+
+    @asynccontextmanager
+    async def environment(self) -> AsyncIterator[Environment]:
+        """A new copy and server, or one that an earlier plan has used."""
+        environment = self._idle.pop() if self._idle else None
+        if environment is None:
+            environment = _McpEnvironment(self)
+        elif self.is_isolated:
+            environment.restore()
+        is_whole = False
+        try:
+            yield environment
+            is_whole = True
+        finally:
+            if is_whole and self._reuses and not environment.has_failed:
+                self._idle.append(environment)
+            else:
+                await environment.close()
+
+    async def close(self) -> None:
+        """End the idle servers."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
+        """The configuration of a server in a workspace."""
+        config = self._configs[server]
+        if workspace is None:
+            return config
+        fill = workspace.filled_in
+        return replace(
+            config,
+            command=fill(config.command),
+            args=[fill(word) for word in config.args],
+            env=_FIXED_ENVIRONMENT | {name: fill(value) for name, value in config.env.items()},
+            cwd=None if config.cwd is None else fill(config.cwd),
+        )
+
+    @property
+    def source(self) -> Path | None:
+        """The folder to copy."""
+        return self._source
+
+    @property
+    def limits(self) -> CallLimits:
+        """Bounds on each call."""
+        return self._limits
+
+    def find(self, tool: Tool) -> tuple[str, str, Mapping[str, Any]] | None:
+        """The server of a tool, its name there, and how the server lists it; None if no server has it."""
+        name = tool.source.get("name")
+        name = name if isinstance(name, str) else tool.id
+        server = tool.source.get("server")
+        servers = [server] if len(self._tools) > 1 and server in self._tools else list(self._tools)
+        return next(
+            ((one, name, self._tools[one][name]) for one in servers if name in self._tools[one]), None
+        )
+
+    def _hint(self, tool: Tool, hint: str) -> bool:
+        found = self.find(tool)
+        annotations = found[2].get("annotations") if found else None
+        return isinstance(annotations, Mapping) and annotations.get(hint) is True
+
+    def is_read_only(self, tool: Tool) -> bool:
+        """By the server's own annotations, not by those in the folder."""
+        return self._hint(tool, "readOnlyHint")
+
+    def is_idempotent(self, tool: Tool) -> bool:
+        """By the server's own annotations."""
+        return self._hint(tool, "idempotentHint") or self.is_read_only(tool)
+
+    def missing(self, tool: Tool) -> str:
+        """Whether no server has the tool."""
+        return "" if self.find(tool) else f"the server has no tool '{tool.id}'"
+
+
+class _McpEnvironment:
+    """The connections of one plan, or of one worker."""
+
+    def __init__(self, opened: _OpenMcp) -> None:
+        self._opened = opened
+        self._workspace = None if opened.source is None else Workspace(opened.source)
+        self._sessions: dict[str, _Session] = {}
+        self.has_failed = False
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+        """See `Environment.call`."""
+        found = self._opened.find(tool)
+        if found is None:
+            raise Refusal(self._opened.missing(tool))
+        server, name, listed = found
+        given: dict[str, Any] = dict(arguments)
+        if self._workspace is not None:
+            given = self._workspace.with_real_paths(given)
+        limits = self._opened.limits
+        try:
+            answer = await self.on(
+                server, lambda connection: connection.call_tool(name, given, seconds=limits.seconds)
+            )
+        except _Answered as error:
+            raise Refusal(self._shown(error)) from None
+        try:
+            if self._workspace is not None:
+                answer = self._workspace.with_names(answer)
+            return _result(answer, listed, limits)
+        except EnvironmentFailure:
+            self.has_failed = True
+            raise
+
+    async def state(self) -> State | None:
+        """The files of the workspace."""
+        return None if self._workspace is None else await asyncio.to_thread(self._workspace.state)
+
+    async def on(self, server: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """Do something on the connection to a server, which is started when it is first needed.
+
+        Raises:
+            EnvironmentFailure: The connection failed, or the server exceeds a bound.
+            _Answered: The server answered with an error.
+        """
+        session = self._sessions.get(server)
+        try:
+            if session is None:
+                session = _Session(self._opened.config(server, self._workspace), self._opened.limits)
+                self._sessions[server] = session
+                await session.start()
+            return await session.do(work)
+        except ServerError as error:
+            if error.code is not None:
+                raise _Answered(error.reason) from None
+            self.has_failed = True
+            raise EnvironmentFailure(self._shown(f"{error.file}: {error.reason}")) from None
+        except BaseException:
+            self.has_failed = True
+            raise
+
+    def _shown(self, text: object) -> str:
+        return one_line(self._workspace.with_names(str(text)) if self._workspace else text)
+
+    def restore(self) -> None:
+        """Give the workspace its first content again."""
+        if self._workspace is not None:
+            self._workspace.restore()
+
+    async def close(self) -> None:
+        """End the servers and delete the copy."""
+        for session in self._sessions.values():
+            await session.close()
+        if self._workspace is not None:
+            self._workspace.remove()
+
+
+class _Answered(Exception):
+    """A server answered a request with an error of JSON-RPC."""
+
+
+class _Session:
+    """A connection in a task of its own: the scopes of the SDK must end in the task in which they began."""
+
+    def __init__(self, config: ServerConfig, limits: CallLimits) -> None:
+        self._config, self._limits = config, limits
+        self._jobs: asyncio.Queue[tuple[Callable[[Connection], Awaitable[Any]], asyncio.Future[Any]] | None]
+        self._jobs = asyncio.Queue()
+        self._ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+        self._task: asyncio.Task[None] | None = None
+        self._current: asyncio.Future[Any] | None = None
+
+    async def start(self) -> None:
+        """Connect.
+
+        Raises:
+            ServerError: The server cannot be started or reached.
+        """
+        self._task = asyncio.create_task(self._serve())
+        await asyncio.shield(self._ready)
+
+    async def _serve(self) -> None:
+        message = max(self._limits.result_bytes + 2**16, _LEAST_MESSAGE)
+        limits = Limits(message_bytes=message, total_bytes=4 * message)
+        failure: Exception | None = None
+        try:
+            async with connect(self._config, limits) as connection:
+                self._ready.set_result(connection)
+                while (job := await self._jobs.get()) is not None:
+                    work, done = job
+                    try:
+                        result = await work(connection)
+                    except Exception as error:
+                        if not done.done():
+                            done.set_exception(error)
+                    else:
+                        if not done.done():
+                            done.set_result(result)
+        except ServerError as error:
+            failure = error
+        finally:
+            reason = failure or EnvironmentFailure("the connection ended")
+            if not self._ready.done():
+                self._ready.set_exception(reason)
+            if self._current is not None and not self._current.done():
+                self._current.set_exception(reason)
+
+    async def do(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """Do something with the connection; the memory of the server is watched meanwhile."""
+        if self._task is None or self._task.done():
+            raise EnvironmentFailure("the connection ended")
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._current = done
+        self._jobs.put_nowait((work, done))
+        connection = self._ready.result()
+        while not (await asyncio.wait({done}, timeout=_POLL))[0]:
+            used = connection.memory_bytes
+            if used > self._limits.memory_bytes:
+                done.cancel()
+                raise EnvironmentFailure(
+                    f"the server uses {used / 2**20:,.0f} MiB of memory, more than --max_memory allows"
+                )
+        return done.result()
+
+    async def close(self) -> None:
+        """End the server."""
+        if self._task is None:
+            return
+        self._jobs.put_nowait(None)
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            busy = self._current is not None and not self._current.done()
+            if busy or not (await asyncio.wait({self._task}, timeout=_CLOSING))[0]:
+                self._task.cancel()
+                await asyncio.wait({self._task}, timeout=_CLOSING)
+        if self._ready.done() and not self._ready.cancelled():
+            self._ready.exception()  # asyncio reports one that is never read
+
+
+def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits) -> CallResult:
+    """The result of a call, checked against what the server says of the tool.
+
+    Raises:
+        Refusal: The tool reports an error.
+        EnvironmentFailure: It is no result of MCP, too large, or not as the tool's output schema says.
+    """
+    content = answer.get("content") if isinstance(answer, Mapping) else None
+    structured = answer.get("structuredContent") if isinstance(answer, Mapping) else None
+    if not isinstance(content, list) and structured is None:
+        raise EnvironmentFailure("the server answered tools/call with something else than a result")
+    blocks = [block for block in content or () if isinstance(block, Mapping)]
+    text = "\n".join(map(_block_text, blocks))
+    if answer.get("isError") is True:
+        raise Refusal(one_line(text) or "the tool reports an error without a text")
+    schema = listed.get("outputSchema")
+    if isinstance(schema, Mapping):
+        problem = _mismatch(structured, schema)
+        if problem:
+            raise EnvironmentFailure(f"the result is not as its output schema says: {one_line(problem)}")
+    value = structured if structured is not None else _value(text)
+    result = CallResult(value, text or CallResult.of(value).text)
+    size = len(result.text.encode(errors="surrogatepass"))
+    if structured is not None:
+        size = max(size, len(json.dumps(structured, ensure_ascii=False).encode(errors="surrogatepass")))
+    if size > limits.result_bytes:
+        raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+    return result
+
+
+def _mismatch(structured: Any, schema: Mapping[str, Any]) -> str:
+    if structured is None:
+        return "there is no structured content"
+    try:
+        problems = ArgumentValidator(schema).problems(structured)
+    except ValueError:
+        return ""  # a schema that is not valid says nothing
+    return f"{problems[0].path} {problems[0].reason}".strip() if problems else ""
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    """A block of content as a model reads it."""
+    kind = block.get("type")
+    resource = block.get("resource")
+    text = block.get("text", resource.get("text") if isinstance(resource, Mapping) else None)
+    if isinstance(text, str):
+        return text
+    return f"[{block.get('mimeType') or kind or 'content'}]"
+
+
+def _value(text: str) -> Any:
+    """The value of a text that is a JSON object or list, or one as Python prints it; else the text."""
+    if text.lstrip()[:1] in ("{", "["):
+        for parse in (json.loads, ast.literal_eval):
+            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                value = parse(text)
+                if isinstance(value, dict | list) and _is_json(value):
+                    return value
+    return text
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,377 @@
+"""Runs plans: each in an environment of its own, call by call, every intent and result in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import fnmatch
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from toolassay.calls.call_plan import CallPlan
+from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.dataset import RequestId
+from toolassay.executors.execution_journal import ExecutionJournal
+from toolassay.executors.executor import (
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    OpenExecutor,
+    Refusal,
+    State,
+)
+from toolassay.executors.references import Unresolvable, resolve_arguments
+from toolassay.executors.workspace import changes_of, digest_of
+from toolassay.tools import Tool, ToolLibrary, is_required
+
+TRIES = 3
+"""How often a plan is tried in one start if it has no result through no fault of its own."""
+_MOST_FAILURES = 8  # plans in a row without a result: the server is gone
+_WRONG_TRIES = 4  # wrong calls that are tried for a plan, until one is refused
+
+
+@dataclass(frozen=True)
+class PlannedItem:
+    """A request and its plan.
+
+    Attributes:
+        id: Id of the request.
+        plan: Its calls; None if the plan cannot be parsed.
+        fault: Why it cannot.
+    """
+
+    id: RequestId
+    plan: CallPlan | None
+    fault: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the plan; empty without one."""
+        return "" if self.plan is None else self.plan.fingerprint
+
+
+class PlanSet(NamedTuple):
+    """The plans of a folder.
+
+    Attributes:
+        library: The tools that they call.
+        size: Number of plans.
+        items: Yields the plans, as often as it is called.
+    """
+
+    library: ToolLibrary
+    size: int
+    items: Callable[[], Iterator[PlannedItem]]
+
+
+@dataclass(frozen=True)
+class RunRules:
+    """How plans are run.
+
+    Attributes:
+        allow_writes: Whether tools that are not marked read-only may be called.
+        twice: Whether each plan is executed a second time, to see which results vary.
+        wrong_calls: Share of the plans for which a wrong call is executed as well.
+        ignore: Patterns of places of the state that are not compared, e.g. `*.log`.
+        seed: Random seed of the wrong calls.
+    """
+
+    allow_writes: bool = False
+    twice: bool = False
+    wrong_calls: float = 0.0
+    ignore: Sequence[str] = ()
+    seed: int = 0
+
+
+@dataclass
+class RunSummary:
+    """What a start did.
+
+    Attributes:
+        new: Number of plans executed in this start.
+        stopped: Why it stopped before the last plan; empty if it did not.
+    """
+
+    new: int = 0
+    stopped: str = ""
+    _failures: int = field(default=0, repr=False)
+
+    def count(self, execution: Execution) -> None:
+        """Count a plan; a server that is gone ends the start."""
+        self.new += 1
+        self._failures = self._failures + 1 if execution.outcome == "provider_error" else 0
+        if self._failures >= _MOST_FAILURES:
+            self.stopped = f"{_MOST_FAILURES} plans in a row have no result; the last: {execution.reason}"
+
+
+class PlanRunner:
+    """Runs plans with an executor.
+
+    Args:
+        opened: The executor.
+        name: Its name.
+        library: The tools.
+        rules: How plans are run.
+        journal: Receives every intent and result.
+    """
+
+    def __init__(
+        self,
+        opened: OpenExecutor,
+        name: str,
+        library: ToolLibrary,
+        rules: RunRules,
+        journal: ExecutionJournal,
+    ) -> None:
+        self._opened, self._name, self._library = opened, name, library
+        self._rules, self._journal = rules, journal
+        self._first_state: State | None = None
+
+    async def run_all(
+        self, items: Iterable[PlannedItem], workers: int, advance: Callable[[], None]
+    ) -> RunSummary:
+        """Run the plans that have not ended, several at a time; their order does not matter."""
+        summary, waiting = RunSummary(), iter(items)
+
+        async def work() -> None:
+            for item in waiting:
+                if summary.stopped:
+                    return
+                if self._journal.outcome(item.id, item.fingerprint) in (None, "provider_error"):
+                    execution = await self.run(item)
+                    self._journal.end(execution)
+                    summary.count(execution)
+                advance()
+
+        tasks = [asyncio.ensure_future(work()) for _ in range(workers)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return summary
+
+    async def run(self, item: PlannedItem) -> Execution:
+        """Run one plan, several times if it has no result through no fault of its own."""
+        plan = item.plan
+        if plan is None:
+            return self._ended(item, "failed", item.fault)
+        tools = [self._library[call.tool] for call in plan.calls]
+        for tool in tools:
+            if reason := self._opened.missing(tool):
+                return self._ended(item, "failed", reason)
+        if not self._rules.allow_writes:
+            writing = [tool.id for tool in tools if not self._opened.is_read_only(tool)]
+            if writing:
+                return self._ended(item, "not_allowed", f"'{writing[0]}' is not marked read-only")
+        reason = ""
+        for _ in range(TRIES):
+            if doubt := self._doubt(item, tools):
+                return self._ended(item, "in_doubt", doubt, self._done(item))
+            try:
+                async with self._opened.environment() as environment:
+                    execution = await self._attempt(item, plan, tools, environment)
+                if execution.outcome == "ran" and self._rules.twice:
+                    execution = replace(execution, varies=await self._varying(plan, tools, execution))
+                if execution.outcome == "ran" and self._is_chosen(item):
+                    execution = replace(execution, wrong_call=await self._wrong_call(plan, tools, execution))
+            except EnvironmentFailure as error:
+                reason = str(error)
+                continue
+            return execution
+        return self._ended(item, "provider_error", reason, self._done(item))
+
+    def _ended(
+        self, item: PlannedItem, outcome: Outcome, reason: str, calls: Sequence[ExecutedCall] = ()
+    ) -> Execution:
+        return Execution(item.id, outcome, self._name, item.fingerprint, calls, reason)
+
+    def _done(self, item: PlannedItem) -> list[ExecutedCall]:
+        done = self._journal.unfinished(item.id, item.fingerprint).done
+        return [done[number] for number in sorted(done)]
+
+    def _doubt(self, item: PlannedItem, tools: Sequence[Tool]) -> str:
+        """Why a plan must not be continued; empty if it may."""
+        if self._opened.is_isolated:
+            return ""
+        number = self._journal.unfinished(item.id, item.fingerprint).intended
+        if number is None or self._opened.is_idempotent(tools[number]):
+            return ""
+        name = tools[number].id
+        return f"whether call {number} ({name}) took effect is unknown, and it is not marked idempotent"
+
+    async def _attempt(
+        self, item: PlannedItem, plan: CallPlan, tools: Sequence[Tool], environment: Environment
+    ) -> Execution:
+        """Run the plan in an environment; where effects last, calls with a result are not repeated."""
+        done: dict[int, ExecutedCall] = {}
+        if not self._opened.is_isolated:
+            done = dict(self._journal.unfinished(item.id, item.fingerprint).done)
+        before = await self._state_before(environment)
+        if not done:
+            self._journal.start(item.id, plan.fingerprint)
+        results: dict[int, CallResult] = {}
+        calls: list[ExecutedCall] = []
+        reason = ""
+        for number, tool in enumerate(tools):
+            call = done.get(number)
+            if call is None:
+                try:
+                    call = self._prepared(plan, number, tool, results)
+                except Unresolvable as error:
+                    reason = f"call {_node(plan, number)} ({tool.id}): {error}"
+                    break
+                self._journal.intend(item.id, number, call)
+                call = await _made(environment, tool, call)
+                self._journal.returned(item.id, number, call)
+            calls.append(call)
+            if call.error is not None:
+                reason = f"call {call.node} ({tool.id}): {call.error}"
+                break
+            results[number] = result_of(call)
+        after = self._compared(await environment.state())
+        return Execution(
+            item.id,
+            "failed" if reason else "ran",
+            self._name,
+            plan.fingerprint,
+            calls,
+            reason,
+            () if reason else tuple(calls[number].result for number in plan.results()),
+            None if before is None else {"digest": digest_of(before), "places": len(before)},
+            None
+            if before is None or after is None
+            else {"digest": digest_of(after), "places": len(after), "changes": changes_of(before, after)},
+        )
+
+    async def _state_before(self, environment: Environment) -> State | None:
+        """The state in which a plan starts; the same for every one where environments are isolated."""
+        if not self._opened.is_isolated:
+            return self._compared(await environment.state())
+        if self._first_state is None:
+            self._first_state = self._compared(await environment.state())
+        return self._first_state
+
+    def _compared(self, state: State | None) -> State | None:
+        if state is None or not self._rules.ignore:
+            return state
+        return {
+            place: value
+            for place, value in state.items()
+            if not any(fnmatch.fnmatchcase(place, pattern) for pattern in self._rules.ignore)
+        }
+
+    def _prepared(
+        self, plan: CallPlan, number: int, tool: Tool, results: Mapping[int, CallResult]
+    ) -> ExecutedCall:
+        arguments = {one.name: one.value for one in plan.calls[number].arguments}
+        resolved = resolve_arguments(arguments, results, tool.input_schema)
+        return ExecutedCall(_node(plan, number), tool.id, resolved)
+
+    async def _rerun(
+        self, plan: CallPlan, tools: Sequence[Tool], environment: Environment, end: int
+    ) -> dict[int, CallResult]:
+        """The results of the first calls of a plan, run again; fewer if one is refused this time."""
+        results: dict[int, CallResult] = {}
+        for number, tool in enumerate(tools[:end]):
+            try:
+                call = self._prepared(plan, number, tool, results)
+            except Unresolvable:
+                break
+            call = await _made(environment, tool, call)
+            if call.error is not None:
+                break
+            results[number] = result_of(call)
+        return results
+
+    async def _varying(
+        self, plan: CallPlan, tools: Sequence[Tool], execution: Execution
+    ) -> tuple[int, ...] | None:
+        """The nodes whose result differs in a second execution; None where there must not be one."""
+        if not self._opened.is_isolated and not all(map(self._opened.is_read_only, tools)):
+            return None
+        async with self._opened.environment() as environment:
+            results = await self._rerun(plan, tools, environment, len(tools))
+        return tuple(
+            call.node
+            for number, call in enumerate(execution.calls)
+            if number not in results or results[number].value != call.result
+        )
+
+    def _is_chosen(self, item: PlannedItem) -> bool:
+        chance = random.Random(f"{self._rules.seed} wrong call {item.id!r}").random()
+        return self._opened.is_isolated and chance < self._rules.wrong_calls
+
+    async def _wrong_call(
+        self, plan: CallPlan, tools: Sequence[Tool], execution: Execution
+    ) -> ExecutedCall | None:
+        """A call with a mistake, made in a fresh environment and refused there; None if none was refused."""
+        rng = random.Random(f"{self._rules.seed} mistake {plan.id}")
+        numbers = [number for number, call in enumerate(execution.calls) if call.arguments]
+        for _ in range(_WRONG_TRIES if numbers else 0):
+            number = rng.choice(numbers)
+            right = execution.calls[number]
+            arguments = with_mistake(right.arguments, tools[number], rng)
+            if arguments is None:
+                continue
+            async with self._opened.environment() as environment:
+                if len(await self._rerun(plan, tools, environment, number)) < number:
+                    continue
+                wrong = ExecutedCall(right.node, right.tool, arguments)
+                wrong = await _made(environment, tools[number], wrong)
+            if wrong.error is not None:
+                return wrong
+        return None
+
+
+def _node(plan: CallPlan, number: int) -> int:
+    return plan.nodes[number] if number < len(plan.nodes) else number
+
+
+async def _made(environment: Environment, tool: Tool, call: ExecutedCall) -> ExecutedCall:
+    """The call with its result, or with the words in which it was refused."""
+    began = time.perf_counter()
+    try:
+        result = await environment.call(tool, call.arguments)
+    except Refusal as error:
+        return replace(call, error=str(error), seconds=_seconds(began))
+    text = None if CallResult.of(result.value).text == result.text else result.text
+    return replace(call, result=result.value, text=text, seconds=_seconds(began))
+
+
+def _seconds(began: float) -> float:
+    return round(time.perf_counter() - began, 4)
+
+
+def result_of(call: ExecutedCall) -> CallResult:
+    """The result of a call that was executed."""
+    made = CallResult.of(call.result)
+    return made if call.text is None else CallResult(call.result, call.text)
+
+
+def with_mistake(arguments: Mapping[str, Any], tool: Tool, rng: random.Random) -> dict[str, Any] | None:
+    """The arguments with one mistake such as models make; None if this draw gives none.
+
+    A required argument is missing, a value is misspelled, or it has another type.
+    """
+    name = rng.choice(sorted(arguments))
+    kind = rng.choice(("missing", "misspelled", "misspelled", "type"))
+    changed = copy.deepcopy(dict(arguments))
+    value = changed[name]
+    if kind == "missing":
+        required = {one.name for one in tool.parameters if is_required(one, tool)}
+        if name not in required:
+            return None
+        del changed[name]
+    elif kind == "misspelled" and isinstance(value, str) and len(value) > 2:
+        place = rng.randrange(1, len(value) - 1)
+        changed[name] = value[:place] + value[place + 1 :]
+    elif kind == "misspelled" and isinstance(value, int) and not isinstance(value, bool):
+        changed[name] = value * 10 + 7
+    elif kind == "type":
+        changed[name] = {"value": value} if isinstance(value, str | int | float) else str(value)
+    return changed if changed != arguments else None

@@ -1,0 +1,326 @@
+"""Executes calls of Python functions, in a process of their own with bounds on time, output and memory.
+
+Run as a program, this module is that process: it reads a call a line and writes a result a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolassay.errors import UsageError
+from toolassay.executors.executor import (
+    CallLimits,
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    ExecutionContext,
+    Executor,
+    OpenExecutor,
+    Refusal,
+    State,
+    folder_option,
+    one_line,
+)
+from toolassay.executors.workspace import FRESH, WORKSPACE, Workspace, digest_of, state_of
+from toolassay.extras import Option
+from toolassay.tools import Tool
+
+_START_SECONDS = 60.0  # to import the module of the functions
+
+
+@dataclass(frozen=True)
+class PythonExecution:
+    """Options of the executor.
+
+    Attributes:
+        functions: A module or a file, as in `toolassay import python`.
+        workspace: Folder that is copied; the functions run in the copy.
+        fresh: "plan" or "worker": how long a process and its copy are used.
+    """
+
+    functions: str = ""
+    workspace: str = ""
+    fresh: str = "plan"
+
+
+class PythonExecutor(Executor):
+    """Functions of a Python module."""
+
+    name = "python"
+    help = "functions of a Python module (--functions)"
+    options = PythonExecution
+    flags = (
+        Option(
+            "functions",
+            "python: module or file with the functions; needs --allow_tools.",
+            metavar="MODULE|FILE",
+        ),
+        WORKSPACE,
+        FRESH,
+    )
+
+    @asynccontextmanager
+    async def open(self, context: ExecutionContext, options: PythonExecution) -> AsyncIterator[OpenExecutor]:
+        """Import the module once, in a process, to see which functions it has.
+
+        Raises:
+            UsageError: There is no consent, or the module cannot be imported.
+        """
+        if not options.functions:
+            raise UsageError("the executor python needs functions", fix="add --functions MODULE or FILE")
+        if not context.allow_tools:
+            raise UsageError(
+                "importing the module runs it",
+                file=options.functions,
+                fix="read the code, then add --allow_tools if you trust it",
+            )
+        source = folder_option(options.workspace)
+        functions = _absolute(options.functions)
+        opened = _OpenPython(functions, source, options.fresh, context.limits)
+        try:
+            await opened.list_functions()
+            yield opened
+        finally:
+            await opened.close()
+
+
+EXECUTOR = PythonExecutor()
+
+
+def _absolute(functions: str) -> str:
+    """The source with an absolute path if it names a file, because the process works in another folder."""
+    label, colon, name = functions.rpartition(":")
+    for path, end in ((functions, ""), (label, f"{colon}{name}")):
+        if path.endswith(".py") and Path(path).exists():
+            return f"{Path(path).resolve()}{end}"
+    return functions
+
+
+class _OpenPython(OpenExecutor):
+    def __init__(self, functions: str, source: Path | None, fresh: str, limits: CallLimits) -> None:
+        self.functions, self.source, self.limits = functions, source, limits
+        self._reuses = fresh == "worker"
+        self._idle: list[_PythonEnvironment] = []
+        self._names: frozenset[str] = frozenset()
+        self.is_isolated = source is not None
+        self.identity = {
+            "functions": Path(functions).name,
+            "workspace": None if source is None else digest_of(state_of(source)),
+            "fresh": fresh,
+        }
+
+    async def list_functions(self) -> None:
+        """Start a process and ask it for the names of its functions."""
+        try:
+            async with self.environment() as environment:
+                assert isinstance(environment, _PythonEnvironment)
+                self._names = frozenset(environment.names)
+        except EnvironmentFailure as error:
+            raise UsageError(str(error), fix="correct the module of --functions") from None
+
+    @asynccontextmanager
+    async def environment(self) -> AsyncIterator[Environment]:
+        """A new process and copy, or those of an earlier plan."""
+        environment = self._idle.pop() if self._idle else None
+        if environment is None:
+            environment = _PythonEnvironment(self)
+            await environment.start()
+        elif environment.workspace is not None:
+            environment.workspace.restore()
+        is_whole = False
+        try:
+            yield environment
+            is_whole = True
+        finally:
+            if is_whole and self._reuses and not environment.has_failed:
+                self._idle.append(environment)
+            else:
+                await environment.close()
+
+    async def close(self) -> None:
+        """End the idle processes."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    def missing(self, tool: Tool) -> str:
+        """Whether the module has no such function."""
+        name = _function_name(tool)
+        return "" if name in self._names else f"the module has no function '{name}'"
+
+
+class _PythonEnvironment:
+    def __init__(self, opened: _OpenPython) -> None:
+        self._opened = opened
+        self.workspace = None if opened.source is None else Workspace(opened.source)
+        self._process: Process | None = None
+        self.names: list[str] = []
+        self.has_failed = False
+
+    async def start(self) -> None:
+        """Start the process and wait until it has imported the module.
+
+        Raises:
+            EnvironmentFailure: It cannot be imported.
+        """
+        limits = self._opened.limits
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", __name__, self._opened.functions, str(limits.memory_bytes)),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=None if self.workspace is None else self.workspace.path,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                limit=limits.result_bytes + 2**16,
+                start_new_session=True,
+            )
+            ready = await self._read(_START_SECONDS)
+            if "names" not in ready:
+                raise EnvironmentFailure(str(ready.get("error", "the process did not start")))
+            self.names = list(ready["names"])
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _read(self, seconds: float) -> dict[str, Any]:
+        """A line of the process."""
+        assert self._process is not None and self._process.stdout is not None
+        try:
+            async with asyncio.timeout(seconds):
+                line = await self._process.stdout.readline()
+        except TimeoutError:
+            raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
+        except ValueError:
+            raise EnvironmentFailure("the result is larger than --max_result allows") from None
+        if not line.endswith(b"\n"):
+            code = await self._process.wait()
+            how = f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
+            raise EnvironmentFailure(f"the process of the functions {how}")
+        value: dict[str, Any] = json.loads(line)
+        return value
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+        """See `Environment.call`."""
+        assert self._process is not None and self._process.stdin is not None
+        given: Any = dict(arguments)
+        if self.workspace is not None:
+            given = self.workspace.with_real_paths(given)
+        self.has_failed = True  # until there is an answer
+        message = json.dumps({"function": _function_name(tool), "arguments": given})
+        try:
+            self._process.stdin.write(message.encode(errors="surrogatepass") + b"\n")
+            await self._process.stdin.drain()
+        except OSError:
+            pass  # it has ended, which the reader says
+        answer = await self._read(self._opened.limits.seconds)
+        self.has_failed = False
+        if self.workspace is not None:
+            answer = self.workspace.with_names(answer)
+        if "error" in answer:
+            raise Refusal(one_line(answer["error"]))
+        result = CallResult.of(answer["result"])
+        size = len(result.text.encode(errors="surrogatepass"))
+        if size > self._opened.limits.result_bytes:
+            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+        return result
+
+    async def state(self) -> State | None:
+        """The files of the workspace."""
+        return None if self.workspace is None else await asyncio.to_thread(self.workspace.state)
+
+    async def close(self) -> None:
+        """End the process with its children and delete the copy."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, 9)
+            with contextlib.suppress(ProcessLookupError):
+                await self._process.wait()
+        if self.workspace is not None:
+            self.workspace.remove()
+
+
+def _function_name(tool: Tool) -> str:
+    name = tool.source.get("function")
+    return name if isinstance(name, str) else tool.id
+
+
+# The process of the functions
+
+
+def main(arguments: list[str]) -> None:
+    """Serve the functions of a module on the standard streams.
+
+    Args:
+        arguments: The source of the functions, and the bytes of memory.
+    """
+    source, memory = arguments[0], int(arguments[1])
+    # What functions print must not reach the results.
+    results = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogatepass")
+    calls = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogatepass")
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+
+    def answer(value: Mapping[str, Any]) -> None:
+        results.write(json.dumps(value, ensure_ascii=True) + "\n")
+        results.flush()
+
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    from toolassay.importers.python import imported_module
+
+    with contextlib.ExitStack() as stack:
+        try:
+            module = stack.enter_context(imported_module(source))
+        except UsageError as error:
+            answer({"error": str(error)})
+            return
+        functions = {name: value for name, value in vars(module).items() if callable(value)}
+        answer({"names": [name for name in functions if not name.startswith("_")]})
+        for line in calls:
+            call = json.loads(line)
+            answer(_called(functions.get(call["function"]), call["arguments"]))
+
+
+def _called(function: Callable[..., Any] | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The result of a function as JSON, or its error in words."""
+    from pydantic import ConfigDict, ValidationError, validate_call
+    from pydantic_core import to_jsonable_python
+
+    if function is None:
+        return {"error": "there is no such function"}
+    try:
+        typed = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
+        result = typed(**arguments)
+        if inspect.isawaitable(result):
+            result = asyncio.run(_awaited(result))
+        return {"result": to_jsonable_python(result, fallback=str, inf_nan_mode="null")}
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return {"error": f"{place}: {first['msg']}"}
+    except MemoryError:
+        os._exit(137)  # as a process that is killed for its memory
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

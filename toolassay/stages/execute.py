@@ -1,0 +1,362 @@
+"""The execute stage: gold or predicted plans -> what their calls returned and changed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolassay.benchmarks.registry import benchmark_of, benchmarks
+from toolassay.calls.execution_record import FILE, Execution, read_executions
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.evaluation.items import items_path, read_items
+from toolassay.evaluation.places import metrics_folder, prediction_file
+from toolassay.executors.execution_journal import ExecutionJournal
+from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
+from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
+from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanSet, RunRules, RunSummary
+from toolassay.executors.registry import executor_named
+from toolassay.files import atomic_writer, write_json
+from toolassay.runs.event_loop import interruptible, run_coroutine
+from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
+from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.tables import Table
+from toolassay.text_formatting import count_of
+from toolassay.version import __version__
+
+RUN = "execution"
+"""Folder of journal and manifest, in the data folder or in the run of a model."""
+_MOST_REASONS = 6
+_CONFLICT_FIX = "use the settings it began with, or --force (keeps the earlier executions under a dated name)"
+_MOST_NAMED = 5  # requests in a line of the screen
+
+
+@dataclass(frozen=True)
+class ExecutionSettings:
+    """Options of `execute` that do not depend on the executor.
+
+    Attributes:
+        allow_writes: Permit tools that are not marked read-only.
+        allow_tools: Permit running code of the folder, or that an option names.
+        workers: Plans that are executed at the same time.
+        max_seconds: Seconds for one call.
+        max_result: Bytes of one result.
+        max_memory: MiB of memory of a server or function.
+        twice: Execute each plan twice and record which results vary.
+        wrong_calls: Share of the plans for which a call with a mistake is executed as well.
+        ignore: Patterns of places of the state that are not compared.
+        limit: Only the first plans; None for all.
+        seed: Random seed of the simulator and of wrong calls.
+        force: Start again with other settings; the earlier executions are kept under a dated name.
+    """
+
+    allow_writes: bool = False
+    allow_tools: bool = False
+    workers: int = 2
+    max_seconds: float = 30.0
+    max_result: int = 2**20
+    max_memory: int = 1024
+    twice: bool = False
+    wrong_calls: float = 0.0
+    ignore: Sequence[str] = ()
+    limit: int | None = None
+    seed: int = 0
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The result of an execution.
+
+    Attributes:
+        path: File of the executions.
+        counts: Number of plans by outcome.
+        complete: Whether every plan has an outcome that is not the environment's fault.
+        outcome: Verdicts on predictions; None for gold.
+    """
+
+    path: Path
+    counts: Mapping[str, int] = field(default_factory=dict)
+    complete: bool = True
+    outcome: OutcomeSummary | None = None
+
+
+def every_executor() -> tuple[Executor, ...]:
+    """The executors that benchmarks bring."""
+    from toolassay.benchmarks.benchmark import load
+
+    return tuple(load(target) for one in benchmarks() for target in one.executors.values())
+
+
+def execute(
+    data_dir: str | Path,
+    *,
+    executor: str,
+    options: Any = None,
+    settings: ExecutionSettings | None = None,
+    predictions: str | None = None,
+    prediction_dir: str | Path = "predictions",
+    screen: Screen = DEFAULT,
+    **keywords: Any,
+) -> Executed:
+    """Execute the gold plans of a folder, or a model's predictions, and record what happened.
+
+    Plans whose end is recorded are not executed again. Those without a result through no fault of their own
+    are tried again by the next start.
+
+    Args:
+        data_dir: Data folder.
+        executor: Name of the executor: "mcp", "python", "simulate", or one that a benchmark or an installed
+            package brings.
+        options: Options object of the executor; `keywords` replace its fields.
+        settings: Further options; `keywords` replace its fields.
+        predictions: Name of a model: execute its predictions and judge them by their outcome.
+        prediction_dir: Folder of the predictions.
+        screen: Receives messages, results and progress.
+        keywords: Fields of `settings` and `options`.
+
+    Raises:
+        UsageError: The executor cannot be used as given, a file is missing or malformed, or the settings
+            differ from those of earlier executions.
+    """
+    chosen = executor_named(executor, every_executor())
+    own = gather(options if options is not None else chosen.options(), keywords)
+    rules = gather(settings or ExecutionSettings(), keywords)
+    refuse_unknown("execute", keywords)
+    folder = DataFolder(Path(data_dir)).require()
+    benchmark = benchmark_of(folder)
+    if predictions is None:
+        file, place = None, folder.path / RUN
+        plans = benchmark.gold_plans(folder, allow_tools=rules.allow_tools, say=screen.say)
+        path = folder.path / FILE
+    else:
+        file = prediction_file(folder.path, Path(prediction_dir), predictions)
+        place = file.parent / "runs" / file.stem / RUN
+        plans = benchmark.predicted_plans(folder, file, say=screen.say)
+        path = file.parent / "executions" / f"{file.stem}.jsonl"
+    gold = None if file is None else _gold(folder)
+    context = ExecutionContext(
+        folder,
+        plans.library,
+        CallLimits(rules.max_seconds, rules.max_result, rules.max_memory * 2**20),
+        rules.allow_tools,
+        rules.seed,
+    )
+    items = _selected(plans, gold, rules.limit)
+    run = _Run(chosen, own, context, rules, place, folder.path / RUN, predictions, screen)
+    summary, records = run_coroutine(interruptible(run.carry_out(items, path)))
+    counts = Counter(one.outcome for one in records())
+    _report(path, counts, records, summary, screen)
+    result = Executed(path, counts, not summary.stopped and not counts["provider_error"])
+    if gold is None or file is None:
+        return result
+    target = metrics_folder(folder.path, file.parent) / "outcomes" / f"{file.stem}.json"
+    outcome = _judged(gold, records, target, metrics_folder(folder.path, file.parent), file.stem, screen)
+    return Executed(path, counts, result.complete, outcome)
+
+
+def _gold(folder: DataFolder) -> dict[Any, Execution]:
+    """The executions of gold plans that ran."""
+    path = folder.path / FILE
+    if not path.exists():
+        raise UsageError(
+            "predictions are judged against executed gold plans, and there are none",
+            file=path,
+            fix="first run the same command without --predictions",
+        )
+    return {one.id: one for one in read_executions(path) if one.outcome == "ran"}
+
+
+def _selected(
+    plans: PlanSet, gold: Mapping[Any, Execution] | None, limit: int | None
+) -> Sequence[PlannedItem]:
+    every = (item for item in plans.items() if gold is None or item.id in gold)
+    return [item for number, item in enumerate(every) if limit is None or number < limit]
+
+
+class _Run:
+    """One start of the command.
+
+    Args:
+        executor: The executor.
+        own: Its options.
+        context: What it is opened for.
+        settings: Options of the command.
+        place: Folder of journal and manifest.
+        gold_place: That of the gold plans.
+        predictions: Name of the model; None for gold.
+        screen: Receives messages and progress.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        own: Any,
+        context: ExecutionContext,
+        settings: ExecutionSettings,
+        place: Path,
+        gold_place: Path,
+        predictions: str | None,
+        screen: Screen,
+    ) -> None:
+        self._executor, self._own, self._context, self._settings = executor, own, context, settings
+        self._place, self._gold_place, self._predictions = place, gold_place, predictions
+        self._screen = screen
+
+    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[RunSummary, Any]:
+        """Execute the plans; returns what was done, and a function that yields the executions."""
+        async with self._executor.open(self._context, self._own) as opened:
+            self._open_run(opened)
+            rules = self._settings
+            run_rules = RunRules(
+                rules.allow_writes or self._executor.is_harmless,
+                rules.twice and self._predictions is None,
+                rules.wrong_calls if self._predictions is None else 0.0,
+                rules.ignore,
+                rules.seed,
+            )
+            with ExecutionJournal(self._place / JOURNAL, is_durable=not opened.is_isolated) as journal:
+                runner = PlanRunner(opened, self._executor.name, self._context.library, run_rules, journal)
+                try:
+                    with self._screen.progress("executing plans", len(items)) as advance:
+                        summary = await runner.run_all(items, rules.workers, advance)
+                finally:  # also after an interrupt: what was done is there to see
+                    _write(path, journal, items)
+        return summary, lambda: read_executions(path)
+
+    def _open_run(self, opened: OpenExecutor) -> None:
+        """Create or continue the run of the folder.
+
+        Raises:
+            UsageError: The settings differ.
+        """
+        rules = self._settings
+        identity = {
+            "executor": self._executor.name,
+            **opened.identity,
+            "ignore": list(rules.ignore),
+            "allow_writes": rules.allow_writes,
+        }
+        settings = json.loads(json.dumps(identity))
+        if self._predictions is not None:
+            before = recorded_settings(self._gold_place)
+            same = {**(before or {}), "allow_writes": rules.allow_writes}
+            if before is None or same != settings:
+                raise UsageError(
+                    "the gold plans were executed with another executor, server, workspace or --ignore",
+                    file=self._gold_place,
+                    fix="use the same options, or execute the gold plans again",
+                )
+        kept = open_run(self._place, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
+        if kept is not None:
+            self._screen.say(f"kept the earlier executions in {kept}")
+
+
+def _write(path: Path, journal: ExecutionJournal, items: Sequence[PlannedItem]) -> None:
+    """Write the executions in the order of the plans."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_writer(path) as stream:
+        for item in items:
+            if journal.outcome(item.id, item.fingerprint) is not None:
+                line = json.dumps(journal.execution(item.id).to_json(), ensure_ascii=False)
+                stream.write(line + "\n")
+
+
+def _report(path: Path, counts: Mapping[str, int], records: Any, summary: RunSummary, screen: Screen) -> None:
+    total = sum(counts.values())
+    if summary.stopped:
+        screen.say(f"{WARNING}stopped: {summary.stopped}. The same command goes on")
+    text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
+    screen.show(f"{path}: {count_of(total, 'plan')}: {text}")
+    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in records() if one.reason)
+    if reasons:
+        table = Table(("plans", "reason"), [(f"{n:,}", why) for why, n in reasons.most_common(_MOST_REASONS)])
+        screen.table(table.markdown())
+    if counts.get("not_allowed"):
+        screen.say(f"{WARNING}--allow_writes permits tools that are not marked read-only")
+    if counts.get("provider_error"):
+        screen.say(
+            f"{WARNING}{counts['provider_error']:,} without a result: the same command tries them again"
+        )
+
+
+def _kind(execution: Execution) -> str:
+    """The reason without what differs from plan to plan: the tool, and the first words of the message."""
+    last = execution.calls[-1] if execution.calls and execution.calls[-1].error else None
+    if last is not None:
+        return f"{last.tool}: {(last.error or '')[:60]}"
+    return execution.reason[:80]
+
+
+def _judged(
+    gold: Mapping[Any, Execution],
+    records: Any,
+    target: Path,
+    metrics: Path,
+    stem: str,
+    screen: Screen,
+) -> OutcomeSummary:
+    """Judge executed predictions, write the verdicts and show them beside those on the plans."""
+    verdicts = {one.id: verdict for one in records() if (verdict := judge(gold[one.id], one)) is not None}
+    summary = OutcomeSummary.of(verdicts.values(), len(gold))
+    signature = f"outcome|toolassay:{__version__}|n:{summary.judged}|of:{summary.requests}"
+    write_json(target, {"signature": signature, **summary.to_json()})
+    with atomic_writer(items_path(target)) as stream:
+        for name, verdict in verdicts.items():
+            stream.write(json.dumps({"id": name, **verdict.to_json()}, ensure_ascii=False) + "\n")
+    screen.table(_outcome_table(summary).markdown())
+    screen.show(f"{target} ({signature})")
+    if summary.judged < summary.requests:
+        left = summary.requests - summary.judged
+        screen.say(
+            f"{WARNING}{left:,} of {summary.requests:,} requests are not judged: no prediction or no result"
+        )
+    plans = _plan_verdicts(items_path(metrics / f"{stem}.json"))
+    for line in _disagreements(plans, verdicts):
+        screen.show(line)
+    return summary
+
+
+def _outcome_table(summary: OutcomeSummary) -> Table:
+    def share(count: int | None) -> str:
+        return "" if count is None else f"{count / summary.judged:.1%}" if summary.judged else "-"
+
+    return Table(
+        ("judged", "outcome right", "ran", "answer right", "state right", "unwanted changes"),
+        [
+            (
+                f"{summary.judged:,}",
+                *map(share, (summary.correct, summary.ran, summary.answer, summary.state, summary.unwanted)),
+            )
+        ],
+    )
+
+
+def _plan_verdicts(path: Path) -> dict[str, bool]:
+    """Whether the plan of each item is that of the gold; nothing before `evaluate`."""
+    if not path.exists():
+        return {}
+    scores = ((item.id, item.scores.get("exact_match")) for item in read_items(path))
+    return {name: score == 1 for name, score in scores if score is not None}
+
+
+def _disagreements(plans: Mapping[str, bool], verdicts: Mapping[Any, OutcomeVerdict]) -> Iterator[str]:
+    """How verdicts on plans and on outcomes differ, with some requests."""
+    if not plans:
+        yield "for the verdicts on the plans beside these, run toolassay evaluate first"
+        return
+    both = [(name, plans[str(name)], one.correct) for name, one in verdicts.items() if str(name) in plans]
+    for is_plan, is_outcome, words in (
+        (True, True, "plan and outcome right"),
+        (False, True, "another plan, the right outcome"),
+        (True, False, "the gold plan, another outcome"),
+        (False, False, "neither right"),
+    ):
+        found = [str(name) for name, plan, outcome in both if plan == is_plan and outcome == is_outcome]
+        named = f": {', '.join(found[:_MOST_NAMED])}" if found and is_plan != is_outcome else ""
+        yield f"{len(found):,} {words}{named}"
