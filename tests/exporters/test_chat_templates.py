@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from executions import refused_call, results_of, text_of
 from gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolassay.exporters import CallPlan, plan_of
+from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.formats import Chats
 from toolassay.exporters.openai import chat_of
 from toolassay.exporters.turns import ChatStyle
@@ -30,8 +33,10 @@ NAMES = ("hermes", "llama", "mistral")
 CHATS = Chats(TEMPORAL, "temporal")
 
 
-def line_of(plan: CallPlan, chats: Chats = CHATS, **style: Any) -> dict[str, Any]:
-    return chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style))
+def line_of(
+    plan: CallPlan, chats: Chats = CHATS, results: PlanResults | None = None, **style: Any
+) -> dict[str, Any]:
+    return chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style), results)
 
 
 @functools.cache
@@ -80,6 +85,23 @@ def test_arguments_as_text_and_several_calls_go_through_most(name: str, plan: Ca
             assert f'"name": "{call.tool}"' in text
 
 
+@pytest.mark.parametrize("name", NAMES)
+@given(plan=plans(), number=st.integers(0, 5))
+@settings(max_examples=25)
+def test_executed_results_and_refused_calls_go_through_every_template(
+    name: str, plan: CallPlan, number: int
+) -> None:
+    values = [{"id": place, "note": f'the "{place}"'} for place in range(plan.size)]
+    results = results_of(plan, values)
+    for one in (results, refused_call(results, number % plan.size, "ENOENT: no file 'x'")):
+        line = line_of(plan, results=one, as_objects=True, closing="$results")
+        text = rendered(name, line)
+        for value in values:
+            assert text_of(value) in text
+        assert ("ENOENT: no file 'x'" in text) is (one.refused is not None)
+        assert line["messages"][-1]["content"] in text
+
+
 def test_the_strictest_says_what_it_does_not_take() -> None:
     plan = plan_of(Gold.of(some_labels()[3]), RESOURCE, "resource")
     chats = Chats(RESOURCE, "resource")
@@ -114,8 +136,12 @@ def test_transformers_renders_and_tokenizes_them(name: str) -> None:
     )
     tokenizer.chat_template = (TEMPLATES / f"{name}.jinja").read_text(encoding="utf-8")
     chats = Chats(RESOURCE, "resource")
-    for one in some_labels():
-        line = line_of(plan_of(Gold.of(one), RESOURCE, "resource"), chats, as_objects=True)
+    every = [plan_of(Gold.of(one), RESOURCE, "resource") for one in some_labels()]
+    lines = [line_of(plan, chats, as_objects=True) for plan in every]
+    for plan in every:
+        results = refused_call(results_of(plan, ['{"file": "a.png"}'] * plan.size), plan.size - 1)
+        lines.append(line_of(plan, chats, results, as_objects=True, closing="$results"))
+    for line in lines:
         given_to = {"tools": line["tools"], "tokenize": False}
 
         text = tokenizer.apply_chat_template(line["messages"], **given_to)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -78,6 +78,7 @@ class Generator:
         rewrites: How often an answer with problems goes back to the model, with the problems.
         review: Finds the problems; without it only answers that cannot be read go back.
         shape: Additional request parameters of a sample, e.g. the schema of its answer.
+        values: Values of arguments that exist on a server, for the offline writer.
     """
 
     def __init__(
@@ -92,8 +93,9 @@ class Generator:
         rewrites: int = 0,
         review: Review | None = None,
         shape: Callable[[Sample], Mapping[str, Any]] = lambda _: {},
+        values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
     ) -> None:
-        self._shape = shape
+        self._shape, self._values = shape, values
         self._graph = graph
         self._sampler = sampler
         self._prompt = prompt
@@ -193,7 +195,7 @@ class Generator:
     async def _attempt(self, sample: Sample, key: str, attempts: list[dict[str, Any]]) -> dict[str, Any]:
         """One request: the journal's entry, with the problems of the answer."""
         kind = self._graph.dependency_type
-        task = BackInstructTask(sample, self._graph.library, kind, self._check, len(attempts))
+        task = BackInstructTask(sample, self._graph.library, kind, self._check, len(attempts), self._values)
         messages = self._prompt.messages(sample)
         for one in attempts:
             found = "\n".join(f"- {text}" for _, text in one["problems"])

@@ -60,8 +60,7 @@ class CallPlan:
         calls: sorted so that references and links point back; `<node-j>` is the result of call j, from 0.
         links: (number of the source call, number of the target call), unique and sorted.
         has_arguments: whether the label has arguments; if not, those of all calls are empty.
-        nodes: for each call, its index in the label's `task_nodes`; not compared, because rows and chats do not
-            have it.
+        nodes: for each call, its index in the label's `task_nodes`; not compared, exported rows lack it.
     """
 
     id: str

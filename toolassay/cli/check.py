@@ -36,8 +36,9 @@ from toolassay.screen import WARNING
 @options.option(
     "gates",
     default=None,
-    help="Comma-separated gates to run: id, schema, graph, wiring, grounding, leak, duplicate, "
-    "contamination (needs --against), llm_critic, second_opinion (needs --solver) [default: all].",
+    help="Comma-separated gates to run: id, schema, graph, wiring, grounding, leak, language, execution "
+    "(after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, second_opinion "
+    "(needs --solver) [default: all].",
 )
 @options.option("without", default=None, help="Comma-separated gates to skip.")
 @options.option(

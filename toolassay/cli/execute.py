@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
 from toolassay.cli import options
-from toolassay.cli.benchmark_options import option_of
+from toolassay.cli.executor_options import HELP, NAMES, executor_section, taken_options
 from toolassay.cli.screen import SCREEN
-from toolassay.executors.registry import executors, flags_of
-from toolassay.stages.execute import every_executor
-
-_EVERY = (*executors(), *every_executor())
-_DEFAULTS = {one.name: getattr(executor.options(), one.name) for executor in _EVERY for one in executor.flags}
-
-
-class _Defaults:
-    """The defaults of all executors' options, as one object."""
-
-    def __getattr__(self, name: str) -> Any:
-        return _DEFAULTS[name]
 
 
 @click.command("execute")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
 @options.option(
     "executor",
-    type=click.Choice([one.name for one in _EVERY]),
+    type=click.Choice(NAMES),
     required=True,
-    help=f"Where calls run. {'; '.join(f'{one.name}: {one.help}' for one in _EVERY)}.",
+    help=f"Where calls run. {HELP}.",
 )
 @options.option(
     "predictions",
@@ -40,8 +27,6 @@ class _Defaults:
     help="Execute this model's predictions instead of the gold plans and judge them by their outcome.",
 )
 @options.option("prediction_dir", default="predictions", help="Folder of the predictions.")
-@options.flag("allow_writes", "Permit tools that the server does not mark as read-only.")
-@options.flag("allow_tools", "Run Python code of the data folder, or that --functions names.")
 @options.option("workers", type=click.IntRange(1), default=2, help="Plans executed at the same time.")
 @options.option(
     "max_seconds", type=options.FloatRange(0, min_open=True), default=30.0, help="Seconds for one call."
@@ -67,7 +52,7 @@ class _Defaults:
 @options.option("limit", type=click.IntRange(1), default=None, help="Only the first N plans.")
 @options.option("seed", type=int, default=0, help="Random seed of the simulator and of wrong calls.")
 @options.flag("force", "Start again with other settings; earlier executions are kept under a dated name.")
-@options.section("Executors", *(option_of(_Defaults(), flag) for flag in flags_of(_EVERY)))
+@executor_section()
 def command(data_dir: Path, executor: str, **settings: Any) -> int:
     """Execute the gold plans of a data folder: DATA_DIR/executions.jsonl says what each call returned.
 
@@ -77,13 +62,6 @@ def command(data_dir: Path, executor: str, **settings: Any) -> int:
     """
     from toolassay.stages.execute import execute
 
-    chosen = next(one for one in _EVERY if one.name == executor)
-    known = {one.name for one in fields(chosen.options)}
-    for flag in flags_of(_EVERY):
-        value = settings.pop(flag.name)
-        if flag.name in known:
-            settings[flag.name] = value if value is not None else _DEFAULTS[flag.name]
-        elif value and value != _DEFAULTS[flag.name]:
-            raise click.UsageError(f"--{flag.name} is not for the executor {executor}")
-    result = execute(data_dir, executor=executor, screen=SCREEN, **settings)
+    own = taken_options(settings, executor)
+    result = execute(data_dir, executor=executor, options=own, screen=SCREEN, **settings)
     return 0 if result.complete else 3

@@ -39,6 +39,14 @@ _TEXTS = (".txt", ".md")
     "samples [default: no filter].",
 )
 @options.option(
+    "results",
+    type=click.Choice(["executed", "references", "none"]),
+    default=None,
+    help="Results of the calls. executed: what the tools returned, from DATA_DIR/executions.jsonl (toolassay "
+    "execute); references: <node-j> in their place; none: calls only, all in one message [default: executed "
+    "if that file exists, else references].",
+)
+@options.option(
     "tools",
     default=None,
     help="Functions that a chat offers: all, gold (those of its plan), or a number "
@@ -47,9 +55,9 @@ _TEXTS = (".txt", ".md")
 @options.option("system", default=None, help="System message of the chats, or a text file that holds it.")
 @options.option(
     "closing",
-    default="Done: $results",
-    help="Last message of a chat; $results is replaced by the results. none: the chat ends with its last "
-    "call.",
+    default=None,
+    help="Last message of a chat; $results is replaced by an answer that states the results. none: the chat "
+    "ends with its last call [default: $results if they are executed, else 'Done: $results'].",
 )
 @options.flag("parallel", "Chats: put calls that do not depend on each other in one turn.")
 @options.option(
@@ -59,7 +67,17 @@ _TEXTS = (".txt", ".md")
     help="openai: form of the arguments of a call. text: a JSON string, as in OpenAI's API; object: for most "
     "chat templates.",
 )
-@options.option("seed", type=int, default=0, help="Random seed of the functions that --tools draws.")
+@options.option(
+    "recoveries",
+    type=options.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="Chats: share of the samples with a wrong call and the tool's error before the right call "
+    "(toolassay execute --wrong_calls).",
+)
+@options.option(
+    "seed", type=int, default=0, help="Random seed of the functions that --tools draws, and of --recoveries."
+)
 @options.option(
     "licence",
     "--license",
@@ -70,16 +88,16 @@ _TEXTS = (".txt", ".md")
 @options.flag("skip", "Exit with code 0 even if samples were refused.")
 @options.flag("force", "Replace files that no earlier export wrote; dated copies are kept.")
 def command(
-    data_dir: Path, tools: str | None, system: str | None, closing: str, skip: bool, **settings: Any
+    data_dir: Path, tools: str | None, system: str | None, closing: str | None, skip: bool, **settings: Any
 ) -> int:
     """Write the gold plans of a data folder as files for training or publishing."""
-    from toolassay.stages.export import export
+    from toolassay.stages.export import AUTO, export
 
     result = export(
         data_dir,
         tools=_tools(tools),
         system=_text(system),
-        closing=None if closing == "none" else closing,
+        closing=AUTO if closing is None else None if closing == "none" else closing,
         screen=SCREEN,
         **settings,
     )

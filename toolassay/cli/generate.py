@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from toolassay.cli import options
+from toolassay.cli.executor_options import NAMES, executor_section, taken_options, without_options
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 
@@ -65,9 +66,19 @@ from toolassay.errors import UsageError
 @options.option(
     "prompt_template", type=options.PATH, default=None, help="Text file with your own prompt template."
 )
+@options.option(
+    "values_from",
+    type=click.Choice(NAMES),
+    default=None,
+    help="Collect real values of arguments from this executor first (values.json), use them in requests, and "
+    "execute each plan when it is written; what is refused goes back to the writer.",
+)
+@executor_section()
 @options.flag("play", "Generate one sample and show the model's answer; writes nothing.")
 @options.flag("force", "Start a new run if the settings differ; the old run is kept.")
-def command(data_dir: Path | None, use_async: bool, play: bool, **settings: Any) -> int:
+def command(
+    data_dir: Path | None, use_async: bool, play: bool, values_from: str | None, **settings: Any
+) -> int:
     """Generate requests with gold plans for sampled subgraphs (Back-Instruct).
 
     The last line of the output is the data folder. Pass it as --data_dir to continue an interrupted run.
@@ -75,6 +86,14 @@ def command(data_dir: Path | None, use_async: bool, play: bool, **settings: Any)
     from toolassay.stages.generate import generate
     from toolassay.stages.play import play as play_one
 
+    if values_from is None:
+        without_options(settings)
+    else:
+        from toolassay.stages.live_values import LiveSettings
+
+        own = taken_options(settings, values_from)
+        consent = {name: settings.pop(name) for name in ("allow_writes", "allow_tools")}
+        settings["live"] = LiveSettings(values_from, own, **consent)
     settings = options.parsed_weights(options.with_budget(options.with_model_options(settings)))
     if play and settings["dry_run"]:
         raise UsageError("--play sends a request, --dry_run sends none", fix="use one of them")

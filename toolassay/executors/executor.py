@@ -171,6 +171,18 @@ class OpenExecutor(ABC):
         """Why a tool cannot be called here; empty if it can."""
         return ""
 
+    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The files and the folders in which calls work, as arguments name them."""
+        return (), ()
+
+    async def resources(self) -> Sequence[Mapping[str, Any]]:
+        """What a server lists beside its tools, each with `uri` and `name`, unchecked.
+
+        Raises:
+            EnvironmentFailure: The server does not work.
+        """
+        return ()
+
 
 def one_line(text: object, longest: int = 300) -> str:
     r"""A message of another program on one line, printable, cut to a length.

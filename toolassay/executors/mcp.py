@@ -6,6 +6,7 @@ import ast
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -27,7 +28,15 @@ from toolassay.executors.executor import (
     folder_option,
     one_line,
 )
-from toolassay.executors.workspace import FRESH, PLACEHOLDER, WORKSPACE, Workspace, digest_of, state_of
+from toolassay.executors.workspace import (
+    FRESH,
+    PLACEHOLDER,
+    WORKSPACE,
+    Workspace,
+    digest_of,
+    paths_in,
+    state_of,
+)
 from toolassay.extras import Option
 from toolassay.files import read_text
 from toolassay.mcp_client.config_file import parse_json, servers_of
@@ -51,7 +60,9 @@ _FIXED_ENVIRONMENT = {
     "GIT_AUTHOR_DATE": "2031-01-01T12:00:00Z",
     "GIT_COMMITTER_DATE": "2031-01-01T12:00:00Z",
 }
-_READING = frozenset(("get", "list", "read", "show", "describe", "search", "find", "fetch", "view", "query"))
+# An error as an ordinary text: "Error: no such file", "Database error: no such table: x"; not "No errors".
+_ERROR_TEXT = re.compile(r"\s*(?:[A-Za-z]\w* ){0,2}(?:[A-Z]\w*)?(?:error|exception)\s*:", re.IGNORECASE)
+_LONGEST_ERROR = 1_000  # characters; a longer text is content
 
 Result = TypeVar("Result")
 
@@ -147,6 +158,12 @@ def _configs(options: McpExecution) -> dict[str, ServerConfig]:
     return {name: parse_entry(name, entry) for name, entry in entries.items()}
 
 
+def _absolute(word: str) -> str:
+    """A word of a command line that names an existing file, with its whole path."""
+    is_path = "/" in word and not word.startswith("-") and Path(word).exists()
+    return str(Path(word).absolute()) if is_path else word
+
+
 def _words(config: ServerConfig) -> tuple[str, ...]:
     return (config.command, *config.args, *config.env.values(), config.cwd or "")
 
@@ -211,10 +228,11 @@ class _OpenMcp(OpenExecutor):
         fill = workspace.filled_in
         return replace(
             config,
-            command=fill(config.command),
-            args=[fill(word) for word in config.args],
+            command=fill(_absolute(config.command)),
+            args=[fill(_absolute(word)) for word in config.args],
             env=_FIXED_ENVIRONMENT | {name: fill(value) for name, value in config.env.items()},
-            cwd=None if config.cwd is None else fill(config.cwd),
+            # A relative path among arguments then leads into the copy, never to the user's own files.
+            cwd=str(workspace.path) if config.cwd is None else fill(config.cwd),
         )
 
     @property
@@ -253,6 +271,20 @@ class _OpenMcp(OpenExecutor):
     def missing(self, tool: Tool) -> str:
         """Whether no server has the tool."""
         return "" if self.find(tool) else f"the server has no tool '{tool.id}'"
+
+    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of the workspace."""
+        return ((), ()) if self._source is None else paths_in(self._source)
+
+    async def resources(self) -> Sequence[Mapping[str, Any]]:
+        """The resources of all servers."""
+        found: list[Mapping[str, Any]] = []
+        async with self.environment() as environment:
+            assert isinstance(environment, _McpEnvironment)
+            for name in self._configs:
+                listed = await environment.on(name, lambda connection: connection.list_resources())
+                found += [one for one in listed if isinstance(one, Mapping)]
+        return found
 
 
 class _McpEnvironment:
@@ -432,6 +464,8 @@ def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits) -> CallR
         problem = _mismatch(structured, schema)
         if problem:
             raise EnvironmentFailure(f"the result is not as its output schema says: {one_line(problem)}")
+    if structured is None and len(text) <= _LONGEST_ERROR and _ERROR_TEXT.match(text):
+        raise Refusal(one_line(text))  # some servers report errors as ordinary results
     value = structured if structured is not None else _value(text)
     result = CallResult(value, text or CallResult.of(value).text)
     size = len(result.text.encode(errors="surrogatepass"))

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from toolassay.executors.executor import (
     folder_option,
     one_line,
 )
-from toolassay.executors.workspace import FRESH, WORKSPACE, Workspace, digest_of, state_of
+from toolassay.executors.workspace import FRESH, WORKSPACE, Workspace, digest_of, paths_in, state_of
 from toolassay.extras import Option
 from toolassay.tools import Tool
 
@@ -157,6 +157,10 @@ class _OpenPython(OpenExecutor):
         """Whether the module has no such function."""
         name = _function_name(tool)
         return "" if name in self._names else f"the module has no function '{name}'"
+
+    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of the workspace."""
+        return ((), ()) if self.source is None else paths_in(self.source)
 
 
 class _PythonEnvironment:

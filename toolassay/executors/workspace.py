@@ -118,6 +118,19 @@ class Workspace:
             raise EnvironmentFailure(f"its workspace cannot be read: {error}") from None
 
 
+def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
+    """The files and the folders of a folder as `/workspace/…`, hidden ones left out."""
+    files, folders, waiting = list[str](), [NAME], [source]
+    while waiting and len(files) + len(folders) < most:
+        for path in sorted(waiting.pop(0).iterdir()):
+            if path.name.startswith(".") or path.is_symlink():
+                continue
+            place = f"{NAME}/{path.relative_to(source).as_posix()}"
+            (folders if path.is_dir() else files).append(place)
+            waiting += [path] if path.is_dir() else []
+    return files, folders
+
+
 def _with_texts(value: Any, change: Any) -> Any:
     if isinstance(value, str):
         return change(value)

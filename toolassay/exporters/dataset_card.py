@@ -16,8 +16,10 @@ import yaml
 from toolassay.calls.call_plan import CallPlan
 from toolassay.data_folder import BY_RULES, is_by_rules
 from toolassay.dataset import SHAPES, Shape
-from toolassay.exporters.formats import Format
+from toolassay.exporters.executed_results import Marking, PlanResults
+from toolassay.exporters.formats import CHAT_FORMATS, Format
 from toolassay.exporters.sample_selection import NOT_CHECKED
+from toolassay.exporters.turns import ResultForm
 from toolassay.tables import Table, markdown_escaped
 from toolassay.text_formatting import count_of
 
@@ -33,7 +35,11 @@ _DECISIONS = {
 
 
 def check_lines(
-    levels: Mapping[str, int], benchmark: Mapping[str, Any], funnel: Any, refused: int
+    levels: Mapping[str, int],
+    benchmark: Mapping[str, Any],
+    funnel: Any,
+    refused: int,
+    form: ResultForm = "references",
 ) -> Iterator[str]:
     """The section on checks, as lines of Markdown.
 
@@ -43,6 +49,7 @@ def check_lines(
             what they accepted.
         funnel: the object of `funnel.json`; None without one.
         refused: how many samples could not be exported.
+        form: the form of the results.
     """
     checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
     level = checked.get("level") if isinstance(checked, Mapping) else None
@@ -62,7 +69,8 @@ def check_lines(
         )
         yield f"\nReviewed by people (`toolassay review`): {decisions or 'no decisions yet'}."
     if refused:
-        yield f"\n{count_of(refused, 'sample')} refused: their plans give no valid calls (`refused.jsonl`)."
+        why = "give no valid calls" + (", or have no results" if form == "executed" else "")
+        yield f"\n{count_of(refused, 'sample')} refused: their plans {why} (`refused.jsonl`)."
     if funnel is not None:
         yield from _funnel(funnel, reviewed=isinstance(reviewed, Mapping))
 
@@ -109,14 +117,21 @@ _ROWS = (
         "text",
         "the value; a reference `<node-j>` is the result of call j, from 0",
     ),
+    ("calls[].result", "text", "what the tool returned; empty without results"),
     ("links", "list", "`source` and `target`: numbers of calls"),
     (
         "has_arguments",
         "true or false",
         "whether the gold has arguments; if not, those of all calls are empty",
     ),
+    ("answer", "text", "what the results say that no other call uses; empty without results"),
+    ("results", "text", "`executed`, `simulated`, `references` (the tools were not called) or `none`"),
 )
-_RESULTS = "The result of call j, from 0, is written as `<node-j>`; later arguments refer to it so."
+_RESULTS: Mapping[ResultForm, str] = {
+    "references": "The result of call j, from 0, is written as `<node-j>`; later arguments refer to it so.",
+    "executed": "A tool message has the text that the tool returned; arguments have the executed values.",
+    "none": "All calls are in one message, without results; `<node-j>` is the result of call j, from 0.",
+}
 _BESIDE = "`names.json` has the tool of each function; line n of `index/` has the id and the links of line n."
 
 FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
@@ -138,12 +153,13 @@ FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("tools", "JSON text", "the available functions, each with a JSON schema"),
     ),
 }
-NOTES: Mapping[str, str] = {
-    "hf": "One row per sample.",
-    "jsonl": "One object per line.",
-    "openai": f"One chat per line. {_RESULTS} {_BESIDE}",
-    "sharegpt": f"One chat per line. {_RESULTS} {_BESIDE} `dataset_info.json` is for LLaMA-Factory.",
-}
+
+
+def _note(to: Format, form: ResultForm) -> str:
+    if to not in CHAT_FORMATS:
+        return "One row per sample." if to == "hf" else "One object per line."
+    more = " `dataset_info.json` is for LLaMA-Factory." if to == "sharegpt" else ""
+    return f"One chat per line. {_RESULTS[form]} {_BESIDE}{more}"
 
 
 def _text(*names: str) -> list[dict[str, Any]]:
@@ -160,10 +176,15 @@ _ROW_TYPES = [
     {"name": "steps", "list": "string"},
     {
         "name": "calls",
-        "list": [*_text("tool"), {"name": "arguments", "list": _text("name", "kind", "value")}],
+        "list": [
+            *_text("tool"),
+            {"name": "arguments", "list": _text("name", "kind", "value")},
+            *_text("result"),
+        ],
     },
     {"name": "links", "list": _whole("source", "target")},
     {"name": "has_arguments", "dtype": "bool"},
+    *_text("answer", "results"),
 ]
 _CHAT_TYPES = [
     {"name": "messages", "list": "json"},
@@ -201,19 +222,26 @@ class ExportTally:
         tools: calls by tool.
         without_arguments: plans whose label has no arguments.
         levels: by level of the gates.
+        results: plans with results, by their marking and their executor.
+        recoveries: plans with a refused call.
     """
 
     plans: Counter[tuple[str, Shape, int]] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
     without_arguments: int = 0
     levels: Counter[str] = field(default_factory=Counter)
+    results: Counter[tuple[Marking, str]] = field(default_factory=Counter)
+    recoveries: int = 0
 
-    def add(self, plan: CallPlan, split: str, level: str) -> None:
-        """Count a plan with its split and its level of the gates."""
+    def add(self, plan: CallPlan, split: str, level: str, results: PlanResults | None = None) -> None:
+        """Count a plan with its split, its level of the gates, and its results as they were written."""
         self.plans[split, plan.shape, plan.size] += 1
         self.tools.update(call.tool for call in plan.calls)
         self.without_arguments += not plan.has_arguments
         self.levels[level] += 1
+        if results is not None:
+            self.results[results.marking, results.executor] += 1
+            self.recoveries += results.refused is not None
 
     @property
     def total(self) -> int:
@@ -239,6 +267,7 @@ class CardFacts:
         splits: the signature of the splits; empty without splits.
         funnel: the object of `funnel.json`; None without one.
         refused: how many samples could not be exported.
+        form: the form of the results.
     """
 
     name: str
@@ -250,6 +279,7 @@ class CardFacts:
     splits: str = ""
     funnel: Any = None
     refused: int = 0
+    form: ResultForm = "references"
 
 
 def card(facts: CardFacts, tally: ExportTally) -> str:
@@ -304,10 +334,11 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
         yield f"\n{tally.without_arguments:,} plans have no arguments: those of their calls are empty."
     yield "\n## How it was made\n"
     yield from _origin(facts)
+    yield from _result_lines(tally)
     yield "\n## Checks\n"
-    yield from check_lines(tally.levels, facts.benchmark, facts.funnel, facts.refused)
+    yield from check_lines(tally.levels, facts.benchmark, facts.funnel, facts.refused, facts.form)
     yield "\n## Fields\n"
-    yield f"{NOTES[facts.to]}\n"
+    yield f"{_note(facts.to, facts.form)}\n"
     fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in FIELDS[facts.to]]
     yield Table(("field", "type", "meaning"), fields, align="lll").markdown()
     yield "\n## Citation\n"
@@ -343,3 +374,16 @@ def _origin(facts: CardFacts) -> Iterator[str]:
     yield (
         f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all samples are in train."
     )
+
+
+def _result_lines(tally: ExportTally) -> Iterator[str]:
+    if tally.results:
+        yield "\nTool results (`toolassay execute`):\n"
+        rows = [(*kind, count) for kind, count in sorted(tally.results.items())]
+        yield Table(("results", "executor", "samples"), rows, align="lnr").markdown()
+        yield "\nExecuted: the tools returned them. Simulated: no tool was called."
+    if tally.recoveries:
+        yield (
+            f"\n{count_of(tally.recoveries, 'chat')} with a wrong call, the tool's error, and then the right "
+            'call: `"recovery": true` in `index/`.'
+        )

@@ -5,22 +5,24 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from toolassay.calls.call_plan import CallPlan
+from toolassay.calls.call_plan import Call, CallPlan
 from toolassay.calls.function_schemas import Names, function_of
+from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.jsonl_parquet import JsonLinesWriter, ParquetWriter, Writer, row_of
 from toolassay.exporters.openai import chat_of, check_objects
 from toolassay.exporters.sharegpt import conversation_of, dataset_info
-from toolassay.exporters.turns import ChatStyle
+from toolassay.exporters.turns import ChatStyle, ResultForm
 from toolassay.files import safe_name, write_json
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
 Format = Literal["hf", "openai", "sharegpt", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+CHAT_FORMATS: tuple[Format, ...] = ("openai", "sharegpt")
 MOST_TOOLS = 128
 """The limit of OpenAI's API on the functions of one request."""
 
@@ -72,11 +74,12 @@ class Rows:
         to: the format.
         folder: the folder to write into.
         chats: the tools and options of chats, which "openai" and "sharegpt" use.
+        form: the form of the results.
     """
 
-    def __init__(self, to: Format, folder: Path, chats: Chats) -> None:
+    def __init__(self, to: Format, folder: Path, chats: Chats, form: ResultForm = "references") -> None:
         self._to, self._folder, self._chats = to, folder, chats
-        self._row_of = _ROWS[to](chats)
+        self._row_of = _ROWS[to](chats, form)
         self._writers: dict[str, Writer] = {}
         self._splits: set[str] = set()
 
@@ -86,25 +89,36 @@ class Rows:
         known = [split for split in ("train", "dev", "test") if split in self._splits]
         return {split: self._place(split) for split in known}
 
-    def check(self, plan: CallPlan) -> None:
-        """Check that the format can represent a plan.
+    def check(self, calls: Sequence[Call]) -> None:
+        """Check that the format can represent calls.
 
         Raises:
             Unfit: it cannot.
         """
         if self._to == "openai" and self._chats.style.as_objects:
-            check_objects(plan)
+            check_objects(calls)
 
-    def write(self, plan: CallPlan, split: str) -> None:
-        """Append the row of a plan to the file of a split, and for chats a line to the split's index."""
+    def write(self, plan: CallPlan, split: str, results: PlanResults | None = None) -> None:
+        """Append the row of a plan to the file of a split, and for chats a line to the split's index.
+
+        Args:
+            plan: the sample.
+            split: its split.
+            results: what its calls returned, with a refused call only if the chat is to have it; None without
+                results.
+        """
         self._splits.add(split)
-        self._writer(self._place(split)).write(self._row_of(plan))
-        if self._to in ("openai", "sharegpt"):
-            beside = {
+        self._writer(self._place(split)).write(self._row_of(plan, results))
+        if self._to in CHAT_FORMATS:
+            beside: dict[str, Any] = {
                 "id": plan.id,
                 "links": [list(link) for link in plan.links],
                 "has_arguments": plan.has_arguments,
             }
+            if results is not None:
+                beside["results"] = results.marking
+                if results.refused is not None:
+                    beside["recovery"] = True
             self._writer(f"index/{split}.jsonl").write(beside)
 
     def _writer(self, name: str) -> Writer:
@@ -123,7 +137,7 @@ class Rows:
             name: name of the data set, a prefix of the names in `dataset_info.json`.
         """
         self.close()
-        if self._to in ("openai", "sharegpt"):
+        if self._to in CHAT_FORMATS:
             write_json(self._folder / "names.json", self._chats.names.to_json())
         if self._to == "sharegpt":
             info = dataset_info(self.files.values(), safe_name(name))
@@ -135,11 +149,14 @@ class Rows:
             self._writers.popitem()[1].close()
 
 
-_ROWS: Mapping[Format, Callable[[Chats], Callable[[CallPlan], dict[str, Any]]]] = {
-    "hf": lambda chats: row_of,
-    "jsonl": lambda chats: row_of,
-    "openai": lambda chats: lambda plan: chat_of(plan, chats.offered(plan), chats.names, chats.style),
-    "sharegpt": lambda chats: (
-        lambda plan: conversation_of(plan, chats.offered(plan), chats.names, chats.style)
+_RowOf = Callable[[CallPlan, PlanResults | None], dict[str, Any]]
+_ROWS: Mapping[Format, Callable[[Chats, ResultForm], _RowOf]] = {
+    "hf": lambda chats, form: partial(row_of, form=form),
+    "jsonl": lambda chats, form: partial(row_of, form=form),
+    "openai": lambda chats, form: (
+        lambda plan, results: chat_of(plan, chats.offered(plan), chats.names, chats.style, results)
+    ),
+    "sharegpt": lambda chats, form: (
+        lambda plan, results: conversation_of(plan, chats.offered(plan), chats.names, chats.style, results)
     ),
 }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 LONGEST = 600
 """Characters of an answer."""
 EMPTY = "The result is empty."
 _SHORT = 100  # characters of a text that counts as a short field
-_MOST_FIELDS = 8  # fields of an object
+_MOST_FIELDS = 10  # fields of an object
 _MOST_ITEMS = 5  # items of a list
 _LEAST = 20  # characters that every one of several results keeps
 # A number that a cut may have shortened: the "12" at the end of "in 12", also "1.2"; not the one in "12 men".
@@ -59,10 +59,11 @@ def shortened(text: str, longest: int) -> str:
 
 
 def _answer(text: str) -> str:
-    value = _parsed(text)
-    if isinstance(value, str):
-        return value.strip() or EMPTY
-    return _described(value) or EMPTY
+    try:
+        value = _parsed(text)
+        return (value.strip() if isinstance(value, str) else _described(value)) or EMPTY
+    except RecursionError:  # nested too deeply
+        return text.strip()
 
 
 class _Literal(str):
@@ -77,36 +78,55 @@ def _parsed(text: str) -> Any:
         return text
     try:
         return json.loads(text, parse_int=_Literal, parse_float=_Literal, parse_constant=_Literal)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
 
 
 def _described(value: Any) -> str:
     """One line for a value; empty if it is empty."""
     if isinstance(value, Mapping):
-        return _fields(value)
+        fields = list(_fields(value))
+        # A long text is shown only if there is nothing else.
+        shown = [one for one in fields if not one.is_long] or fields
+        return ", ".join(f"{one.name}: {one.text}" for one in shown[:_MOST_FIELDS])
     if not isinstance(value, list):
         return _scalar(value)
     if not value:
         return ""
-    shown = [text for item in value[:_MOST_ITEMS] if (text := _item(item))]
-    more = ["…"] if len(value) > _MOST_ITEMS and shown else []
-    count = f"{len(value)} item{'' if len(value) == 1 else 's'}"
-    return f"{count}: {'; '.join([*shown, *more])}" if shown else count
+    items = [text for item in value[:_MOST_ITEMS] if (text := _item(item))]
+    more = ["…"] if len(value) > _MOST_ITEMS and items else []
+    return f"{_count(value)}: {'; '.join([*items, *more])}" if items else _count(value)
 
 
-def _fields(value: Mapping[str, Any]) -> str:
-    """The short fields of an object; without any, all its fields that are not empty."""
-    short = {name: text for name, item in value.items() if (text := _scalar(item)) and len(text) <= _SHORT}
-    if not short:
-        short = {name: text for name, item in value.items() if (text := _described(item))}
-    return ", ".join(f"{name}: {text}" for name, text in list(short.items())[:_MOST_FIELDS])
+class _Field(NamedTuple):
+    """A field of an object; a field of an object within it has both names, `owner.name`."""
+
+    name: str
+    text: str
+    is_long: bool = False
+
+
+def _fields(value: Mapping[str, Any], within: str = "") -> Iterator[_Field]:
+    """The fields that are not empty: texts, numbers and truth values before lists and objects."""
+    for name, item in value.items():
+        if text := _scalar(item):
+            yield _Field(f"{within}{name}", text, len(text) > _SHORT)
+    for name, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _fields(item, f"{within}{name}.")
+        elif isinstance(item, list) and item:
+            yield _Field(f"{within}{name}", _described(item))
 
 
 def _item(value: Any) -> str:
     if isinstance(value, list):
-        return f"{len(value)} item{'' if len(value) == 1 else 's'}"
-    return shortened(_described(value), _SHORT)
+        return _count(value)
+    text = shortened(_described(value), _SHORT)
+    return f"({text})" if text and isinstance(value, Mapping) else text
+
+
+def _count(value: Sequence[Any]) -> str:
+    return f"{len(value)} item{'' if len(value) == 1 else 's'}"
 
 
 def _scalar(value: Any) -> str:

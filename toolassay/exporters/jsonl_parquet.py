@@ -12,18 +12,29 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan
+from toolassay.exporters.executed_results import PlanResults
+from toolassay.exporters.grounded_answer import grounded_answer
+from toolassay.exporters.turns import ResultForm
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS
 from toolassay.output_paths import parse_reference
 
 
-def row_of(plan: CallPlan) -> dict[str, Any]:
+def row_of(
+    plan: CallPlan, results: PlanResults | None = None, *, form: ResultForm = "references"
+) -> dict[str, Any]:
     """The row of a plan; each argument has `name`, `kind` and `value`.
+
+    Args:
+        plan: the sample.
+        results: what the calls returned; None without results.
+        form: the column `results` of a row without results.
 
     >>> call = Call("Book", (Argument("seats", 2), Argument("film", "<node-0>")))
     >>> row_of(CallPlan("1", "Two seats", (), (call,), ()))["calls"][0]["arguments"][0]
     {'name': 'seats', 'kind': 'json', 'value': '2'}
     """
+    texts = ("",) * plan.size if results is None else results.texts
     return {
         "id": plan.id,
         "request": plan.request,
@@ -31,11 +42,17 @@ def row_of(plan: CallPlan) -> dict[str, Any]:
         "size": plan.size,
         "steps": list(plan.steps),
         "calls": [
-            {"tool": call.tool, "arguments": [_argument(argument) for argument in call.arguments]}
-            for call in plan.calls
+            {
+                "tool": call.tool,
+                "arguments": [_argument(argument) for argument in call.arguments],
+                "result": text,
+            }
+            for call, text in zip(plan.calls, texts, strict=True)
         ],
         "links": [{"source": source, "target": target} for source, target in plan.links],
         "has_arguments": plan.has_arguments,
+        "answer": "" if results is None else grounded_answer([texts[call] for call in plan.results()]),
+        "results": form if results is None else results.marking,
     }
 
 
@@ -104,7 +121,7 @@ class ParquetWriter:
         arrow, parquet = parquet_libraries()
         text, number = arrow.string(), arrow.int64()
         argument = arrow.struct({"name": text, "kind": text, "value": text})
-        call = arrow.struct({"tool": text, "arguments": arrow.list_(argument)})
+        call = arrow.struct({"tool": text, "arguments": arrow.list_(argument), "result": text})
         link = arrow.struct({"source": number, "target": number})
         self._schema = arrow.schema(
             {
@@ -116,6 +133,8 @@ class ParquetWriter:
                 "calls": arrow.list_(call),
                 "links": arrow.list_(link),
                 "has_arguments": arrow.bool_(),
+                "answer": text,
+                "results": text,
             }
         )
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,11 +8,16 @@ from typing import Any
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit
 from toolassay.calls.function_schemas import Names
-from toolassay.exporters.turns import ChatStyle, arguments_of, call_id, closing_of, result_of, turns_of
+from toolassay.exporters.executed_results import PlanResults
+from toolassay.exporters.turns import ChatCall, ChatStyle, arguments_of, chat_turns, closing_of
 
 
 def chat_of(
-    plan: CallPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+    plan: CallPlan,
+    functions: Sequence[Mapping[str, Any]],
+    names: Names,
+    style: ChatStyle,
+    results: PlanResults | None = None,
 ) -> dict[str, Any]:
     """One line of the file: `messages`, `tools` and `parallel_tool_calls`.
 
@@ -24,15 +29,18 @@ def chat_of(
             returns it.
         names: names of functions and parameters.
         style: options of the chat formats.
+        results: what the calls returned; None for references.
     """
     return {
-        "messages": messages_of(plan, names, style),
+        "messages": messages_of(plan, names, style, results),
         "tools": [{"type": "function", "function": function} for function in functions],
-        "parallel_tool_calls": style.parallel,
+        "parallel_tool_calls": style.parallel or style.calls_only,
     }
 
 
-def messages_of(plan: CallPlan, names: Names, style: ChatStyle) -> list[dict[str, Any]]:
+def messages_of(
+    plan: CallPlan, names: Names, style: ChatStyle, results: PlanResults | None = None
+) -> list[dict[str, Any]]:
     """The messages of a chat: each turn of calls is followed by its results, one message per call.
 
     >>> from toolassay.tools import Tool, ToolLibrary
@@ -51,36 +59,32 @@ def messages_of(plan: CallPlan, names: Names, style: ChatStyle) -> list[dict[str
     if style.system:
         messages.append({"role": "system", "content": style.system})
     messages.append({"role": "user", "content": plan.request})
-    turns = turns_of(plan, parallel=style.parallel)
+    turns = chat_turns(plan, style, results)
     for turn in turns:
-        calls = [_call(plan, place, names, style) for place in turn]
+        calls = [_call(one, names, style) for one in turn]
         messages.append({"role": "assistant", "content": "", "tool_calls": calls})
         if turn is not turns[-1] or style.closing is not None:
-            messages += [
-                {"role": "tool", "tool_call_id": call_id(plan, place), "content": result_of(place)}
-                for place in turn
-            ]
+            messages += [{"role": "tool", "tool_call_id": one.id, "content": one.result} for one in turn]
     if style.closing is not None:
-        messages.append({"role": "assistant", "content": closing_of(plan, style.closing)})
+        messages.append({"role": "assistant", "content": closing_of(plan, style.closing, results)})
     return messages
 
 
-def _call(plan: CallPlan, place: int, names: Names, style: ChatStyle) -> dict[str, Any]:
-    call = plan.calls[place]
-    arguments: Any = arguments_of(call, names)
+def _call(one: ChatCall, names: Names, style: ChatStyle) -> dict[str, Any]:
+    arguments: Any = arguments_of(one.call, names)
     if not style.as_objects:
         arguments = json.dumps(arguments, ensure_ascii=False)
-    function = {"name": names.functions[call.tool], "arguments": arguments}
-    return {"id": call_id(plan, place), "type": "function", "function": function}
+    function = {"name": names.functions[one.call.tool], "arguments": arguments}
+    return {"id": one.id, "type": "function", "function": function}
 
 
-def check_objects(plan: CallPlan) -> None:
+def check_objects(calls: Sequence[Call]) -> None:
     """Check that `datasets` can read arguments as objects: it takes integers of at most 64 bits.
 
     Raises:
         Unfit: an integer is larger.
     """
-    for place, call in enumerate(plan.calls):
+    for place, call in enumerate(calls):
         for argument in call.arguments:
             for number in _whole_numbers(argument.value):
                 if not -(2**63) <= number < 2**63:
@@ -100,6 +104,8 @@ def _whole_numbers(value: Any) -> Iterator[int]:
 
 def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:
     """The calls in the messages of a chat, with the library's names: the inverse of `messages_of`.
+
+    With executed results, the arguments are the executed ones, and a refused call is among the calls.
 
     Raises:
         KeyError: `names` does not have a function or parameter.

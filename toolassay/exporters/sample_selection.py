@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from toolassay.calls.call_plan import CallPlan, Unfit, plan_of
 from toolassay.dataset import RequestId, read_labels
+from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
@@ -26,12 +27,13 @@ class KnowsSplits(Protocol):
 
 
 class SelectedPlan(NamedTuple):
-    """A plan to export with its split, its level by the gates, and its label."""
+    """A plan to export with its split, its level by the gates, its label, and its results if any."""
 
     plan: CallPlan
     split: str
     level: str
     gold: Gold
+    results: PlanResults | None = None
 
 
 class Refusal(NamedTuple):
@@ -62,7 +64,8 @@ class Selection:
         splits: returns the split of a sample; None puts all samples into `DEFAULT_SPLIT`.
         levels: the level of each id, as text; None if no gates have run.
         wanted: the levels to export; None for all.
-        left_out: number of samples with another level, counted during iteration.
+        executed: the results of the plans; None to export plans without results.
+        left_out: number of samples with another level, counted during each iteration.
         repeated: number of lines whose id a later line has too.
     """
 
@@ -72,6 +75,7 @@ class Selection:
     splits: KnowsSplits | None = None
     levels: Mapping[str, str] | None = None
     wanted: frozenset[str] | None = None
+    executed: ExecutedResults | None = None
     left_out: int = 0
     repeated: int = 0
     _last: dict[str, int] = field(default_factory=dict)
@@ -88,6 +92,7 @@ class Selection:
 
     def __iter__(self) -> Iterator[SelectedPlan | Refusal | None]:
         """Each sample: a selected plan, a refusal, or None if its level is not wanted."""
+        self.left_out = 0
         for number, label in read_labels(self.path):
             if self._last[str(label["id"])] == number:
                 yield self._one(Gold.of(label, number))
@@ -101,6 +106,8 @@ class Selection:
         if split is None:
             return Refusal(gold, "is in no split of the split file", "id")
         try:
-            return SelectedPlan(plan_of(gold, self.library, self.kind), split, level, gold)
+            plan = plan_of(gold, self.library, self.kind)
+            results = None if self.executed is None else self.executed.of(gold.id, plan)
+            return SelectedPlan(plan, split, level, gold, results)
         except Unfit as error:
             return Refusal(gold, *error.fault)

@@ -12,11 +12,16 @@ from typing import Any
 
 from toolassay.calls.call_plan import CallPlan
 from toolassay.calls.function_schemas import Names
-from toolassay.exporters.turns import ChatStyle, arguments_of, closing_of, result_of, turns_of
+from toolassay.exporters.executed_results import PlanResults
+from toolassay.exporters.turns import ChatStyle, arguments_of, chat_turns, closing_of
 
 
 def conversation_of(
-    plan: CallPlan, functions: Sequence[Mapping[str, Any]], names: Names, style: ChatStyle
+    plan: CallPlan,
+    functions: Sequence[Mapping[str, Any]],
+    names: Names,
+    style: ChatStyle,
+    results: PlanResults | None = None,
 ) -> dict[str, Any]:
     """One line of the file: `conversations`, `system` (may be empty), and `tools` as JSON text.
 
@@ -26,20 +31,21 @@ def conversation_of(
             returns it.
         names: names of functions and parameters.
         style: options of the chat formats.
+        results: what the calls returned; None for references.
     """
-    turns = turns_of(plan, parallel=style.parallel)
+    turns = chat_turns(plan, style, results)
     messages = [("human", plan.request)]
     for turn in turns:
         calls = [
-            {"name": names.functions[call.tool], "arguments": arguments_of(call, names)}
-            for call in (plan.calls[place] for place in turn)
+            {"name": names.functions[one.call.tool], "arguments": arguments_of(one.call, names)}
+            for one in turn
         ]
         messages.append(("function_call", _text(calls[0] if len(calls) == 1 else calls)))
         if turn is not turns[-1] or style.closing is not None:
-            results = [result_of(place) for place in turn]
-            messages.append(("observation", results[0] if len(results) == 1 else _text(results)))
+            texts = [one.result for one in turn]
+            messages.append(("observation", texts[0] if len(texts) == 1 else _text(texts)))
     if style.closing is not None:
-        messages.append(("gpt", closing_of(plan, style.closing)))
+        messages.append(("gpt", closing_of(plan, style.closing, results)))
     return {
         "conversations": [{"from": who, "value": text} for who, text in messages],
         "system": style.system,

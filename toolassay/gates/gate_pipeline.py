@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from toolassay.errors import UsageError
 from toolassay.gates.critic import CriticVerdict
 from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Finding, Gate, Level, State, current_name, level_of, state_of
 from toolassay.gates.graph_gate import GraphGate
 from toolassay.gates.grounding import GroundingGate
@@ -104,6 +105,7 @@ class SampleContext:
         repeated: for each line that repeats an id, the line of the id's first sample.
         critics: for each critic, its verdicts by line.
         teacher: the model that wrote the reviews stored with the labels; empty if unknown.
+        execution: the gate that holds how the plans ran; None if they were not executed.
         second_opinion: the gate that holds the answers of the solvers; None without solvers.
         whole_set: gates that compare samples with each other or with another set (duplicates, contamination).
     """
@@ -111,6 +113,7 @@ class SampleContext:
     repeated: Mapping[int, int] = field(default_factory=dict)
     critics: Mapping[str, Mapping[int, CriticVerdict]] = field(default_factory=dict)
     teacher: str = ""
+    execution: ExecutionGate | None = None
     second_opinion: SecondOpinionGate | None = None
     whole_set: Sequence[Gate] = ()
 
@@ -126,9 +129,11 @@ def gate_pipeline(background: Background, known: SampleContext = _ALONE) -> tupl
         known: knowledge beyond the label. By default each sample is checked alone.
     """
     opinions = () if known.second_opinion is None else (known.second_opinion,)
+    executed = () if known.execution is None else (known.execution,)
     return (
         IdGate(known.repeated),
         *rule_gates(background),
+        *executed,
         *known.whole_set,
         TeacherGate(known.critics, known.teacher),
         *opinions,

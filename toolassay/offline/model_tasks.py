@@ -18,7 +18,7 @@ from toolassay.tools import ToolLibrary
 class BackInstructTask:
     """Write a request, its steps and its gold plan for a sampled subgraph; with `check`, review them too.
 
-    Each `attempt` is another request.
+    Each `attempt` is another request. `values` exist on a server: `{tool: {argument: [value, …]}}`.
     """
 
     sample: Sample
@@ -26,6 +26,7 @@ class BackInstructTask:
     dependency_type: DependencyType
     check: bool = False
     attempt: int = 0
+    values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

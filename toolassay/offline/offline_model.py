@@ -77,7 +77,9 @@ class OfflineModel:
     def _back_instruct(self, task: BackInstructTask) -> str:
         from toolassay.offline.writer.instruction import write_instruction
 
-        instruction = write_instruction(task.sample, task.library, task.dependency_type, task.attempt)
+        instruction = write_instruction(
+            task.sample, task.library, task.dependency_type, task.attempt, task.values
+        )
         if task.check:
             instruction = {**instruction, "check_by_teacher": review(task_of(task, instruction))}
         return json.dumps(instruction, ensure_ascii=False)

@@ -11,12 +11,15 @@ from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
+from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.calls.execution_record import read_executions
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, sha256_of, write_json, write_text
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic.gate import RULES
+from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Finding, Level, current_name
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
@@ -184,8 +187,14 @@ def check_into(
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
+        executions = folder.path / EXECUTIONS
         choice = Choice(
-            gating.gates, gating.without, critics=critics, solvers=solvers, other=other is not None
+            gating.gates,
+            gating.without,
+            critics=critics,
+            solvers=solvers,
+            other=other is not None,
+            executed=executions.exists(),
         )
         choice.validate(background)
         if solvers and not folder.user_requests.exists():
@@ -196,6 +205,8 @@ def check_into(
             )
         whole_set = choice.whole_set(labels, other, bars)
         known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
+        if executions.exists():
+            known = replace(known, execution=ExecutionGate(read_executions(executions), background))
         line = choice.select(gate_pipeline(background, known))
         complete = True
         with ExitStack() as open_files:
@@ -231,7 +242,7 @@ def check_into(
             "solvers": list(solvers),
             "sha256": {
                 path.name: sha256_of(path)
-                for path in (folder.data, folder.tool_desc, folder.graph_desc)
+                for path in (folder.data, folder.tool_desc, folder.graph_desc, executions)
                 if path.is_file()
             },
             "against_sha256": None if other is None else sha256_of(other.path),

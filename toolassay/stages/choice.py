@@ -10,6 +10,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.gates.critic.gate import TeacherGate
 from toolassay.gates.duplicate_gates import ContaminationGate, DuplicateGate
+from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Gate
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline, inspect, select_gates
 from toolassay.gates.labelled_set import LabelledSet, Selected
@@ -29,6 +30,7 @@ class Choice:
         critics: Models that review the samples.
         solvers: Models that solve the requests.
         other: Whether `--against` names another data set.
+        executed: Whether the plans of the set were executed.
     """
 
     only: Sequence[str] | None
@@ -36,6 +38,7 @@ class Choice:
     critics: Sequence[str] = ()
     solvers: Sequence[str] = ()
     other: bool = False
+    executed: bool = False
 
     def __post_init__(self) -> None:
         self._names: set[str] = set()
@@ -49,9 +52,9 @@ class Choice:
         opinion = SecondOpinionGate((), background) if self.solvers else None
         whole_set: list[Gate] = [DuplicateGate(())]
         whole_set += [ContaminationGate((), ())] * self.other
-        line = self.select(
-            gate_pipeline(background, SampleContext(second_opinion=opinion, whole_set=whole_set))
-        )
+        execution = ExecutionGate((), background) if self.executed else None
+        known = SampleContext(execution=execution, second_opinion=opinion, whole_set=whole_set)
+        line = self.select(gate_pipeline(background, known))
         self._names = {gate.name for gate in line}
         for flag, given, gate in (
             ("critic", self.critics, TeacherGate),

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.calls.call_plan import Unfit
+from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
 from toolassay.exporters.destination import Destination
-from toolassay.exporters.formats import FORMATS, MOST_TOOLS, Chats, Format, Rows
+from toolassay.exporters.executed_results import ExecutedResults, drawn
+from toolassay.exporters.formats import CHAT_FORMATS, FORMATS, MOST_TOOLS, Chats, Format, Rows
 from toolassay.exporters.jsonl_parquet import JsonLinesWriter, parquet_libraries
 from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selection
-from toolassay.exporters.turns import CLOSING, ChatStyle
+from toolassay.exporters.turns import CLOSINGS, ChatStyle, ResultForm
 from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level
 from toolassay.runs.settings import gather, refuse_unknown
@@ -27,6 +29,8 @@ from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 
 REFUSED = "refused.jsonl"
+AUTO = "auto"
+"""The last message of a chat that fits the form of its results."""
 _SHOWN = 5
 
 
@@ -37,7 +41,8 @@ class Exported:
     Attributes:
         path: Output folder.
         counts: Number of samples per split.
-        refused: Number of samples whose plan is not executable, or that are in no split.
+        refused: Number of samples whose plan is not executable, that have no results, or that are in no
+            split.
         left_out: Number of samples left out by `level`.
     """
 
@@ -49,24 +54,31 @@ class Exported:
 
 @dataclass(frozen=True)
 class ChatForm:
-    """How an export writes chats.
+    """How an export writes results and chats.
 
     Attributes:
+        results: "executed": what the tools returned (`executions.jsonl`); "references": `<node-j>` in its
+            place; "none": calls only, all in one message; None for "executed" if there is such a file, else
+            "references".
         tools: Functions offered in a chat: "all", "gold" (those of its plan) or a number, which adds random
             tools to those of the plan; None for all, but at most 128.
         system: System message; empty for none.
         closing: Template of the last assistant message, in which `$results` stands for the results; None ends
-            a chat with its last tool call.
+            a chat with its last tool call. "auto": "$results" if they are executed, else "Done: $results".
         parallel: Put independent calls in one turn.
         arguments: Type of the arguments in the OpenAI format: a JSON "text" or an "object".
-        seed: Random seed for `tools`.
+        recoveries: Share of the samples, 0 to 1, whose chat has a wrong call and the tool's error before the
+            right call.
+        seed: Random seed for `tools` and `recoveries`.
     """
 
+    results: ResultForm | None = None
     tools: int | Literal["all", "gold"] | None = None
     system: str = ""
-    closing: str | None = CLOSING
+    closing: str | None = AUTO
     parallel: bool = False
     arguments: Literal["text", "object"] = "text"
+    recoveries: float = 0.0
     seed: int = 0
 
 
@@ -86,7 +98,8 @@ def export(
 ) -> Exported:
     """Export the gold plans of a folder for training or sharing.
 
-    If several labels have one id, the last is used. Samples are streamed; only their ids are kept in memory.
+    If several labels have one id, the last is used. Samples and results are streamed; only ids are kept in
+    memory.
 
     Args:
         data_dir: Folder with `data.json` and the tools.
@@ -116,22 +129,26 @@ def export(
         parquet_libraries()
     folder = DataFolder(Path(data_dir)).require()
     refuse_other_benchmarks(folder)
+    executions = folder.path / FILE
+    results = form.results or ("executed" if executions.exists() else "references")
+    style = _style(form, results, to)
     destination = Destination(Path(out), force=force)
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
     split_file = _split_file(folder, splits)
     levels = _levels(folder.path / "gates.jsonl", level)
-    selection = Selection(folder.data, library, kind, split_file, levels, _wanted(level))
+    executed = ExecutedResults(executions, library, kind) if results == "executed" else None
+    selection = Selection(folder.data, library, kind, split_file, levels, _wanted(level), executed)
     if selection.repeated:
         screen.say(f"{WARNING}{count_of(selection.repeated, 'line')} left out: a later one has the same id")
-    style = ChatStyle(form.system, form.closing, form.parallel, form.arguments == "object")
     written = Chats(library, kind, style, tools, form.seed)
     name = folder.path.resolve().name
     with destination.folder() as new:
-        rows, tally = Rows(to, new, written), ExportTally()
+        rows, tally = Rows(to, new, written, results), ExportTally()
         with contextlib.closing(rows):
-            refused = _write(selection, rows, tally, new / REFUSED, screen)
+            recoveries = _recoveries(selection, rows, form, screen)
+            refused = _write(selection, rows, tally, recoveries, new / REFUSED, screen)
             rows.finish(name)
         if not len(selection):
             raise ToolassayError("holds no samples", file=folder.data, fix="name a folder that has some")
@@ -139,7 +156,9 @@ def export(
             raise ToolassayError(
                 f"none of {count_of(len(selection), 'sample')} can be exported",
                 file=folder.data,
-                fix="see the warnings; toolassay check gives details, toolassay split writes new splits",
+                fix="see the warnings; toolassay check gives details, toolassay split writes new splits"
+                if executed is None
+                else "see the warnings; run toolassay execute, or use --results references",
             )
         facts = CardFacts(
             name,
@@ -151,6 +170,7 @@ def export(
             "" if split_file is None else split_file.signature,
             read_json(funnel) if (funnel := folder.path / "funnel.json").exists() else None,
             refused,
+            results,
         )
         write_text(new / "README.md", card(facts, tally))
         counts = {split: tally.of_split(split) for split in rows.files}
@@ -160,30 +180,96 @@ def export(
             "samples": counts,
             "refused": refused,
             "left_out": selection.left_out,
+            **({"results": results, "recoveries": tally.recoveries} if results != "references" else {}),
         }
     result = Exported(destination.path, counts, refused, selection.left_out)
     _report(result, tally, destination, screen)
     return result
 
 
-def _write(selection: Selection, rows: Rows, tally: ExportTally, path: Path, screen: Screen) -> int:
+def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:
+    """The options of the chat formats.
+
+    Raises:
+        UsageError: Options exclude each other.
+    """
+    if results == "none" and form.closing not in (AUTO, None):
+        raise UsageError(
+            "--results none ends a chat with its calls, so it has no last message", fix="omit --closing"
+        )
+    if not 0 <= form.recoveries <= 1:
+        raise UsageError(f"--recoveries is {form.recoveries}", fix="write a share from 0 to 1")
+    if form.recoveries and results != "executed":
+        raise UsageError(
+            f"--recoveries needs executed results, and these are '{results}'",
+            fix="run toolassay execute --wrong_calls SHARE, then use --results executed",
+        )
+    if form.recoveries and to not in CHAT_FORMATS:
+        raise UsageError(
+            f"--recoveries needs chats, and '{to}' has rows", fix=f"use --to {' or '.join(CHAT_FORMATS)}"
+        )
+    return ChatStyle(
+        form.system,
+        CLOSINGS[results] if form.closing == AUTO else form.closing,
+        form.parallel,
+        form.arguments == "object",
+        calls_only=results == "none",
+    )
+
+
+def _recoveries(selection: Selection, rows: Rows, form: ChatForm, screen: Screen) -> frozenset[str]:
+    """The ids of the samples whose chat has a wrong call: the wanted share of all that can be exported."""
+    if not form.recoveries:
+        return frozenset()
+    count, possible = 0, []
+    with screen.progress("looking for wrong calls", len(selection)) as advance:
+        for found in _samples(selection, rows):
+            if isinstance(found, SelectedPlan):
+                count += 1
+                if found.results is not None and found.results.refused is not None:
+                    possible.append(found.plan.id)
+            advance()
+    wanted = round(form.recoveries * count)
+    if len(possible) < wanted:
+        screen.say(
+            f"{WARNING}{count_of(wanted, 'chat')} should have a wrong call, but only {len(possible):,} of "
+            f"{count_of(count, 'sample')} have one. Fix: run toolassay execute --wrong_calls SHARE"
+        )
+    return drawn(possible, wanted, form.seed)
+
+
+def _samples(selection: Selection, rows: Rows) -> Iterator[SelectedPlan | Refusal | None]:
+    """Each sample: a plan that the format can represent, a refusal, or None if its level is not wanted."""
+    for found in selection:
+        yield _checked(found, rows) if isinstance(found, SelectedPlan) else found
+
+
+def _write(
+    selection: Selection,
+    rows: Rows,
+    tally: ExportTally,
+    recoveries: Collection[str],
+    path: Path,
+    screen: Screen,
+) -> int:
     """Write every sample and return the number of refused ones, which are listed in the file `path`."""
     count = 0
     with (
         contextlib.closing(JsonLinesWriter(path)) as refused,
         screen.progress("exporting", len(selection)) as advance,
     ):
-        for found in selection:
-            if isinstance(found, SelectedPlan):
-                found = _checked(found, rows)
+        for found in _samples(selection, rows):
             if isinstance(found, Refusal):
                 count += 1
                 refused.write(found.to_json())
                 if count <= _SHOWN:
                     screen.say(f"{WARNING}refused {found.sentence}")
             elif found is not None:
-                rows.write(found.plan, found.split)
-                tally.add(found.plan, found.split, found.level)
+                results = found.results
+                if results is not None and found.plan.id not in recoveries:
+                    results = replace(results, refused=None)
+                rows.write(found.plan, found.split, results)
+                tally.add(found.plan, found.split, found.level, results)
             advance()
     if not count:
         path.unlink()
@@ -191,10 +277,17 @@ def _write(selection: Selection, rows: Rows, tally: ExportTally, path: Path, scr
 
 
 def _checked(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | Refusal:
+    results = chosen.results
     try:
-        rows.check(chosen.plan)
+        rows.check(chosen.plan.calls if results is None else results.calls)
     except Unfit as error:
         return Refusal(chosen.gold, *error.fault)
+    if results is None or results.refused is None:
+        return chosen
+    try:
+        rows.check([results.refused.call])
+    except Unfit:  # the sample itself is good
+        return chosen._replace(results=replace(results, refused=None))
     return chosen
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.backinstruct.generator import Review
 from toolassay.benchmarks.work_folder import WorkFolder, work_folder
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
@@ -38,10 +39,13 @@ from toolassay.stages.generation_work import (
     WritingSettings,
     recorded_rounds,
 )
+from toolassay.stages.live_values import LiveSettings, collect_values, execution_review
 from toolassay.stages.passing import passing
 
 MODEL = ModelSettings(temperature=0.7, top_p=1.0, structured="auto")
 """Default model settings of `generate`."""
+LIVE_REWRITES = 5
+"""How often the offline writer tries again where plans are executed: another draw often works."""
 
 
 def generate(
@@ -55,6 +59,7 @@ def generate(
     samples: SampleSettings | None = None,
     writing: WritingSettings | None = None,
     choices: RunChoices | None = None,
+    live: LiveSettings | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
@@ -74,6 +79,8 @@ def generate(
         samples: Which subgraphs are sampled.
         writing: How requests are written.
         choices: Only `force` and `dry_run` are used.
+        live: A server whose values requests name, and on which each plan is executed when it is written; a
+            refused call goes back to the writer.
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
         keywords: Fields of the five options objects; they replace the fields of the given objects.
@@ -105,9 +112,34 @@ def generate(
     suffix = "_check" if writing.check else ""
     name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    if live is None or run.choices.dry_run:
+        return _generated(place, dependency_type, run, samples, writing, None, is_new=data_dir is None)
+    if data_dir is None or not place.folder.path.is_dir():
+        raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
+    collect_values(place.folder, live, max(samples.seed, 0), screen)
+    if writing.rewrite is None and llm == "offline":
+        writing = replace(writing, rewrite=LIVE_REWRITES)
+    place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    graph = place.graph(dependency_type, say=lambda _: None)
+    with execution_review(place.folder, live, graph, max(samples.seed, 0)) as tried:
+        return _generated(place, dependency_type, run, samples, writing, tried, is_new=False)
+
+
+def _generated(
+    place: WorkFolder,
+    dependency_type: str | None,
+    run: RunSettings,
+    samples: SampleSettings,
+    writing: WritingSettings,
+    tried: Review | None,
+    *,
+    is_new: bool,
+) -> tuple[Path, bool]:
+    """Generate the samples; see `generate`."""
+    llm, screen = run.model.llm, run.screen
     if samples.until is not None:
-        return _until(place, dependency_type, run, samples, writing, is_new=data_dir is None)
-    work = GenerationWork(place, dependency_type, run, samples, writing, is_new=data_dir is None)
+        return _until(place, dependency_type, run, samples, writing, tried, is_new=is_new)
+    work = GenerationWork(place, dependency_type, run, samples, writing, is_new=is_new, tried=tried)
     one = Run(work, Trial(place.folder.path, llm), run)
     if run.choices.dry_run:
         return place.folder.path, one.carry_out().expected[0].requests == 0
@@ -115,7 +147,7 @@ def generate(
         estimate = one.foreseen()[1]
         if estimate.requests:
             screen.say(_of_default(estimate, one.price))
-    with _resumable(place.folder if data_dir is None else None):
+    with _resumable(place.folder if is_new else None):
         one.carry_out()
     return place.folder.path, work.is_complete
 
@@ -149,6 +181,7 @@ def _until(
     run: RunSettings,
     samples: SampleSettings,
     writing: WritingSettings,
+    tried: Review | None,
     *,
     is_new: bool,
 ) -> tuple[Path, bool]:
@@ -162,7 +195,9 @@ def _until(
         turn += 1
         settings = replace(samples, number_of_samples=count, until=None)
         given = run if turn == 1 else quiet
-        work = GenerationWork(place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds)
+        work = GenerationWork(
+            place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds, tried=tried
+        )
         one = Run(work, Trial(folder.path, run.model.llm), given)
         if run.choices.dry_run:
             one.carry_out()

@@ -16,12 +16,13 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel
 
 
-def sample_review(graph: ToolGraph, critics: Sequence[ChatModel] = ()) -> Review:
+def sample_review(graph: ToolGraph, critics: Sequence[ChatModel] = (), tried: Review | None = None) -> Review:
     """A function that says why a sample would not pass.
 
     Args:
         graph: The tool graph.
         critics: Models that judge what the gates let pass.
+        tried: Executes the plan of what the gates let pass.
     """
     labeller = Labeller(graph.library, graph.dependency_type)
     background = Background(graph.library, graph.dependency_type, graph)
@@ -38,6 +39,8 @@ def sample_review(graph: ToolGraph, critics: Sequence[ChatModel] = ()) -> Review
             for finding in gate.check(gold)
             if level_of([finding.state]) != "pass"
         ]
+        if tried is not None and not found:
+            found += await tried(sample, record)
         for critic in critics if not found else ():
             verdict = await reviewed(critic, gold, background)
             if verdict.verdict == "fail":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from toolassay.backinstruct.generator import (
     PARAMETERS,
     Generation,
     Generator,
+    Review,
     read_kept,
     rewriting_facts,
 )
@@ -24,7 +26,7 @@ from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json, read_json_lines
+from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
 from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
@@ -45,6 +47,7 @@ from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.schemas import sample_schema
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.generation_review import sample_review
+from toolassay.stages.live_values import read_values, unusable_tools
 from toolassay.stages.offline_tools import fillable
 from toolassay.stages.statistics import Statistics
 from toolassay.text_formatting import count_of
@@ -124,6 +127,7 @@ class GenerationWork(Work):
         writing: How requests are written.
         is_new: Whether this start chose the folder's name, so that the same command would create another.
         rounds: Of the samples, with the tools or edges at which each aims with `samples.cover`.
+        tried: Executes a sample's plan and says why it fails; None if plans are not executed.
 
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
@@ -139,8 +143,10 @@ class GenerationWork(Work):
         *,
         is_new: bool,
         rounds: Sequence[Round] = (Round(0),),
+        tried: Review | None = None,
     ) -> None:
-        self._place, self._run, self._writing = place, run, writing
+        self._place, self._run, self._writing, self._tried = place, run, writing, tried
+        self._values = read_values(place.folder)
         self._folder, llm, screen = place.folder, run.model.llm, run.screen
         self._graph = graph = place.graph(dependency_type, say=screen.say)
         self.graph, self._samples = graph, samples
@@ -157,7 +163,8 @@ class GenerationWork(Work):
         offline = llm == "offline"
         sampled = graph
         if offline:
-            sampled, self.left_out = fillable(graph, screen.say)
+            unusable = unusable_tools(place.folder)
+            sampled, self.left_out = fillable(graph, screen.say, self._values or None, unusable)
         self.rounds = tuple(rounds)
         cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, self.rounds)
         self._count = samples.number_of_samples or (
@@ -181,7 +188,7 @@ class GenerationWork(Work):
             check=writing.check,
             wording=wording,
             template=writing.prompt_template,
-            values=_real_values(self._folder),
+            values=self._values,
         )
         limit = run.model.max_tokens
         limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
@@ -197,6 +204,7 @@ class GenerationWork(Work):
             "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
             "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
+            **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
             **run.endpoint.settings,
             **({} if samples.by_score else {"by_score": False}),
             **({} if samples.cover is None else {"cover": samples.cover}),
@@ -338,7 +346,8 @@ class GenerationWork(Work):
             parameters=self._parameters,
             check=self._writing.check,
             rewrites=self._rewrite,
-            review=sample_review(self._graph, critics) if self._rewrite else None,
+            review=sample_review(self._graph, critics, self._tried) if self._rewrite else None,
+            values=self._values or None,
             **({"shape": schema} if self._run.model.structured else {}),
         )
 
@@ -428,24 +437,8 @@ def _gain(facts: Mapping[str, Any]) -> str:
     )
 
 
-VALUES = "values.json"
-"""File of real values of arguments, `{tool: {argument: [value, …]}}`, that prompts show if it is there."""
-
-
-def _real_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
-    """The lists in `values.json`; what has another form is not shown.
-
-    Raises:
-        UsageError: It is no JSON.
-    """
-    path = folder.path / VALUES
-    found = read_json(path) if path.is_file() else {}
-    tools = found.items() if isinstance(found, dict) else ()
-    return {
-        tool: {name: values for name, values in arguments.items() if isinstance(values, list)}
-        for tool, arguments in tools
-        if isinstance(arguments, dict)
-    }
+def _fingerprint(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def _drawer(folder: Path) -> Any:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import islice
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
+from toolassay.offline.own_tools.arguments import RealValues
 from toolassay.screen import WARNING
 from toolassay.tools import ToolLibrary
 
 _MOST_NAMED = 8  # tools in a warning
 
 
-def left_to_a_model(graph: ToolGraph) -> dict[str, str]:
+def left_to_a_model(graph: ToolGraph, values: RealValues | None = None) -> dict[str, str]:
     """The tools that the offline writer cannot write sound requests about, and why.
 
     Their arguments cannot be filled, or what they do cannot be said: no sentence of the description says it,
@@ -27,7 +28,7 @@ def left_to_a_model(graph: ToolGraph) -> dict[str, str]:
     library = graph.library
     if graph.dependency_type == "resource" or is_known(library, graph.dependency_type):
         return {}
-    problems = needs_model(library, graph.dependency_type)
+    problems = needs_model(library, graph.dependency_type, values)
     for tool in library:
         findings = language_findings(f"Please {purpose_of(tool).imperative}.")
         if findings and tool.id not in problems:
@@ -35,10 +36,21 @@ def left_to_a_model(graph: ToolGraph) -> dict[str, str]:
     return problems
 
 
-def fillable(graph: ToolGraph, say: Callable[[str], None]) -> tuple[ToolGraph, Mapping[str, str]]:
+def fillable(
+    graph: ToolGraph,
+    say: Callable[[str], None],
+    values: RealValues | None = None,
+    unusable: Collection[str] = (),
+) -> tuple[ToolGraph, Mapping[str, str]]:
     """The graph without the tools that the offline writer cannot write about, and these with the reasons.
 
     A warning names them.
+
+    Args:
+        graph: The graph.
+        say: Receives the warning.
+        values: Values that exist on a server.
+        unusable: Tools of which a server accepted no call.
 
     Raises:
         UsageError: No tool is left, or the library is not in English.
@@ -51,7 +63,8 @@ def fillable(graph: ToolGraph, say: Callable[[str], None]) -> tuple[ToolGraph, M
             "the offline writer writes English; the descriptions of these tools are in another language",
             fix="name a model: --llm MODEL (pipeline: --generator MODEL)",
         )
-    problems = left_to_a_model(graph)
+    problems = left_to_a_model(graph, values)
+    problems |= {name: "the server accepted no call of it" for name in unusable if name in graph.library}
     if not problems:
         return graph, {}
     named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))

@@ -36,12 +36,46 @@ from toolassay.offline.own_tools.value_texts import is_speakable, value_text
 from toolassay.output_paths import Part, parse_path, parse_reference
 from toolassay.tools import Tool, ToolLibrary
 
-__all__ = ["DrawnArguments", "Kind", "StatedValue", "UnfillableError", "draw_arguments", "unfillable"]
+__all__ = [
+    "DrawnArguments",
+    "Kind",
+    "RealValues",
+    "StatedValue",
+    "UnfillableError",
+    "draw_arguments",
+    "real_arguments",
+    "unfillable",
+]
 
 _MOST_STATED = 8  # values of one call
 _MOST_OPTIONAL = 2
 _DRAWS = 12  # of a whole call, until one is valid
 _VALUE_DRAWS = 4  # of the values in one form of the call
+
+
+RealValues = Mapping[str, Mapping[str, Sequence[Any]]]
+"""Values that exist on a server, `{tool: {argument: [value, …]}}`, the content of `values.json`.
+
+Lists of equal length are columns: the values with one index are those of one call that the server accepted,
+null for an argument that it did not have.
+"""
+
+
+def real_arguments(values: RealValues, tool: str, rng: Random) -> dict[str, Any] | None:
+    """Real values for one call of a tool, by argument; None if there are none for it.
+
+    >>> values = {"show": {"repository": ["a", "b"], "commit": ["1f", "9c"]}}
+    >>> real_arguments(values, "show", Random(1)), real_arguments(values, "log", Random(1))
+    ({'repository': 'a', 'commit': '1f'}, None)
+    """
+    columns = {name: list(given) for name, given in values.get(tool, {}).items() if given}
+    if not columns:
+        return None
+    lengths = {len(given) for given in columns.values()}
+    row = rng.randrange(min(lengths))
+    is_rows = len(lengths) == 1
+    found = {name: given[row] if is_rows else rng.choice(given) for name, given in columns.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +89,7 @@ class StatedValue:
         kind: What it is, which decides how a sentence introduces it.
         description: The description of its place in the schema.
         evidence: What decided the value: "enum", "const", "example", "default", "format", "pattern",
-            "bounds", "description", "type", "name" or "related".
+            "bounds", "description", "type", "name", "related" or "real".
     """
 
     path: tuple[Part, ...]
@@ -88,6 +122,7 @@ def draw_arguments(
     fed: Sequence[FedArgument] = (),
     known: Mapping[str, Any] | None = None,
     taken: Sequence[str] = (),
+    real: Mapping[str, Any] | None = None,
 ) -> DrawnArguments:
     """Draw valid arguments for a call: the required ones and up to two optional ones.
 
@@ -100,6 +135,8 @@ def draw_arguments(
         taken: Texts of values that earlier calls of the request state; a drawn value neither repeats nor
             contains one of them, nor is contained in one, unless the schema leaves no other. Of numbers,
             only whole ones count: "2" is not contained in "12".
+        real: Values of a call that a server accepted, by name as in `known`; a list has the values of its
+            items in order. The request has to state them. No other optional arguments are drawn.
 
     Raises:
         UnfillableError: See there.
@@ -110,7 +147,7 @@ def draw_arguments(
     """
     shape = shape_of(tool)
     try:
-        return _drawn(shape, rng, fed, known or {}, taken)
+        return _drawn(shape, rng, fed, known or {}, taken, real)
     except UnfillableError:
         raise
     except Exception as error:
@@ -122,13 +159,18 @@ def draw_arguments(
 
 
 def _drawn(
-    shape: Shape, rng: Random, fed: Sequence[FedArgument], known: Mapping[str, Any], taken: Sequence[str]
+    shape: Shape,
+    rng: Random,
+    fed: Sequence[FedArgument],
+    known: Mapping[str, Any],
+    taken: Sequence[str],
+    real: Mapping[str, Any] | None,
 ) -> DrawnArguments:
     """A valid call, if a few draws find one."""
     problem = UnfillableError("no valid arguments were found")
     failed: set[str] = set()
     for _ in range(_DRAWS):
-        layout = _Layout(rng, fed, known)
+        layout = _Layout(rng, fed, known, real)
         try:
             skeleton = layout.of(shape.top, ())
         except UnfillableError as error:
@@ -146,18 +188,24 @@ def _drawn(
 
 
 def unfillable(
-    library: ToolLibrary, fed: Mapping[str, Sequence[FedArgument]] | None = None
+    library: ToolLibrary,
+    fed: Mapping[str, Sequence[FedArgument]] | None = None,
+    real: RealValues | None = None,
 ) -> dict[str, str]:
     """The tools that need a model: those for which `draw_arguments` fails, and why.
 
     Args:
         library: The tools.
         fed: Arguments that are fed, by tool id; none without it.
+        real: Values that a server accepted.
     """
     found = {}
     for tool in library:
+        rng = Random(0)
         try:
-            draw_arguments(tool, Random(0), fed=(fed or {}).get(tool.id, ()))
+            draw_arguments(
+                tool, rng, fed=(fed or {}).get(tool.id, ()), real=real and real_arguments(real, tool.id, rng)
+            )
         except UnfillableError as error:
             found[tool.id] = str(error)
     return found
@@ -166,10 +214,11 @@ def unfillable(
 class _Draft:
     """A place for a value in a call that is being drawn."""
 
-    def __init__(self, path: tuple[Part, ...], slot: Slot, known: Any = None) -> None:
+    def __init__(self, path: tuple[Part, ...], slot: Slot, known: Any = None, evidence: str = "") -> None:
         self.path = path
         self.slot = slot
         self.known = known
+        self.evidence = evidence
 
 
 class _Layout:
@@ -180,11 +229,20 @@ class _Layout:
         is_certain: Whether no choice was made, so that another try ends in the same way.
     """
 
-    def __init__(self, rng: Random, fed: Sequence[FedArgument], known: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        rng: Random,
+        fed: Sequence[FedArgument],
+        known: Mapping[str, Any],
+        real: Mapping[str, Any] | None,
+    ) -> None:
         self.rng = rng
         self.fed = fed
         self.known = {_dotted(name): value for name, value in known.items()}
-        self.wanted = included(fed) | {name[:end] for name in self.known for end in range(1, len(name) + 1)}
+        self.real = {_dotted(name): value for name, value in (real or {}).items()}
+        self.has_real = real is not None
+        given = (*self.known, *self.real)
+        self.wanted = included(fed) | {name[:end] for name in given for end in range(1, len(name) + 1)}
         self.fed_places = {names: one for one in fed if (names := _names(one.parts))}
         self.drafts: list[_Draft] = []
         self.is_certain = True
@@ -202,14 +260,30 @@ class _Layout:
         return self.group(node, path)
 
     def slot(self, slot: Slot, path: tuple[Part, ...]) -> _Draft:
-        known = self.known.get(_names(path))
+        known, evidence = self.known.get(_names(path)), "related"
+        if known is None:
+            known, evidence = self._real_value(path), "real"
         if known is None and slot.unstatable is not None:
             raise UnfillableError(f"'{'.'.join(_names(path))}' {slot.unstatable.reason}")
-        draft = _Draft(path, slot, known)
+        draft = _Draft(path, slot, known, evidence)
         self.drafts.append(draft)
         if len(self.drafts) > _MOST_STATED:
             raise UnfillableError(f"a request would have to state more than {_MOST_STATED} values")
         return draft
+
+    def _real_value(self, path: tuple[Part, ...]) -> Any:
+        """The value that an accepted call has at a place; that of an item by the item's number."""
+        value = self.real.get(_names(path))
+        if not isinstance(value, list):
+            return value
+        place = next((part for part in reversed(path) if isinstance(part, int)), 0)
+        return value[place] if place < len(value) else None
+
+    def _real_items(self, path: tuple[Part, ...]) -> int:
+        """The number of items that an accepted call has in a list; 0 if that is unknown."""
+        names = _names(path)
+        inside = (value for name, value in self.real.items() if name[: len(names)] == names)
+        return max((len(value) for value in inside if isinstance(value, list)), default=0)
 
     def chosen(self, node: Choice, path: tuple[Part, ...]) -> Any:
         options = list(node.options)
@@ -240,7 +314,7 @@ class _Layout:
         enum = node.items[-1].keywords.enum if isinstance(node.items[-1], Slot) else None
         room = room if enum is None else max(least, min(room, len(enum)))
         number = min(room, self.rng.choices((1, 2, 3), (5, 3, 2))[0]) if room > least else least
-        number = max(number, least)
+        number = max(self._real_items(path) or number, least)
         return [
             self.of(node.items[min(place, len(node.items) - 1)], (*path, place)) for place in range(number)
         ]
@@ -284,7 +358,7 @@ class _Layout:
             wish = max(1, wish)
         if free:
             self.is_certain = False
-        if len(self.drafts) + len(chosen) >= _MOST_STATED - 2:
+        if len(self.drafts) + len(chosen) >= _MOST_STATED - 2 or (self.has_real and not path):
             wish = 0
         count = min(len(free), max(needed, min(wish, _MOST_OPTIONAL, node.most - len(chosen))))
         # The first ones of a schema are those that its author thought of first.
@@ -402,9 +476,10 @@ def _value(draft: _Draft, world: World, moment: Any) -> Drawn:
     if draft.known is not None:
         value = _as_type(draft.known, draft.slot)
         if not draft.slot.allows(value) or not is_speakable(value_text(value)):
-            raise UnfillableError(f"'{_place(draft.path)}' does not take the value of an earlier call")
+            what = "a real value" if draft.evidence == "real" else "the value of an earlier call"
+            raise UnfillableError(f"'{_place(draft.path)}' does not take {what}")
         kind: Kind = next((source.kind for source in draft.slot.sources), "word")
-        return Drawn(value, kind, "related")
+        return Drawn(value, kind, draft.evidence)
     drawn = draft.slot.draw(world, moment)
     if drawn is None:
         raise UnfillableError(f"no valid value was found for '{_place(draft.path)}'")

@@ -13,7 +13,13 @@ from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
 from toolassay.offline.argument_templates import as_text
 from toolassay.offline.fed_arguments import FedArgument, fed_arguments
-from toolassay.offline.own_tools.arguments import DrawnArguments, UnfillableError, draw_arguments
+from toolassay.offline.own_tools.arguments import (
+    DrawnArguments,
+    RealValues,
+    UnfillableError,
+    draw_arguments,
+    real_arguments,
+)
 from toolassay.offline.own_tools.call_text import CallText, Source, call_text
 from toolassay.offline.own_tools.purpose import purpose_of
 from toolassay.offline.own_tools.setting import setting_of
@@ -34,7 +40,12 @@ _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 
 
 def write_own_instruction(
-    sample: Sample, library: ToolLibrary, dependency_type: DependencyType, names: ToolNames, attempt: int = 0
+    sample: Sample,
+    library: ToolLibrary,
+    dependency_type: DependencyType,
+    names: ToolNames,
+    attempt: int = 0,
+    values: RealValues | None = None,
 ) -> dict[str, Any]:
     """A request, steps and gold plan, in the form of `write_instruction`.
 
@@ -44,6 +55,7 @@ def write_own_instruction(
         dependency_type: "temporal" or "schema".
         names: The tool names that the request must not have.
         attempt: Another request for each number.
+        values: Values that exist on a server.
 
     Raises:
         ToolassayError: No valid arguments were found for a tool.
@@ -53,7 +65,7 @@ def write_own_instruction(
     best: tuple[_Writer, str] | None = None
     problem = ""
     for turn in range(_ATTEMPTS):
-        writer = _Writer(sample, library, fed, Random(f"own {key} {attempt} {turn}"))
+        writer = _Writer(sample, library, fed, Random(f"own {key} {attempt} {turn}"), values)
         try:
             best = writer, writer.request()
         except UnfillableError as error:
@@ -78,9 +90,15 @@ class _Writer:
     """One attempt at a request."""
 
     def __init__(
-        self, sample: Sample, library: ToolLibrary, fed: Sequence[Sequence[FedArgument]], rng: Random
+        self,
+        sample: Sample,
+        library: ToolLibrary,
+        fed: Sequence[Sequence[FedArgument]],
+        rng: Random,
+        values: RealValues | None,
     ) -> None:
         self.sample, self.library, self.fed, self.rng = sample, library, fed, rng
+        self.values = values or {}
         self.tools = [library[name] for name in sample.nodes]
         self.purposes = [purpose_of(tool) for tool in self.tools]
         self.drawn: list[DrawnArguments] = []
@@ -97,9 +115,9 @@ class _Writer:
         for number, tool in enumerate(self.tools):
             self.tool = tool.id
             taken = [one.text for drawn in self.drawn for one in drawn.stated]
-            self.drawn.append(
-                draw_arguments(tool, self.rng, fed=self.fed[number], known=self._known(number), taken=taken)
-            )
+            real = real_arguments(self.values, tool.id, self.rng) if self.values else None
+            fed, known = self.fed[number], self._known(number)
+            self.drawn.append(draw_arguments(tool, self.rng, fed=fed, known=known, taken=taken, real=real))
         calls = [self._call(number) for number in range(len(self.tools))]
         setting = setting_of(self.library, self.purposes, self.rng) if self.rng.random() < _SETTING else ""
         return " ".join(part for part in (setting, *self._sentences(calls)) if part)

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.own_tools.arguments import unfillable
+from toolassay.offline.own_tools.arguments import RealValues, unfillable
 from toolassay.offline.own_tools.purpose import unclear
 from toolassay.offline.own_tools.request import write_own_instruction
 from toolassay.offline.tool_names import ToolNames
@@ -109,7 +109,11 @@ _vocabularies: WeakKeyDictionary[ToolLibrary, _Vocabulary] = WeakKeyDictionary()
 
 
 def write_instruction(
-    sample: Sample, library: ToolLibrary, dependency_type: DependencyType, attempt: int = 0
+    sample: Sample,
+    library: ToolLibrary,
+    dependency_type: DependencyType,
+    attempt: int = 0,
+    values: RealValues | None = None,
 ) -> dict[str, Any]:
     """A request for a sampled subgraph, with its steps and its gold plan.
 
@@ -121,6 +125,7 @@ def write_instruction(
         library: the tools.
         dependency_type: of the tool graph; resource tools get inputs, others arguments.
         attempt: Another request for each number.
+        values: Values that exist on a server, for tools that nobody wrote phrases for.
 
     Returns:
         `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that Shen et al. (2024,
@@ -142,19 +147,19 @@ def write_instruction(
     phrases = [vocabulary.phrases(library[name], dependency_type) for name in sample.nodes]
     known = [one for one in phrases if one is not None]
     if len(known) < len(phrases):
-        return write_own_instruction(sample, library, dependency_type, vocabulary.names, attempt)
+        return write_own_instruction(sample, library, dependency_type, vocabulary.names, attempt, values)
     calls = wire_calls(sample, library, dependency_type)
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     turns = iter(range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS))
     writer, clauses, request = _write(Random(f"write {key} {next(turns)}"), calls, known, dependency_type)
     while not _is_sound(request, calls, clauses, vocabulary.names) and (turn := next(turns, None)):
         writer, clauses, request = _write(Random(f"write {key} {turn}"), calls, known, dependency_type)
-    values = [clause.values for clause in clauses]
+    stated = [clause.values for clause in clauses]
     return {
-        "task_steps": step_texts(calls, known, values, writer.nouns, dependency_type),
+        "task_steps": step_texts(calls, known, stated, writer.nouns, dependency_type),
         "user_request": request,
         "invoking_graph": {
-            "nodes": [_node(call, value, dependency_type) for call, value in zip(calls, values, strict=True)],
+            "nodes": [_node(call, value, dependency_type) for call, value in zip(calls, stated, strict=True)],
             "links": [{"source": link.source, "target": link.target} for link in sample.links],
         },
     }
@@ -200,13 +205,15 @@ def is_known(library: ToolLibrary, dependency_type: DependencyType) -> bool:
     return all(written_phrases(tool, dependency_type) is not None for tool in library)
 
 
-def needs_model(library: ToolLibrary, dependency_type: DependencyType) -> dict[str, str]:
+def needs_model(
+    library: ToolLibrary, dependency_type: DependencyType, values: RealValues | None = None
+) -> dict[str, str]:
     """The tools that the offline writer cannot write about, and why."""
     if dependency_type == "resource":
         return {}
     own = [tool for tool in library if written_phrases(tool, dependency_type) is None]
     said = {tool.id: problem for tool in own if (problem := unclear(tool))}
-    return said | (unfillable(ToolLibrary(own)) if own else {})
+    return said | (unfillable(ToolLibrary(own), real=values) if own else {})
 
 
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:

@@ -1,0 +1,583 @@
+"""The simulator: valid results for any output schema, and one world for the calls of a plan."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any, cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolassay.argument_schemas import ArgumentValidator
+from toolassay.data_folder import DataFolder
+from toolassay.executors.executor import (
+    CallLimits,
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    ExecutionContext,
+    OpenExecutor,
+    Refusal,
+)
+from toolassay.executors.simulate import EXECUTOR, Actions
+from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
+from toolassay.tools import Parameter, Tool, ToolLibrary, parameters_of
+
+CUSTOMER = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        "email": {"type": "string", "format": "email"},
+        "status": {"enum": ["active", "blocked"]},
+        "created_at": {"type": "string", "format": "date-time"},
+    },
+    "required": ["id", "name"],
+    "additionalProperties": False,
+}
+ID = {"customer_id": {"type": "integer"}}
+NAME = {"name": {"type": "string"}}
+
+
+def tool(
+    name: str,
+    properties: Mapping[str, Any] | None = None,
+    output: Mapping[str, Any] | None = None,
+    *,
+    required: Sequence[str] | None = None,
+    **more: Any,
+) -> Tool:
+    """A tool with an `input_schema`; all of its arguments are required unless `required` says otherwise."""
+    properties = properties or {}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties if required is None else required),
+        "additionalProperties": False,
+    }
+    return Tool(name, parameters=parameters_of(schema), input_schema=schema, output_schema=output, **more)
+
+
+SHOP = (
+    tool("create_customer", {**NAME, "email": {"type": "string"}}, CUSTOMER, required=["name"]),
+    tool(
+        "get_customer", ID, {"type": "object", "properties": {"customer": CUSTOMER}, "required": ["customer"]}
+    ),
+    tool(
+        "list_customers",
+        {"limit": {"type": "integer"}, "status": {"type": "string"}},
+        {
+            "type": "object",
+            "properties": {"items": {"type": "array", "items": CUSTOMER}, "total": {"type": "integer"}},
+            "required": ["items", "total"],
+        },
+        required=[],
+    ),
+    tool("update_customer", {**ID, **NAME}, CUSTOMER),
+    tool("delete_customer", ID),
+    tool("cancel_order", {"order_id": {"type": "string"}}),
+    tool("get_order", {"order_id": {"type": "string"}}),
+)
+
+
+@asynccontextmanager
+async def opened(tools: Sequence[Tool], seed: int = 0, **limits: int) -> AsyncIterator[OpenExecutor]:
+    context = ExecutionContext(
+        cast(DataFolder, None), ToolLibrary(tools), limits=CallLimits(**limits), seed=seed
+    )
+    async with EXECUTOR.open(context, None) as executor:
+        yield executor
+
+
+class World:
+    """An environment whose tools are called by name."""
+
+    def __init__(self, environment: Environment, tools: Sequence[Tool]) -> None:
+        self._environment, self._tools = environment, {one.id: one for one in tools}
+
+    async def __call__(self, tool_id: str, /, **arguments: Any) -> Any:
+        result = await self._environment.call(self._tools[tool_id], arguments)
+        assert result == CallResult.of(result.value)
+        return result.value
+
+    async def refusal(self, tool_id: str, /, **arguments: Any) -> str:
+        with pytest.raises(Refusal) as caught:
+            await self(tool_id, **arguments)
+        return str(caught.value)
+
+    async def state(self) -> Mapping[str, Any]:
+        state = await self._environment.state()
+        assert state is not None
+        return state
+
+
+@asynccontextmanager
+async def world(tools: Sequence[Tool] = SHOP, seed: int = 0) -> AsyncIterator[World]:
+    async with opened(tools, seed) as executor, executor.environment() as environment:
+        yield World(environment, tools)
+
+
+async def result_of(one: Tool, seed: int = 0, /, **arguments: Any) -> Any:
+    async with world([one], seed) as call:
+        return await call(one.id, **arguments)
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "missing required argument 'customer_id'"),
+        ({"customer_id": "seven"}, "argument 'customer_id': 'seven' is not of type 'integer'"),
+        ({"customer_id": 7, "colour": 1}, "unknown argument 'colour'"),
+    ],
+)
+async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words: str) -> None:
+    async with world() as call:
+        assert await call.refusal("get_customer", **arguments) == words
+
+
+async def test_a_missing_part_of_an_argument_is_named_with_its_place() -> None:
+    guest = {"guest": {"type": "object", "required": ["name"]}}
+    async with world([tool("book_room", guest)]) as call:
+        assert await call.refusal("book_room", guest={}) == "missing required argument 'guest.name'"
+
+
+async def test_a_tool_without_an_input_schema_takes_its_parameters() -> None:
+    day = Tool("book_hotel", parameters=(Parameter("city"), Parameter("day", description="(optional)")))
+    async with world([day]) as call:
+        assert await call.refusal("book_hotel", day="Monday") == "missing required argument 'city'"
+        assert await call.refusal("book_hotel", city="Rome", room=1) == "unknown argument 'room'"
+        assert "Rome" in await call("book_hotel", city="Rome")
+
+
+# Results
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "integer", "minimum": 3, "maximum": 4}, "minItems": 5},
+        {"type": "string", "pattern": "^[A-Z]{3}-[0-9]{4}$"},
+        {"type": ["null", "number"], "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        {"const": {"a": [1]}},
+        {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"enum": ["x"]}}},
+        {
+            "type": "object",
+            "oneOf": [
+                {"properties": {"a": {"type": "string"}}, "required": ["a"]},
+                {"properties": {"b": {"type": "string"}}, "required": ["b"]},
+            ],
+        },
+        {"allOf": [{"type": "object", "required": ["a"]}, {"properties": {"a": {"type": "boolean"}}}]},
+        {
+            "type": "object",
+            "properties": {"kind": {"enum": ["a", "b"]}},
+            "required": ["kind"],
+            "if": {"properties": {"kind": {"const": "a"}}},
+            "then": {"required": ["of_a"]},
+            "else": {"required": ["of_b"]},
+        },
+        {
+            "$ref": "#/$defs/node",
+            "$defs": {
+                "node": {
+                    "type": "object",
+                    "properties": {
+                        "value": {"type": "integer"},
+                        "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+                        "parent": {"$ref": "#/$defs/node"},
+                    },
+                    "required": ["value", "children"],
+                }
+            },
+        },
+        {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 2},
+        {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 3},
+        {"type": "array", "prefixItems": [{"const": "a"}, {"type": "integer"}], "items": False},
+        {"properties": {"api_token": {"type": "string", "minLength": 40, "maxLength": 40}}},
+        {"properties": {"next_cursor": {"type": ["string", "null"]}, "password": {"format": "uuid"}}},
+        {
+            "properties": {
+                "a": {"properties": {"b": {"properties": {"c": {"properties": {"d": {"const": 1}}}}}}}
+            }
+        },
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
+    value = await result_of(Tool("get_thing", output_schema=schema), seed)
+    assert not ArgumentValidator(schema).problems(value)
+
+
+def schemas() -> st.SearchStrategy[dict[str, Any]]:
+    names = st.sampled_from(["id", "name", "count", "token", "items", "data", "start_date", "user"])
+    scalars = st.one_of(
+        st.builds(
+            lambda low, room: {"type": "integer", "minimum": low, "maximum": low + room},
+            st.integers(-9, 99),
+            st.integers(0, 9),
+        ),
+        st.builds(lambda low: {"type": "number", "minimum": low, "maximum": low + 0.5}, st.integers(-5, 5)),
+        st.builds(
+            lambda low, room: {"type": "string", "minLength": low, "maxLength": low + room},
+            st.integers(0, 30),
+            st.integers(0, 9),
+        ),
+        st.builds(
+            lambda form: {"type": "string", "format": form},
+            st.sampled_from(["date", "date-time", "email", "uri", "uuid", "ipv4", "time"]),
+        ),
+        st.builds(
+            lambda values: {"enum": values},
+            st.lists(st.sampled_from(["a", 1, None, 2.5]), min_size=1, unique=True),
+        ),
+        st.sampled_from([{"type": "boolean"}, {"type": "null"}, {}, {"type": ["string", "null"]}]),
+    )
+
+    def larger(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+        properties = st.dictionaries(names, inner, max_size=4)
+        return st.one_of(
+            st.builds(
+                lambda items, least: {"type": "array", "items": items, "minItems": least},
+                inner,
+                st.integers(0, 4),
+            ),
+            st.builds(
+                lambda of, needs, is_open: {
+                    "type": "object",
+                    "properties": of,
+                    "required": sorted(of)[:needs],
+                    "additionalProperties": is_open,
+                },
+                properties,
+                st.integers(0, 4),
+                st.booleans(),
+            ),
+            st.builds(lambda one, other: {"anyOf": [one, other]}, inner, inner),
+            st.builds(lambda one: {"allOf": [one, {"description": "Of a thing."}]}, inner),
+        )
+
+    return st.recursive(scalars, larger, max_leaves=10)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(schema=schemas(), seed=st.integers(0, 9))
+def test_any_satisfiable_schema_has_a_valid_and_repeatable_result(schema: dict[str, Any], seed: int) -> None:
+    one = Tool("get_user_report", output_schema=schema)
+    value = asyncio.run(result_of(one, seed))
+    assert not ArgumentValidator(schema).problems(value)
+    assert json.dumps(asyncio.run(result_of(one, seed))) == json.dumps(value)
+
+
+def test_optional_properties_are_filled_and_lists_have_two_or_three_items() -> None:
+    item = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "tags": {"items": {"type": "string"}}},
+    }
+    schema = {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": item}, "page": {"type": "integer"}},
+    }
+    for seed in range(5):
+        value = ResultMaker(Tool("get_films", output_schema=schema)).make(Random(seed))
+        assert sorted(value) == ["items", "page"]
+        assert len(value["items"]) in (2, 3)
+        assert all(sorted(one) == ["id", "tags"] for one in value["items"])
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
+        {"type": "string", "minLength": 10**9},
+        {"type": "array", "items": {}, "minItems": 10**9},
+        {"enum": [1], "type": "string"},
+        {"$ref": "#/$defs/none"},
+    ],
+)
+async def test_a_tool_without_a_possible_result_is_missing(schema: Any) -> None:
+    one = Tool("get_thing", output_schema={"type": "object", "properties": {"a": schema}, "required": ["a"]})
+    async with opened([one]) as executor, executor.environment() as environment:
+        with pytest.raises(EnvironmentFailure, match="no result of 'get_thing' can be made"):
+            await environment.call(one, {})
+        assert executor.missing(one)
+        assert not executor.missing(SHOP[0])
+
+
+async def test_a_tool_with_an_invalid_schema_is_missing() -> None:
+    one = Tool("get_thing", output_schema={"type": "text"})
+    async with opened([one]) as executor:
+        assert "not valid" in executor.missing(one)
+
+
+async def test_a_result_is_not_larger_than_the_limit() -> None:
+    rows = {"type": "array", "items": CUSTOMER}
+    one = tool("export_table", {}, {"type": "object", "properties": {"rows": rows}})
+    async with opened([one], result_bytes=200) as executor, executor.environment() as environment:
+        assert "rows" not in (await environment.call(one, {})).value
+    async with opened([SHOP[0]], result_bytes=10) as executor, executor.environment() as environment:
+        with pytest.raises(EnvironmentFailure, match="bytes"):
+            await environment.call(SHOP[0], {"name": "Ann"})
+
+
+async def test_a_seed_fixes_results_at_any_concurrency() -> None:
+    async def plan(executor: OpenExecutor) -> list[str]:
+        async with executor.environment() as environment:
+            call = World(environment, SHOP)
+            made = await call("create_customer", name="Ann")
+            await asyncio.sleep(0)
+            seen = [made, await call("list_customers"), await call("get_customer", customer_id=made["id"])]
+            return [json.dumps(one) for one in seen]
+
+    async with opened(SHOP, 1) as executor:
+        alone = await plan(executor)
+        assert executor.identity == {"seed": 1}
+    async with opened(SHOP, 1) as executor:
+        assert await asyncio.gather(*(plan(executor) for _ in range(5))) == [alone] * 5
+    async with opened(SHOP, 2) as executor:
+        assert await plan(executor) != alone
+
+
+# Resources
+
+
+async def test_a_created_object_can_be_read_changed_and_deleted() -> None:
+    async with world() as call:
+        made = await call("create_customer", name="Ann Lee", email="ann@example.org")
+        number = made["id"]
+        assert (made["name"], made["email"]) == ("Ann Lee", "ann@example.org")
+        assert (await call("get_customer", customer_id=number))["customer"] == made
+        assert made in (await call("list_customers"))["items"]
+        changed = await call("update_customer", customer_id=number, name="Ann Poe")
+        assert changed == {**made, "name": "Ann Poe"}
+        assert await call.state() == {
+            f"customer/{number}": {"id": number, "name": "Ann Poe", "email": "ann@example.org"}
+        }
+        await call("delete_customer", customer_id=number)
+        assert await call.refusal("get_customer", customer_id=number) == f"no customer with id '{number}'"
+        assert number not in [one["id"] for one in (await call("list_customers"))["items"]]
+        assert await call.state() == {}
+
+
+async def test_an_object_that_was_never_seen_exists_and_is_always_the_same() -> None:
+    async with world() as call:
+        first = await call("get_customer", customer_id=7)
+        assert first["customer"]["id"] == 7
+        assert await call("get_customer", customer_id=7) == first
+        assert await call("get_customer", customer_id=8) != first
+        assert await call.state() == {}
+    async with world() as call:
+        await call("list_customers")
+        assert await call("get_customer", customer_id=7) == first
+
+
+async def test_the_state_has_only_what_calls_have_set() -> None:
+    async with world() as call:
+        await call("update_customer", customer_id=7, name="Bo")
+        assert (await call("get_customer", customer_id=7))["customer"]["name"] == "Bo"
+        assert await call.state() == {"customer/7": {"id": 7, "name": "Bo"}}
+        await call("delete_customer", customer_id=7)
+        assert await call.state() == {"customer/7": {"deleted": True}}
+        assert await call.refusal("update_customer", customer_id=7, name="Bo") == "no customer with id '7'"
+        assert await call.refusal("delete_customer", customer_id=7) == "no customer with id '7'"
+
+
+async def test_reading_does_not_change_the_state_that_later_calls_leave() -> None:
+    states = []
+    for reads in (False, True):
+        async with world() as call:
+            if reads:
+                await call("list_customers")
+                await call("get_customer", customer_id=7)
+            await call("create_customer", name="Ann")
+            await call("update_customer", customer_id=7, name="Bo")
+            states.append(await call.state())
+    assert states[0] == states[1]
+
+
+async def test_listed_objects_can_be_read_and_deleted_ones_are_not_listed() -> None:
+    async with world() as call:
+        listed = (await call("list_customers"))["items"]
+        assert (await call("list_customers"))["items"] == listed
+        for one in listed:
+            assert (await call("get_customer", customer_id=one["id"]))["customer"] == one
+        await call("delete_customer", customer_id=listed[0]["id"])
+        left = await call("list_customers")
+        assert left["items"] == listed[1:]
+        assert left["total"] == len(listed) - 1
+
+
+async def test_a_list_keeps_to_its_limit_and_filters() -> None:
+    async with world() as call:
+        assert len((await call("list_customers", limit=1))["items"]) == 1
+        blocked = (await call("list_customers", status="blocked"))["items"]
+        assert {one["status"] for one in blocked} == {"blocked"}
+
+
+async def test_each_creation_has_its_own_id() -> None:
+    async with world() as call:
+        numbers = [(await call("create_customer", name="Ann"))["id"] for _ in range(6)]
+    assert len(set(numbers)) == 6
+
+
+async def test_environments_share_nothing() -> None:
+    async with opened(SHOP) as executor:
+        async with executor.environment() as environment:
+            await World(environment, SHOP)("delete_customer", customer_id=7)
+        async with executor.environment() as environment:
+            assert await environment.state() == {}
+            await World(environment, SHOP)("get_customer", customer_id=7)
+        assert executor.is_isolated
+        assert EXECUTOR.is_harmless
+
+
+async def test_an_id_that_exists_cannot_be_created_again() -> None:
+    tools = (
+        tool("create_branch", {"repo": {"type": "string"}, "name": {"type": "string"}}),
+        tool("delete_branch", {"repo": {"type": "string"}, "name": {"type": "string"}}),
+    )
+    async with world(tools) as call:
+        await call("create_branch", repo="a", name="main")
+        assert await call.refusal("create_branch", repo="a", name="main") == (
+            "a branch with name 'main' exists already"
+        )
+        await call("create_branch", repo="b", name="main")
+        assert sorted(await call.state()) == ["branch/a/main", "branch/b/main"]
+        await call("delete_branch", repo="a", name="main")
+        await call("create_branch", repo="a", name="main")
+
+
+async def test_a_cancelled_order_is_still_there() -> None:
+    async with world() as call:
+        assert await call("cancel_order", order_id="A1") == "Canceled order A1."
+        assert "canceled" in await call("get_order", order_id="A1")
+        assert await call.refusal("cancel_order", order_id="A1") == "order A1 is already canceled"
+        assert await call.state() == {"order/A1": {"id": "A1", "status": "canceled"}}
+
+
+async def test_operations_are_known_by_method_and_path() -> None:
+    number = {"pet_id": {"type": "integer"}}
+
+    def operation(name: str, method: str, path: str, properties: Mapping[str, Any]) -> Tool:
+        return tool(
+            name, properties, source={"kind": "openapi", "name": name, "method": method, "path": path}
+        )
+
+    tools = (
+        operation("addPet", "POST", "/pets", NAME),
+        operation("showPetById", "GET", "/pets/{pet_id}", number),
+        operation("deletePet", "DELETE", "/pets/{pet_id}", number),
+    )
+    async with world(tools) as call:
+        await call("addPet", name="Rex")
+        place = next(iter(await call.state()))
+        made = int(place.removeprefix("pet/"))
+        assert "Rex" in await call("showPetById", pet_id=made)
+        await call("deletePet", pet_id=made)
+        assert await call.refusal("showPetById", pet_id=made) == f"no pet with id '{made}'"
+
+
+async def test_objects_of_two_servers_are_kept_apart() -> None:
+    tools = [
+        tool(
+            f"{server}.delete_note",
+            {"note_id": {"type": "string"}},
+            source={"name": "delete_note", "server": server},
+        )
+        for server in ("a", "b")
+    ]
+    async with world(tools) as call:
+        await call("a.delete_note", note_id="n")
+        await call("b.delete_note", note_id="n")
+        assert sorted(await call.state()) == ["a/note/n", "b/note/n"]
+
+
+async def test_several_named_objects_are_read_at_once() -> None:
+    files = tool("read_multiple_files", {"paths": {"type": "array", "items": {"type": "string"}}})
+    async with world([files]) as call:
+        assert await call("read_multiple_files", paths=["a.md", "b.md"]) == "2 files: file a.md; file b.md"
+
+
+# Texts, and places for anything
+
+
+@pytest.mark.parametrize(
+    ("outputs", "beginning", "end"),
+    [
+        (("image",), "image-", ".png"),
+        (("Audio",), "audio-", ".mp3"),
+        (("text",), "Text ", " of Maker for a.txt."),
+    ],
+)
+async def test_a_typed_tool_returns_a_file_or_a_text(
+    outputs: tuple[str, ...], beginning: str, end: str
+) -> None:
+    maker = Tool("Maker", inputs=("text",), outputs=outputs)
+    made = await result_of(maker, input="a.txt")
+    assert made.startswith(beginning)
+    assert made.endswith(end)
+    assert await result_of(maker, input="a.txt") == made
+    assert await result_of(maker, input="b.txt") != made
+
+
+async def test_a_tool_without_an_output_schema_says_what_it_did() -> None:
+    async with world([tool("send_mail", {"to": {"type": "string"}}), tool("convert_file", NAME)]) as call:
+        said = await call("send_mail", to="ann@example.org")
+        assert said.startswith("Created mail ")
+        assert said.endswith("(to ann@example.org).")
+        assert len(await call.state()) == 1
+        assert await call("convert_file", name="a.txt") == "Result of convert file for name a.txt."
+
+
+async def test_an_object_with_any_names_gets_those_of_the_resource() -> None:
+    anything = {"type": "object", "properties": {"result": {"type": "object", "additionalProperties": True}}}
+    async with world([tool("create_note", NAME, anything)]) as call:
+        made = (await call("create_note", name="Milk"))["result"]
+        assert made["name"] == "Milk"
+        assert list(await call.state()) == [f"note/{made['id']}"]
+
+
+async def test_a_result_of_one_text_is_a_sentence() -> None:
+    text = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+    assert await result_of(tool("delete_note", {"id": {"type": "string"}}, text), id="7") == {
+        "result": "Deleted note 7."
+    }
+
+
+# What the executor says of tools
+
+
+@pytest.mark.parametrize(
+    ("name", "annotations", "expected"),
+    [
+        ("get_customer", {}, True),
+        ("search_films", {}, True),
+        ("create_customer", {}, False),
+        ("run_report", {"readOnlyHint": True}, True),
+        ("get_and_lock", {"readOnlyHint": False}, False),
+    ],
+)
+async def test_reading_tools_are_read_only(name: str, annotations: Mapping[str, Any], expected: bool) -> None:
+    one = Tool(name, annotations=annotations)
+    async with opened([one]) as executor:
+        assert executor.is_read_only(one) is expected
+
+
+def test_a_list_of_things_of_another_is_no_lookup() -> None:
+    orders = tool("list_customer_orders", ID)
+    action = Actions(ToolLibrary([*SHOP, orders])).of(orders)
+    assert (action.kind, action.resource, action.key) == ("list", "order", "")
+
+
+def test_a_failing_maker_says_why() -> None:
+    maker = ResultMaker(Tool("t", output_schema={"not": {}}))
+    with pytest.raises(UnmakeableError, match="not"):
+        maker.make(Random(0))

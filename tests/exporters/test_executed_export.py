@@ -1,0 +1,317 @@
+"""`toolassay export` of a folder with executions, through the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from executions import execution_of, plans_of, write_executions
+from gold_samples import TEMPORAL, label, write_folder
+from running import files_below, inside, lines_of
+
+from toolassay import export
+from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.errors import UsageError
+from toolassay.screen import Screen
+
+
+def named(**values: Any) -> list[Any]:
+    return [{"name": name.replace("_", " "), "value": value} for name, value in values.items()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Ten samples, each of a payment and a booking for what is left of it."""
+    nodes: list[tuple[str, list[Any] | None]] = [
+        ("pay", named(amount=3, by_card=True)),
+        ("book", named(seats="<node-0>.left", film_title="Heat")),
+    ]
+    labels = [label(number, nodes, links=[("pay", "book")]) for number in range(10)]
+    return write_folder(tmp_path / "data", labels, TEMPORAL, "temporal")
+
+
+def executions(folder: Path, wrong: Sequence[int] = (), **more: Any) -> list[Execution]:
+    """An execution of every sample; those of `wrong` have a wrong call."""
+    refused = ExecutedCall(1, "book", {"seats": "four"}, error="seats: not a number")
+    return [
+        execution_of(
+            plan.id,
+            plan,
+            [{"left": number}, f"Booked {number}."],
+            wrong_call=refused if number in wrong else None,
+            **more,
+        )
+        for number, plan in enumerate(plans_of(folder, TEMPORAL, "temporal"))
+    ]
+
+
+def run(capsys: Any, folder: Path, *more: str, to: str = "openai") -> tuple[Any, Path]:
+    out = folder.parent / "out"
+    return inside(capsys, "export", "--data_dir", folder, "--to", to, "--out", out, *more), out
+
+
+def contents(out: Path, number: int = 4) -> list[str]:
+    """The texts of a chat after the request; of a message with calls, their arguments."""
+    messages = lines_of(out / "train.jsonl")[number]["messages"]
+    return [
+        json.dumps([call["function"]["arguments"] for call in message["tool_calls"]])
+        if "tool_calls" in message
+        else message["content"]
+        for message in messages[1:]
+    ]
+
+
+def test_results_are_exported_if_there_are_executions(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder))
+    done, out = run(capsys, folder, "--arguments", "object")
+
+    assert (done.code, done.err) == (0, "")
+    assert contents(out) == [
+        '[{"amount": 3, "by_card": true}]',
+        '{"left": 4}',
+        '[{"seats": 4, "film_title": "Heat"}]',
+        "Booked 4.",
+        "Booked 4.",
+    ]
+    assert {line["results"] for line in lines_of(out / "index" / "train.jsonl")} == {"executed"}
+    assert "| executed | mcp | 10 |" in (out / "README.md").read_text()
+
+
+def test_references_are_the_same_with_and_without_executions(folder: Path, capsys: Any) -> None:
+    run(capsys, folder)
+    before = files_below(folder.parent / "out")
+    write_executions(folder, executions(folder))
+    _, out = run(capsys, folder, "--results", "references")
+
+    assert files_below(out) == before
+    assert contents(out)[-1] == "Done: <node-1>"
+    assert "results" not in lines_of(out / "index" / "train.jsonl")[0]
+
+
+def test_calls_only(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder))
+    done, out = run(capsys, folder, "--results", "none", "--arguments", "object")
+
+    assert done.code == 0
+    assert contents(out) == [
+        '[{"amount": 3, "by_card": true}, {"seats": "<node-0>.left", "film_title": "Heat"}]'
+    ]
+    assert "All calls are in one message, without results" in (out / "README.md").read_text()
+
+
+def test_a_chat_of_executed_calls_may_end_with_its_last_call(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder))
+    _, out = run(capsys, folder, "--closing", "none")
+
+    assert len(contents(out)) == 3
+    _, out = run(capsys, folder, "--closing", "All done: $results")
+    assert contents(out)[-1] == "All done: Booked 4."
+
+
+@pytest.mark.parametrize("to", ["jsonl", "hf"])
+def test_rows_have_results_and_an_answer(to: str, folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder, executor="simulate"))
+    done, out = run(capsys, folder, to=to)
+
+    assert done.code == 0
+    if to == "jsonl":
+        row = lines_of(out / "train.jsonl")[4]
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+        row = parquet.read_table(out / "data" / "train.parquet").to_pylist()[4]
+    assert [call["result"] for call in row["calls"]] == ['{"left": 4}', "Booked 4."]
+    assert (row["answer"], row["results"]) == ("Booked 4.", "simulated")
+    assert row["calls"][1]["arguments"][0]["value"] == "<node-0>.left"
+
+
+def test_the_card_counts_results_by_executor(folder: Path, capsys: Any) -> None:
+    made = executions(folder)
+    write_executions(folder, [*made[:7], *(replace(one, executor="simulate") for one in made[7:])])
+    _, out = run(capsys, folder, to="sharegpt")
+    card = (out / "README.md").read_text()
+
+    assert "| executed | mcp | 7 |" in card
+    assert "| simulated | simulate | 3 |" in card
+    marked = [line["results"] for line in lines_of(out / "index" / "train.jsonl")]
+    assert marked == ["executed"] * 7 + ["simulated"] * 3
+    said = lines_of(out / "train.jsonl")[4]["conversations"]
+    assert [turn["value"] for turn in said if turn["from"] == "observation"] == ['{"left": 4}', "Booked 4."]
+
+
+def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
+    made = executions(folder)
+    stale = replace(made[2], plan="0123456789abcdef")
+    write_executions(folder, [replace(made[0], outcome="failed", reason="sold out"), stale, *made[3:]])
+    done, out = run(capsys, folder, to="jsonl")
+
+    assert done.code == 3
+    assert "warning: 3 samples refused, with reasons in" in done.err
+    assert {line["id"]: line["reason"] for line in lines_of(out / "refused.jsonl")} == {
+        "0": "has no results of this sample, its outcome is failed (sold out); fix the plan, then run "
+        "toolassay execute",
+        "1": "has no execution of this sample; run toolassay execute",
+        "2": "has an execution of an earlier version of this plan; run toolassay execute",
+    }
+    assert len(lines_of(out / "train.jsonl")) == 7
+    assert "3 samples refused: their plans give no valid calls, or have no results" in (
+        (out / "README.md").read_text()
+    )
+
+
+def test_no_results_at_all_is_an_error_with_a_way_out(folder: Path, capsys: Any) -> None:
+    write_executions(folder, [])
+    done, out = run(capsys, folder)
+
+    assert done.code == 1
+    assert done.err.endswith(
+        "none of 10 samples can be exported. Fix: see the warnings; run toolassay execute, "
+        "or use --results references\n"
+    )
+    assert not out.exists()
+
+
+def test_numbers_of_results_that_objects_cannot_hold_are_refused(folder: Path) -> None:
+    made = executions(folder)
+    calls = [made[0].calls[0], replace(made[0].calls[1], arguments={"seats": 2**63})]
+    write_executions(folder, [replace(made[0], calls=calls), *made[1:]])
+    result = export(folder, to="openai", out=folder.parent / "out", arguments="object")
+
+    assert result.refused == 1
+    (refused,) = lines_of(result.path / "refused.jsonl")
+    assert refused["reason"] == "has a number of over 64 bits in seats; use --arguments text"
+
+
+@pytest.mark.parametrize("to", ["openai", "sharegpt"])
+def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder, wrong=range(2, 9)))
+    done, out = run(capsys, folder, "--recoveries", "0.3", to=to)
+    index = lines_of(out / "index" / "train.jsonl")
+    chosen = [line["id"] for line in index if line.get("recovery")]
+
+    assert (done.code, done.err) == (0, "")
+    assert len(chosen) == 3
+    assert set(chosen) <= set(map(str, range(2, 9)))
+    assert '3 chats with a wrong call, the tool\'s error, and then the right call: `"recovery": true`' in (
+        (out / "README.md").read_text()
+    )
+    lines = lines_of(out / "train.jsonl")
+    assert [line["id"] for line, chat in zip(index, lines, strict=True) if "not a number" in str(chat)] == (
+        chosen
+    )
+
+
+def test_a_chat_shows_the_error_and_then_the_right_call(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder, wrong=[4]))
+    _, out = run(capsys, folder, "--recoveries", "0.1", "--arguments", "object")
+
+    assert contents(out)[1:] == [
+        '{"left": 4}',
+        '[{"seats": "four"}]',
+        "seats: not a number",
+        '[{"seats": 4, "film_title": "Heat"}]',
+        "Booked 4.",
+        "Booked 4.",
+    ]
+
+
+def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder, wrong=range(10)))
+
+    def chosen(*more: str) -> set[str]:
+        _, out = run(capsys, folder, *more)
+        return {line["id"] for line in lines_of(out / "index" / "train.jsonl") if line.get("recovery")}
+
+    few = chosen("--recoveries", "0.3")
+    assert few == chosen("--recoveries", "0.3", "--parallel")
+    assert few < chosen("--recoveries", "0.6")
+    assert few != chosen("--recoveries", "0.3", "--seed", "5")
+    assert chosen() == set()
+
+
+def test_too_few_wrong_calls_are_reported(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder, wrong=[1, 2]))
+    done, out = run(capsys, folder, "--recoveries", "0.5")
+
+    assert done.code == 0
+    assert done.err == (
+        "warning: 5 chats should have a wrong call, but only 2 of 10 samples have one. "
+        "Fix: run toolassay execute --wrong_calls SHARE\n"
+    )
+    assert "2 chats with a wrong call" in (out / "README.md").read_text()
+
+
+def test_a_wrong_call_that_objects_cannot_hold_is_left_out(folder: Path) -> None:
+    said: list[str] = []
+    wrong = ExecutedCall(1, "book", {"seats": 2**64}, error="seats: too many")
+    write_executions(folder, [replace(one, wrong_call=wrong) for one in executions(folder)])
+    settings: dict[str, Any] = {"to": "openai", "recoveries": 1.0, "out": folder.parent / "out"}
+    result = export(folder, **settings, arguments="object", screen=Screen(say=said.append))
+
+    assert (result.counts, result.refused) == ({"train": 10}, 0)
+    assert any("only 0 of 10 samples have one" in line for line in said)
+    assert export(folder, **settings).counts == {"train": 10}
+    assert all(line["recovery"] for line in lines_of(result.path / "index" / "train.jsonl"))
+
+
+def test_samples_left_out_by_level_are_counted_once(folder: Path) -> None:
+    write_executions(folder, executions(folder, wrong=range(10)))
+    levels = [{"id": str(number), "level": "pass" if number < 4 else "reject"} for number in range(10)]
+    (folder / "gates.jsonl").write_text("".join(json.dumps(one) + "\n" for one in levels))
+    result = export(folder, to="openai", out=folder.parent / "out", level="pass", recoveries=0.5)
+
+    assert (result.counts, result.left_out) == ({"train": 4}, 6)
+    index = lines_of(result.path / "index" / "train.jsonl")
+    assert sum(line.get("recovery", False) for line in index) == 2
+
+
+@pytest.mark.parametrize("to", ["openai", "sharegpt", "jsonl", "hf"])
+def test_the_same_data_give_the_same_files(to: Any, folder: Path, tmp_path: Path) -> None:
+    write_executions(folder, executions(folder, wrong=range(10)))
+    share = 0.5 if to in ("openai", "sharegpt") else 0.0
+    for name in ("a", "b"):
+        export(folder, to=to, out=tmp_path / name, recoveries=share, seed=3)
+
+    assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--results", "executed"], "executions.jsonl: no such file. Fix: make it with toolassay execute"),
+        (
+            ["--results", "none", "--closing", "Done."],
+            "--results none ends a chat with its calls, so it has no last message. Fix: omit --closing",
+        ),
+        (
+            ["--recoveries", "0.1"],
+            "--recoveries needs executed results, and these are 'references'. Fix: run toolassay execute "
+            "--wrong_calls SHARE, then use --results executed",
+        ),
+        (["--recoveries", "2"], "2.0 is not in the range"),
+        (["--results", "some"], "'some' is not one of"),
+    ],
+)
+def test_options_that_cannot_be_followed(
+    arguments: list[str], message: str, folder: Path, capsys: Any
+) -> None:
+    done, out = run(capsys, folder, *arguments)
+
+    assert done.code == 2
+    assert message in done.error
+    assert not out.exists()
+
+
+def test_wrong_calls_need_chats(folder: Path, capsys: Any) -> None:
+    write_executions(folder, executions(folder))
+    done, _ = run(capsys, folder, "--recoveries", "0.1", to="jsonl")
+
+    assert "--recoveries needs chats, and 'jsonl' has rows. Fix: use --to openai or sharegpt" in done.error
+
+
+def test_a_share_is_checked_in_calls_from_python(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"--recoveries is 1\.5\. Fix: write a share from 0 to 1"):
+        export(folder, to="openai", out=folder.parent / "out", recoveries=1.5)

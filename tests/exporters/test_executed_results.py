@@ -1,0 +1,191 @@
+"""Executions are matched to plans by id and fingerprint; what does not fit is refused with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import workshop_tools
+from executions import execution_of, write_executions
+from gold_samples import TEMPORAL
+from running import write_lines
+
+from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.errors import UsageError
+from toolassay.exporters import Argument, Call, CallPlan, Unfit
+from toolassay.exporters.executed_results import ExecutedResults, PlanResults, RefusedCall
+from toolassay.tools import ToolLibrary
+
+CALLS = (Call("pay", (Argument("amount", 3),)), Call("book", (Argument("seats", "<node-0>.left"),)))
+PLAN = CallPlan("1", "Pay, then book.", (), CALLS, ((0, 1),), nodes=(1, 0))
+RUN = execution_of(1, PLAN, [{"left": 4}, "Booked."])
+
+
+def read(folder: Path, executions: Sequence[Execution], request_id: str | int = 1) -> PlanResults:
+    write_executions(folder, executions)
+    return ExecutedResults(folder / "executions.jsonl", TEMPORAL, "temporal").of(request_id, PLAN)
+
+
+def with_call(number: int, **changes: Any) -> Execution:
+    """`RUN` with changes to one of its calls."""
+    calls = list(RUN.calls)
+    calls[number] = replace(calls[number], **changes)
+    return replace(RUN, calls=calls)
+
+
+def test_results_are_in_the_order_of_the_calls(tmp_path: Path) -> None:
+    found = read(tmp_path, [replace(RUN, calls=RUN.calls[::-1])])
+
+    assert found.calls == (CALLS[0], Call("book", (Argument("seats", 4),)))
+    assert found.texts == ('{"left": 4}', "Booked.")
+    assert (found.executor, found.marking, found.refused) == ("mcp", "executed", None)
+
+
+def test_the_text_for_the_model_comes_before_the_result(tmp_path: Path) -> None:
+    assert read(tmp_path, [with_call(0, text="4 seats left")]).texts == ("4 seats left", "Booked.")
+
+
+def test_half_a_surrogate_pair_becomes_readable(tmp_path: Path) -> None:
+    found = read(tmp_path, [with_call(0, text="a\ud800", arguments={"amount": "b\udc00"})])
+
+    assert found.texts[0] == "a�"
+    assert found.calls[0].arguments == (Argument("amount", "b�"),)
+
+
+def test_results_of_the_simulator_are_simulated(tmp_path: Path) -> None:
+    assert read(tmp_path, [replace(RUN, executor="simulate")]).marking == "simulated"
+
+
+def test_of_several_executions_of_one_id_the_last_counts(tmp_path: Path) -> None:
+    other = with_call(1, result="Later.")
+
+    assert read(tmp_path, [RUN, other]).texts[1] == "Later."
+    with pytest.raises(Unfit, match="its outcome is failed"):
+        read(tmp_path, [RUN, replace(RUN, outcome="failed")])
+
+
+def test_a_number_and_its_text_are_different_ids(tmp_path: Path) -> None:
+    later = [replace(RUN, id="1", plan="other")]
+
+    assert read(tmp_path, [RUN, *later]).texts[1] == "Booked."
+    with pytest.raises(Unfit, match="earlier version"):
+        read(tmp_path, [RUN, *later], "1")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "fix"),
+    [
+        ("failed", "fix the plan, then run toolassay execute"),
+        ("not_allowed", "run toolassay execute --allow_writes"),
+        ("in_doubt", "run toolassay execute"),
+        ("provider_error", "run toolassay execute"),
+    ],
+)
+def test_a_plan_that_did_not_run_is_refused(outcome: Outcome, fix: str, tmp_path: Path) -> None:
+    with pytest.raises(Unfit) as error:
+        read(tmp_path, [replace(RUN, outcome=outcome, reason="sold out")])
+    assert str(error.value) == (
+        f"executions.jsonl: has no results of this sample, its outcome is {outcome} (sold out); {fix}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("executions", "message"),
+    [
+        ([], "executions.jsonl: has no execution of this sample; run toolassay execute"),
+        (
+            [replace(RUN, plan="0" * 16)],
+            "executions.jsonl: has an execution of an earlier version of this plan; run toolassay execute",
+        ),
+        (
+            [replace(RUN, calls=RUN.calls[:1])],
+            "task_nodes[0]: has no result in executions.jsonl; run toolassay execute",
+        ),
+        ([with_call(1, tool="pay")], "task_nodes[0]: has no result in executions.jsonl"),
+        ([with_call(1, error="sold out")], "task_nodes[0]: has no result in executions.jsonl"),
+        (
+            [with_call(1, arguments={"seat": 4})],
+            "task_nodes[0]: was executed with 'seat', which is not a parameter of 'book'",
+        ),
+        (
+            [with_call(0, arguments={"amount": [float("nan")]})],
+            "task_nodes[1]: was executed with a value that JSON does not have, such as NaN",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_plan_is_refused(
+    executions: list[Execution], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Unfit) as error:
+        read(tmp_path, executions)
+    assert str(error.value).startswith(message)
+
+
+def test_arguments_that_the_schema_forbids_are_refused(tmp_path: Path) -> None:
+    library = ToolLibrary.from_json(workshop_tools())
+    call = Call("find_benches", (Argument("day", "2026-01-05"), Argument("kind", "wood")))
+    plan = CallPlan("1", "", (), (call,), ())
+    good = execution_of(1, plan, [{"benches": []}])
+
+    def results(**arguments: Any) -> PlanResults:
+        changed = replace(good, calls=[replace(good.calls[0], arguments=arguments)])
+        write_executions(tmp_path, [changed])
+        return ExecutedResults(tmp_path / "executions.jsonl", library, "schema").of(1, plan)
+
+    assert results(day="2026-01-05").texts == ('{"benches": []}',)
+    with pytest.raises(Unfit, match=r"task_nodes\[0\]: .*schema forbids: kind: 'stone' is not one of"):
+        results(day="2026-01-05", kind="stone")
+    with pytest.raises(Unfit, match=r"schema forbids: 'day' is a required property"):
+        results(kind="wood")
+
+
+WRONG = ExecutedCall(0, "book", {"seats": "many"}, error="seats: not a number")
+
+
+def test_a_wrong_call_belongs_to_the_call_of_its_node(tmp_path: Path) -> None:
+    found = read(tmp_path, [replace(RUN, wrong_call=WRONG)])
+
+    assert found.refused == RefusedCall(1, Call("book", (Argument("seats", "many"),)), "seats: not a number")
+
+
+@pytest.mark.parametrize("changes", [{"error": None}, {"error": " "}, {"node": 7}, {"tool": "pay"}])
+def test_a_wrong_call_that_cannot_be_shown_is_left_out(changes: dict[str, Any], tmp_path: Path) -> None:
+    assert read(tmp_path, [replace(RUN, wrong_call=replace(WRONG, **changes))]).refused is None
+
+
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"executions\.jsonl: no such file\. Fix: make it with toolassay exec"
+    ):
+        ExecutedResults(tmp_path / "executions.jsonl", TEMPORAL, "temporal")
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "{}", "\xff"])
+def test_a_malformed_line_is_reported_with_its_number(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "executions.jsonl"
+    path.write_bytes(b"\n" + json.dumps(RUN.to_json()).encode() + b"\n" + line.encode("latin-1") + b"\n")
+
+    with pytest.raises(
+        UsageError, match=r"executions\.jsonl:3: is no execution of a plan\. Fix: run toolassay"
+    ):
+        ExecutedResults(path, TEMPORAL, "temporal")
+
+
+def test_a_malformed_execution_is_reported_when_it_is_read(tmp_path: Path) -> None:
+    write_lines(tmp_path / "executions.jsonl", [{**RUN.to_json(), "outcome": "perhaps"}])
+    results = ExecutedResults(tmp_path / "executions.jsonl", TEMPORAL, "temporal")
+
+    with pytest.raises(UsageError, match=r"executions\.jsonl:1: is no execution of a plan"):
+        results.of(1, PLAN)
+
+
+def test_blank_lines_and_a_byte_order_mark_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "executions.jsonl"
+    line = json.dumps(RUN.to_json()).encode()
+    path.write_bytes(b"\xef\xbb\xbf" + line + b"\n \n" + line)
+
+    assert ExecutedResults(path, TEMPORAL, "temporal").of(1, PLAN).texts[1] == "Booked."

@@ -1,0 +1,122 @@
+"""Facts: the scalar values in the results of tools, each with the words that say what it is."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolassay.graph.derive.fields import name_words, things_of_tool
+from toolassay.graph.derive.names import words_of
+from toolassay.tools import Tool
+
+Words = tuple[str, ...]
+Scalar = str | int | float
+
+_MOST_FACTS = 500  # of one result
+_LONGEST = 120  # characters of a value
+_DEEPEST = 12
+# A line of a listing: "[FILE] notes.txt", "[DIR] archive"; not "[1, 2]".
+_ENTRY = re.compile(r"\[(?P<kind>FILE|DIR)\]\s+(?P<name>[^\t]+?)(?:\s{2,}.*)?")
+# "Author: Ann", "commit 3f2a9c1d…" and "Commit: '3f2a…'"; not "a: b: c" or "http://host".
+_PAIR = re.compile(r"(?P<key>[A-Za-z][\w -]{0,30}?):\s+(?P<value>\S.*)")
+_COMMIT = re.compile(r"commit (?P<value>[0-9a-f]{7,40})")
+# An item of a list: "* main", "- first"; not "---".
+_ITEM = re.compile(r"\s*[*+-]\s+(?P<value>\S.*)|\s{2,}(?P<other>\S+)")
+# A path in a text: "/workspace/notes/a.txt".
+_PATH = re.compile(r"/workspace(?:/[\w.@%+=~-]+)*")
+
+
+class Fact(NamedTuple):
+    """A value that a tool returned.
+
+    Attributes:
+        value: The value.
+        name: Words of its own name: ("name",), ("commit",).
+        thing: Words of what has it: ("customer",), or of what the tool is about.
+        source: Id of the tool.
+    """
+
+    value: Scalar
+    name: Words
+    thing: Words
+    source: str
+
+
+def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) -> list[Fact]:
+    """The facts in a result, each once.
+
+    Args:
+        tool: The tool.
+        arguments: With which it was called; a listing is relative to the folder among them.
+        value: The result as JSON.
+        text: The result as text.
+    """
+    things = things_of_tool(tool, None)
+    about: Words = things[-1].thing if things else name_words(tool)
+    found: dict[tuple[Any, Words], Fact] = {}
+    parsed = value if not _is_text(value) else _parsed(text)
+    facts = _from_text(tool, about, arguments, text) if parsed is None else _walk(tool, parsed, (), about, 0)
+    for fact in facts:
+        if len(found) >= _MOST_FACTS:
+            break
+        is_usable = not isinstance(fact.value, str) or 0 < len(fact.value) <= _LONGEST
+        if is_usable and not isinstance(fact.value, bool):
+            found.setdefault((fact.value, fact.name), fact)
+    return list(found.values())
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a result is a text, also one in an object around it: `{"content": "…"}`."""
+    return isinstance(value, str) or (
+        isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str)
+    )
+
+
+def _parsed(text: str) -> Any:
+    """The object or list that a text is, as JSON or as Python prints it; None if it is neither."""
+    if text.lstrip()[:1] in ("{", "["):
+        for parse in (json.loads, ast.literal_eval):
+            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+                value = parse(text)
+                return value if isinstance(value, dict | list) else None
+    return None
+
+
+def _walk(tool: Tool, value: Any, name: Words, thing: Words, depth: int) -> Iterator[Fact]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            words = words_of(str(key))
+            yield from _walk(tool, item, words, name or thing, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(tool, item, name, thing, depth + 1)
+    elif isinstance(value, str | int | float):
+        yield Fact(value, name or thing, thing, tool.id)
+
+
+def _from_text(tool: Tool, about: Words, arguments: Mapping[str, Any], text: str) -> Iterator[Fact]:
+    folder = next((one for one in arguments.values() if isinstance(one, str) and one.startswith("/")), "")
+    for line in text.splitlines()[:_MOST_FACTS]:
+        if entry := _ENTRY.fullmatch(line.strip()):
+            kind = "file" if entry["kind"] == "FILE" else "directory"
+            yield Fact(
+                f"{folder.rstrip('/')}/{entry['name']}" if folder else entry["name"],
+                ("path",),
+                (kind,),
+                tool.id,
+            )
+            continue
+        for path in _PATH.findall(line):
+            yield Fact(path, ("path",), ("path",), tool.id)
+        if pair := _PAIR.fullmatch(line.strip()):
+            yield Fact(pair["value"].strip("'\""), words_of(pair["key"]), about, tool.id)
+        elif commit := _COMMIT.fullmatch(line.strip()):
+            yield Fact(commit["value"], ("commit",), about, tool.id)
+        elif item := _ITEM.fullmatch(line):
+            yield Fact((item["value"] or item["other"]).strip(), about, about, tool.id)

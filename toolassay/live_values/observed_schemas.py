@@ -1,0 +1,43 @@
+"""The JSON Schema of results that were seen, for tools that declare none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_DEEPEST = 8
+_MOST_PROPERTIES = 60
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+
+
+def schema_of_results(values: Sequence[Any], depth: int = 0) -> dict[str, Any]:
+    """The schema that all values are valid against: types, properties, and those that every object has.
+
+    >>> schema_of_results([{"id": 1}, {"id": 2, "name": "Ann"}])["required"]
+    ['id']
+    >>> schema_of_results([1, 2.5, None])
+    {'type': ['null', 'number']}
+    """
+    if depth > _DEEPEST:
+        return {}
+    kinds = {_kind(value) for value in values}
+    if "number" in kinds:
+        kinds.discard("integer")
+    names = sorted(kinds)
+    schema: dict[str, Any] = {"type": names[0] if len(names) == 1 else names} if names else {}
+    objects = [value for value in values if isinstance(value, dict)]
+    if objects:
+        properties = list(dict.fromkeys(name for one in objects for name in one))[:_MOST_PROPERTIES]
+        schema["properties"] = {
+            name: schema_of_results([one[name] for one in objects if name in one], depth + 1)
+            for name in properties
+        }
+        schema["required"] = [name for name in properties if all(name in one for one in objects)]
+    items = [item for value in values if isinstance(value, list) for item in value]
+    if items:
+        schema["items"] = schema_of_results(items, depth + 1)
+    return schema
+
+
+def _kind(value: Any) -> str:
+    return "array" if isinstance(value, list) else _TYPES.get(type(value), "object")

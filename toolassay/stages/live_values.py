@@ -1,0 +1,260 @@
+"""Real values for requests: collected from a server before samples are generated, checked while they are."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolassay.backinstruct.generator import Problem, Review
+from toolassay.backinstruct.labels import Labeller
+from toolassay.calls.call_plan import Unfit, plan_of
+from toolassay.calls.execution_record import Execution
+from toolassay.data_folder import DataFolder
+from toolassay.dataset import Sample
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.executors.execution_journal import ExecutionJournal
+from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
+from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules
+from toolassay.executors.registry import executor_named
+from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.gold import Gold
+from toolassay.graph import Dependency, ToolGraph
+from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
+from toolassay.live_values.candidates import Known
+from toolassay.live_values.collector import Collector, Observation
+from toolassay.live_values.facts import Fact
+from toolassay.runs.event_loop import interruptible, run_coroutine
+from toolassay.screen import WARNING, Screen
+from toolassay.stages.execute import every_executor
+from toolassay.stages.graph import build_graph
+from toolassay.text_formatting import count_of
+from toolassay.tools import ToolLibrary
+
+VALUES = "values.json"
+"""File of real values of arguments, `{tool: {argument: [value, …]}}`."""
+RECORD = "values_from"
+"""Key of `benchmark.json` that says how the values were collected."""
+UNUSABLE = "unusable"
+"""Key of that record: tools of which no call was accepted."""
+_AT_ONCE = 2  # plans that are executed while others are written
+_REFUTED = "refuted by live calls"
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """A server from which values are collected, and on which generated plans are tried.
+
+    Attributes:
+        executor: Name of the executor.
+        options: Its options object; None for the defaults.
+        allow_writes: Permit tools that are not marked read-only; they are called only on a copy.
+        allow_tools: Permit running code that an option names.
+        limits: Bounds on each call.
+    """
+
+    executor: str
+    options: Any = None
+    allow_writes: bool = False
+    allow_tools: bool = False
+    limits: CallLimits = field(default_factory=CallLimits)
+
+
+def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
+    """The lists in `values.json`; what has another form is left out.
+
+    Raises:
+        UsageError: It is no JSON.
+    """
+    path = folder.path / VALUES
+    found = read_json(path) if path.is_file() else {}
+    tools = found.items() if isinstance(found, dict) else ()
+    return {
+        tool: {name: values for name, values in arguments.items() if isinstance(values, list)}
+        for tool, arguments in tools
+        if isinstance(arguments, dict)
+    }
+
+
+def unusable_tools(folder: DataFolder) -> frozenset[str]:
+    """The tools of which a collection of values got no call accepted."""
+    record = folder.benchmark.get(RECORD)
+    names = record.get(UNUSABLE) if isinstance(record, Mapping) else None
+    return (
+        frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+    )
+
+
+def collect_values(folder: DataFolder, live: LiveSettings, seed: int, screen: Screen) -> None:
+    """Learn from a server what its tools accept and return, and write that into the data folder.
+
+    `values.json` gets values of accepted calls. Tools that declare no output schema and return structure get
+    the schema of what they returned, and the graph is derived again. Links that no trial got to work become
+    removals in `graph_edits.json`, which people can take back. A folder that has a record of a collection is
+    left as it is.
+
+    Args:
+        folder: A data folder with imported tools and a schema graph.
+        live: The server.
+        seed: Random seed.
+        screen: Receives messages and progress.
+
+    Raises:
+        UsageError: The folder has no schema graph, or the executor cannot be used as given.
+        ToolassayError: The server does not work.
+    """
+    if RECORD in folder.benchmark:
+        screen.say(f"values were collected before ({folder.path / VALUES}); --force collects them again")
+        return
+    library = folder.library(say=screen.say)
+    if folder.dependency_type(None, library=library) != "schema":
+        raise UsageError(
+            "--values_from needs tools with schemas",
+            file=folder.path,
+            fix="import them with toolassay import",
+        )
+    try:
+        observation, context = run_coroutine(interruptible(_collected(folder, library, live, seed, screen)))
+    except EnvironmentFailure as error:
+        raise ToolassayError(
+            f"collecting values failed: {error}", file=folder.path, fix="check the server and its options"
+        ) from None
+    path = folder.path / VALUES
+    if path.exists() and read_json(path) != observation.values:
+        screen.say(f"kept {keep_dated_copy(path).name}")
+    write_json(path, observation.values)
+    unusable = sorted(observation.unusable)
+    folder.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, UNUSABLE: unusable}})
+    _report(observation, library, path, screen)
+
+
+async def _collected(
+    folder: DataFolder, library: ToolLibrary, live: LiveSettings, seed: int, screen: Screen
+) -> tuple[Observation, dict[str, Any]]:
+    """Collect the values; the tools and the graph of the folder are rewritten on the way."""
+    executor = executor_named(live.executor, every_executor())
+    context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
+    options = live.options if live.options is not None else executor.options()
+    async with executor.open(context, options) as opened:
+        known = await _known(opened)
+        consent = live.allow_writes or executor.is_harmless
+        collector = Collector(opened, library, known, allow_writes=consent, seed=seed)
+        with screen.progress("collecting values", collector.steps) as advance:
+            observation = await collector.collect(advance)
+        links = _with_observed_schemas(folder, observation, screen)
+        with screen.progress("trying links", len(links)) as advance:
+            await collector.try_links(links, folder.library(), advance)
+        _remove_refuted(folder, observation, screen)
+        return observation, dict(opened.identity)
+
+
+async def _known(opened: OpenExecutor) -> Known:
+    """What is known before the first call: the files of the workspace, and the resources of the server."""
+    files, folders = await asyncio.to_thread(opened.paths)
+    known = Known(files=files, folders=folders)
+    for resource in await opened.resources():
+        for key in ("uri", "name"):
+            if isinstance(value := resource.get(key), str):
+                known.add([Fact(value, (key,), ("resource",), "")])
+    return known
+
+
+def _with_observed_schemas(folder: DataFolder, observation: Observation, screen: Screen) -> list[Dependency]:
+    """Write the observed schemas into the tool file and derive the graph again; returns its links."""
+    if observation.schemas:
+        content = read_json(folder.tool_desc)
+        for node in content["nodes"]:
+            schema = observation.schemas.get(node["id"])
+            if schema is not None:
+                node["output_schema"] = schema
+                node["source"] = {**(node.get("source") or {}), "output_schema": "observed"}
+        write_json(folder.tool_desc, content)
+    if observation.schemas or not folder.graph_desc.exists():
+        quiet = Screen()
+        build_graph(folder.path, screen=quiet)
+        names = ", ".join(observation.schemas)
+        if names:
+            screen.say(f"schemas of results that were seen: {names}; the graph is derived again")
+    return list(folder.graph(None).dependencies())
+
+
+def _remove_refuted(folder: DataFolder, observation: Observation, screen: Screen) -> None:
+    """Take the refuted links out of the graph, as edits that say why."""
+    if not observation.refuted:
+        return
+    path = folder.path / EDITS
+    edits = read_edits(path) if path.exists() else []
+    decided = {edit.pair for edit in edits}
+    new = [
+        Edit("remove", *pair, note=f"{_REFUTED}: {words[:120]}")
+        for pair, words in observation.refuted.items()
+        if pair not in decided  # a person's decision stays
+    ]
+    write_edits(path, combine(edits, new))
+    build_graph(folder.path, screen=Screen())
+    screen.say(f"{count_of(len(observation.refuted), 'link')} removed: no trial of them worked")
+
+
+def _report(observation: Observation, library: ToolLibrary, path: Path, screen: Screen) -> None:
+    columns = [column for tool in observation.values.values() for column in tool.values()]
+    values = sum(len(set(map(str, column))) for column in columns)
+    screen.say(
+        f"{path}: {count_of(values, 'value')} of {count_of(len(observation.values), 'tool')}, "
+        f"from {count_of(observation.calls, 'call')}"
+    )
+    if observation.unusable:
+        named = "; ".join(f"{name} ({words[:80]})" for name, words in list(observation.unusable.items())[:5])
+        screen.say(f"{WARNING}no call of these was accepted: {named}")
+
+
+@contextlib.contextmanager
+def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Review]:
+    """A function that executes the plan of a generated sample and reports a refused call as a problem.
+
+    The executor runs in a thread with an event loop of its own, because its connections must be opened and
+    closed in one loop. Plans that may change something that lasts are not executed here.
+
+    Raises:
+        UsageError: The executor cannot be used as given.
+    """
+    from anyio.from_thread import start_blocking_portal
+
+    executor = executor_named(live.executor, every_executor())
+    library, kind = graph.library, graph.dependency_type
+    labeller = Labeller(library, kind)
+    context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
+    options = live.options if live.options is not None else executor.options()
+    with (
+        tempfile.TemporaryDirectory() as place,
+        ExecutionJournal(Path(place) / "journal.jsonl") as journal,
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(executor.open(context, options)) as opened,
+    ):
+        consent = (live.allow_writes or executor.is_harmless) and opened.is_isolated
+        runner = PlanRunner(opened, executor.name, library, RunRules(allow_writes=consent), journal)
+
+        free = asyncio.Semaphore(_AT_ONCE)
+
+        async def run(item: PlannedItem) -> Execution:
+            async with free:
+                return await runner.run(item)
+
+        async def review(sample: Sample, record: Mapping[str, Any]) -> list[Problem]:
+            label, _ = labeller.label(record)
+            if label is None:
+                return []  # other gates say so
+            try:
+                plan = plan_of(Gold.of(label), library, kind)
+            except Unfit:
+                return []
+            item = PlannedItem(label["id"], plan)
+            execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
+            if execution.outcome != "failed":
+                return []
+            return [Problem("execution", f"the plan was executed and failed: {execution.reason}")]
+
+        yield review
