@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolassay.stages.check import check
     from toolassay.stages.compare import compare
     from toolassay.stages.evaluate import evaluate
+    from toolassay.stages.execute import execute
     from toolassay.stages.export import export
     from toolassay.stages.format import format_data
     from toolassay.stages.generate import generate
@@ -65,6 +66,7 @@ _HOMES = {
     "check": "stages.check",
     "compare": "stages.compare",
     "evaluate": "stages.evaluate",
+    "execute": "stages.execute",
     "export": "stages.export",
     "export_reviews": "stages.review",
     "format_data": "stages.format",
@@ -103,6 +105,7 @@ __all__ = [
     "check",
     "compare",
     "evaluate",
+    "execute",
     "export",
     "export_reviews",
     "format_data",

@@ -81,7 +81,7 @@ ActionKind = Literal["read", "list", "get", "create", "change", "remove"]
 
 
 class SimulateExecutor(Executor):
-    """A simulator of the tools of a folder."""
+    """Simulated tools."""
 
     name = "simulate"
     help = "simulated tools: valid results without a server"
@@ -301,11 +301,7 @@ class _OpenSimulation(OpenExecutor):
         self._bases: dict[str, ResultMaker | None] = {}
 
     def simulated(self, tool: Tool) -> _SimulatedTool:
-        """A tool with what its calls need.
-
-        Raises:
-            EnvironmentFailure: A schema is not valid.
-        """
+        """A tool with what its calls need; EnvironmentFailure if a schema is not valid."""
         if tool.id not in self._tools:
             try:
                 self._tools[tool.id] = _SimulatedTool(tool, self.actions.of(tool))
@@ -332,10 +328,14 @@ class _OpenSimulation(OpenExecutor):
             return one_line(error)
         return ""
 
-    def base(self, resource: str, thing: Words, rng: Random) -> dict[str, Any]:
+    def base(self, action: Action, rng: Random) -> dict[str, Any]:
         """Fields of an object from before the plan, named as in the tool that creates such objects."""
+        resource = action.resource
+        is_id = self.actions.attribute(resource, action.attribute) in IDENTITIES
+        if not is_id and resource not in self.actions.makers:
+            return {}  # a symbol or a path may be of anything
         if resource not in self._bases:
-            self._bases[resource] = self._base_maker(resource, thing)
+            self._bases[resource] = self._base_maker(resource, action.thing)
         maker = self._bases[resource]
         try:
             return {} if maker is None else dict(maker.make(rng))
@@ -344,8 +344,6 @@ class _OpenSimulation(OpenExecutor):
 
     def _base_maker(self, resource: str, thing: Words) -> ResultMaker | None:
         tool = self.actions.makers.get(resource) or Tool("_".join(("get", *thing)))
-        if resource not in self.actions.makers and self.actions.attribute(resource) not in IDENTITIES:
-            return None  # a symbol or a path may be of anything
         schema = declared_schema(tool) if tool.input_schema is None else tool.input_schema
         scalars = {
             one.name: one.schema
@@ -430,11 +428,10 @@ class _Call:
                 result = self._answer(one, "Deleted")
                 one.is_deleted = True
                 return result
-        written = [one for one in self._those() if one.written]
+        written = [
+            one for one in self._store.all(self._action.resource) if one.written and not one.is_deleted
+        ]
         return self._answer(written[-1] if written else None)
-
-    def _those(self) -> list[Resource]:
-        return [one for one in self._store.all(self._action.resource) if not one.is_deleted]
 
     def _rng(self, *parts: Any) -> Random:
         """Random numbers that depend on the seed and the parts alone."""
@@ -444,11 +441,7 @@ class _Call:
         return {name: self._arguments[name] for name in action.scope if name in self._arguments}
 
     def _named(self, action: Action, arguments: Mapping[str, Any]) -> Resource:
-        """The object that arguments name; one that was never seen existed before.
-
-        Raises:
-            Refusal: It was deleted.
-        """
+        """The object that arguments name; Refusal if it was deleted. One never seen existed before."""
         value, scope = arguments.get(action.key, ""), self._scope(action)
         if not action.key and action.kind == "remove":
             value = " ".join(map(shown, arguments.values()))
@@ -462,15 +455,15 @@ class _Call:
 
     def _derived(self, attribute: str, value: Any, scope: dict[str, Any]) -> Resource:
         """An object that existed before the plan."""
-        name, thing = self._action.resource, self._action.thing
+        name = self._action.resource
         primary = self._opened.actions.attribute(name, attribute)
         rng = self._rng("object", name, attribute, str(value), scope)
-        fields = self._opened.base(name, thing, rng) | scope
+        fields = self._opened.base(replace(self._action, attribute=primary), rng) | scope
         key = value
         if value != "" and primary != attribute:
             key = fields.pop(primary, None) or self._opened.new_key(name, rng)
         fields |= {attribute: value} if value != "" else {}
-        one = Resource(name, key, primary, thing, scope, fields)
+        one = Resource(name, key, primary, self._action.thing, scope, fields)
         self._store.all(name).append(one)
         return one
 
@@ -487,13 +480,14 @@ class _Call:
         number = sum(one.is_new for one in self._store.all(action.resource))
         drawn = self._made(number)
         found = results.identity_in(results.value_at(drawn, self._place.object), action.thing, attribute)
+        # A drawn name is no id.
+        found = found if found and meaning_of(found[0]).attribute in IDENTITIES | {attribute} else None
         for attempt in range(_MOST_KEYS):
             if key is None:
                 rng = self._rng("key", action.resource, number, attempt)
                 key = found[1] if found and not attempt else self._opened.new_key(action.resource, rng)
                 key = None if self._store.find(action.resource, attribute, key, {}) else key
-        key = str(number) if key is None else key
-        one = Resource(action.resource, key, attribute, action.thing, scope, is_new=True)
+        one = Resource(action.resource, key or number, attribute, action.thing, scope, is_new=True)
         one.write(self._arguments)
         self._store.all(action.resource).append(one)
         return self._answer(one, "Created", drawn)
@@ -540,7 +534,8 @@ class _Call:
             return [(one, self._item(str(one.key))) for one in named]
         limits = [one for name, one in arguments.items() if name.casefold() in _LIMITS and type(one) is int]
         most = max(0, min([*limits, _MOST_LISTED]))
-        created = [one for one in self._those() if one.is_new and _fits(one, arguments)][:most]
+        those = [one for one in self._store.all(self._action.resource) if one.is_new and not one.is_deleted]
+        created = [one for one in those if _fits(one, arguments)][:most]
         listed = [(one, self._item(str(one.key))) for one in created]
         filters = {name: one for name, one in arguments.items() if name.casefold() not in _LIMITS}
         for number in range(min(len(drawn), most - len(listed))):
@@ -605,7 +600,7 @@ class _Call:
             own |= one.own
         elif results.value_at(value, place) == {}:
             rng = self._rng("object", self._tool.id, self._arguments)
-            own = self._opened.base(self._action.resource, self._action.thing, rng) | own
+            own = self._opened.base(self._action, rng) | own
         value = maker.with_fields(value, place, own if place else self._echo() | own)
         value = maker.with_fields(value, (), self._echo()) if place else value
         if one is not None:

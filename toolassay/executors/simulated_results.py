@@ -37,6 +37,7 @@ _MOST_LISTED = 50  # items that a schema may demand
 _BATCH = 6  # scalars drawn together, so that names, days and bounds agree; `draw_arguments` takes up to 8
 _DRAWS = 6  # of a whole result, until one is valid
 _UNIQUE_DRAWS = 12  # of an item that differs from the others
+_LONGEST = 4_000  # characters that a schema may demand
 _REPAIRS = 4  # rounds in which invalid optional properties are dropped
 _TEXT: Schema = {"type": "string"}
 _SHOWN_FIELDS = 5  # of an object in a text
@@ -198,7 +199,7 @@ class ResultMaker:
         """Where results have the resource of the tool."""
         kinds = kinds_of(self.root, self.root)
         if "object" not in kinds and kinds:
-            return Place((), () if "array" in kinds else None, () if "string" in kinds else None)
+            return Place((), () if self._is_list(self.root) else None, () if "string" in kinds else None)
         best_object: tuple[float, Path] = (0.5, ())
         best_list: tuple[float, Path] | None = None
         text: Path | None = None
@@ -214,12 +215,8 @@ class ResultMaker:
             if self._is_list(schema) and (best_list is None or score > best_list[0]):
                 best_list = score, (name,)
             is_text = kinds == {"string"} and not {"enum", "const", "format", "pattern"} & schema.keys()
-            if (
-                text is None
-                and is_text
-                and (name == "message" or (len(declared) == 1 and not thing_of(name)))
-            ):
-                text = (name,)
+            if is_text and (name == "message" or (len(declared) == 1 and not thing_of(name))):
+                text = text or (name,)
         return Place(best_object[1], None if best_list is None else best_list[1], text)
 
     def _properties(self, schema: Any) -> list[tuple[str, Schema]]:
@@ -239,7 +236,7 @@ class ResultMaker:
         except UnmakeableError:
             return False
         kinds = kinds_of(items[0], self.root) if items else frozenset()
-        return not kinds or "object" in kinds
+        return False not in items and (not kinds or "object" in kinds)
 
 
 def _container(name: str, thing: Words) -> float:
@@ -349,8 +346,7 @@ def _add(merged: _Merged, schema: Mapping[str, Any]) -> None:
     for values in [*lists, *([[schema["const"]]] if "const" in schema else [])]:
         known = merged.values
         merged.values = list(values) if known is None else [one for one in known if one in values]
-    own = schema.get("properties")
-    own = own if isinstance(own, Mapping) else {}
+    own = found if isinstance(found := schema.get("properties"), Mapping) else {}
     for name, one in own.items():
         merged.properties.setdefault(name, []).append(one)
     if isinstance(required := schema.get("required"), list):
@@ -439,8 +435,7 @@ class _Drawer:
         most = keywords.get("maxProperties", len(merged.properties) + len(wanted))
         if not self.small and depth < _DEEPEST_OPTIONAL:
             wanted |= dict.fromkeys(list(merged.properties)[:_MOST_PROPERTIES])
-        further = keywords.get("additionalProperties")
-        further = further if isinstance(further, Mapping) else _TEXT
+        further = one if isinstance(one := keywords.get("additionalProperties"), Mapping) else _TEXT
         values: dict[str, Any] = {}
         leaves: _Leaves = {}
         for name in dict.fromkeys([*(one for one in merged.properties if one in wanted), *wanted]):
@@ -481,8 +476,7 @@ class _Drawer:
         if least > _MOST_LISTED:
             raise UnmakeableError(f"a list needs {least} items")
         wish = 0 if self.small or self.left < 0 else 1 if depth > 3 else self.rng.choice((2, 3))
-        prefix = keywords.get("prefixItems")
-        prefix = prefix[:_MOST_LISTED] if isinstance(prefix, list) else []
+        prefix = one[:_MOST_LISTED] if isinstance(one := keywords.get("prefixItems"), list) else []
         if False in merged.items:
             most = min(most, len(prefix))
         wish = max(wish, len(prefix)) if prefix else wish
@@ -537,7 +531,7 @@ _JSON_TYPES = {
 
 
 def _is_of(value: Any, types: Sequence[str]) -> bool:
-    kind = _JSON_TYPES.get(type(value), "null")
+    kind = _JSON_TYPES[type(value)]
     return kind in types or (kind == "integer" and "number" in types)
 
 
@@ -567,9 +561,12 @@ class _Batch:
             found |= self._drawn(some, rng) or {
                 name: value for one in some for name, value in (self._drawn((one,), rng) or {}).items()
             }
-        for name in self._plain:
-            found |= {name: self._plain[name].draw(rng)["value"]}
-        return {name: found[name] if name in found else plain_text(name, rng) for name in self._leaves}
+        found |= {name: plain.draw(rng)["value"] for name, plain in self._plain.items()}
+        for name, leaf in self._leaves.items():
+            if name not in found:
+                text = plain_text(name, rng).ljust(min(int(leaf.get("minLength", 0)), _LONGEST), "0")
+                found[name] = text[: int(leaf.get("maxLength", _LONGEST))]
+        return {name: found[name] for name in self._leaves}
 
     def _drawn(self, names: Path, rng: Random) -> Mapping[str, Any] | None:
         """Values of several scalars that agree; None if they cannot be drawn."""
@@ -585,8 +582,7 @@ class _Batch:
             drawn = draw_arguments(self._tools[names], rng).arguments
         except UnfillableError:
             return None
-        found: Mapping[str, Any] = drawn[self._parent] if self._parent else drawn
-        return found
+        return dict(drawn[self._parent] if self._parent else drawn)
 
 
 _UNBOUND = frozenset({"type", "description", "default"})  # of a text that may be any

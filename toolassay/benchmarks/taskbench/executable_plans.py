@@ -37,24 +37,24 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
 
 
 def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
-    """The plans of a prediction file; of several lines with one id, the first counts, as in scores.
+    """The plans of a prediction file; of several lines with one id, the last counts, as in scores.
 
     Raises:
         UsageError: A file is missing or malformed.
     """
     library = folder.library(say=say)
     kind = folder.dependency_type(None, library=library, say=say)
-    first: dict[RequestId, int] = {}
-    for number, line in read_json_lines(predictions):
-        first.setdefault(label_record(predictions, number, line)["id"], number)
+    last: dict[RequestId, int] = {
+        label_record(predictions, number, line)["id"]: number for number, line in read_json_lines(predictions)
+    }
 
     def items() -> Iterator[PlannedItem]:
         for number, line in read_json_lines(predictions):
             record = label_record(predictions, number, line)
-            if first[record["id"]] == number:
+            if last[record["id"]] == number:
                 yield _predicted(record, library, kind)
 
-    return PlanSet(library, len(first), items)
+    return PlanSet(library, len(last), items)
 
 
 def _predicted(record: Mapping[str, Any], library: ToolLibrary, kind: DependencyType) -> PlannedItem:

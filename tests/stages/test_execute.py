@@ -1,0 +1,268 @@
+"""`toolassay execute` through the command line: workplaces, Python functions, the simulator, predictions."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import ROOT, write_labels, write_predictions
+from own_workplace import workplace
+from running import Finished, inside, lines_of, shell
+from wheels import installed
+
+from toolassay import execute
+from toolassay.calls.execution_record import read_executions
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+
+Capture = pytest.CaptureFixture[str]
+
+FUNCTIONS = '''
+"""Notes in files of the current folder."""
+from pathlib import Path
+
+def list_notes() -> list[str]:
+    """List the names of all notes."""
+    return sorted(path.stem for path in Path(".").glob("*.txt"))
+
+def read_note(name: str) -> str:
+    """Read a note."""
+    return Path(f"{name}.txt").read_text()
+
+def write_note(name: str, text: str) -> str:
+    """Write a note."""
+    Path(f"{name}.txt").write_text(text)
+    return f"wrote {name}"
+'''
+
+
+def node(tool: str, **arguments: Any) -> dict[str, Any]:
+    pairs = [{"name": name, "value": value} for name, value in arguments.items()]
+    return {"task": tool, "arguments": pairs}
+
+
+def label(name: str, *nodes: dict[str, Any], links: list[tuple[str, str]] | None = None) -> dict[str, Any]:
+    return {
+        "id": name,
+        "user_request": f"Do {name}.",
+        "task_steps": ["a step"],
+        "task_nodes": list(nodes),
+        "task_links": [{"source": one, "target": other} for one, other in links or []],
+    }
+
+
+FIRST = label(
+    "first", node("list_notes"), node("read_note", name="<node-0>[0]"), links=[("list_notes", "read_note")]
+)
+WRITES = label("writes", node("write_note", name="new", text="hello"))
+MISSING = label("missing", node("read_note", name="nothing"))
+
+
+@pytest.fixture
+def notes(tmp_path: Path, capsys: Capture) -> Path:
+    """A folder with imported functions and three labels; the functions and a workspace are beside it."""
+    (tmp_path / "notes_tools.py").write_text(FUNCTIONS)
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "a.txt").write_text("first note")
+    (workspace / "b.txt").write_text("second note")
+    folder = tmp_path / "data"
+    source = tmp_path / "notes_tools.py"
+    done = inside(capsys, "import", "python", source, "--data_dir", folder, "--allow_tools")
+    assert done.code == 0, done.err
+    write_labels(folder, [FIRST, WRITES, MISSING])
+    return folder
+
+
+def run(capsys: Capture, notes: Path, *more: str | Path, consent: bool = True) -> Finished:
+    place = notes.parent
+    given: list[str | Path] = ["--functions", place / "notes_tools.py", "--workspace", place / "workspace"]
+    consents = ["--allow_tools", "--allow_writes"] if consent else []
+    return inside(capsys, "execute", "--data_dir", notes, "--executor", "python", *given, *consents, *more)
+
+
+def test_functions_run_in_dependency_order_and_their_results_are_recorded(
+    notes: Path, capsys: Capture
+) -> None:
+    done = run(capsys, notes)
+    assert done.code == 0, done.err
+    first, writes, missing = read_executions(notes / "executions.jsonl")
+    assert first.outcome == "ran"
+    assert [(call.node, call.tool, call.arguments, call.result) for call in first.calls] == [
+        (0, "list_notes", {}, ["a", "b"]),
+        (1, "read_note", {"name": "a"}, "first note"),
+    ]
+    assert first.answer == ("first note",)
+    assert first.changes == {}
+    assert writes.changes is not None
+    assert set(writes.changes) == {"new.txt"}
+    assert missing.outcome == "failed"
+    assert "No such file" in missing.reason
+
+
+def test_the_folder_of_the_user_is_never_changed(notes: Path, capsys: Capture) -> None:
+    run(capsys, notes)
+    assert sorted(path.name for path in (notes.parent / "workspace").iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_code_runs_only_with_consent(notes: Path, capsys: Capture) -> None:
+    done = run(capsys, notes, consent=False)
+    assert done.code == 2
+    assert "--allow_tools" in done.error
+    assert not (notes / "executions.jsonl").exists()
+
+
+def test_tools_that_are_not_marked_read_only_need_consent(notes: Path, capsys: Capture) -> None:
+    done = run(capsys, notes, "--allow_tools", consent=False)
+    assert done.code == 0
+    assert "--allow_writes" in done.err
+    assert {one.outcome for one in read_executions(notes / "executions.jsonl")} == {"not_allowed"}
+
+
+def test_the_same_command_executes_only_what_is_new(notes: Path, capsys: Capture) -> None:
+    run(capsys, notes, "--limit", "1")
+    journal = notes / "execution" / "journal.jsonl"
+    before = journal.read_text()
+    run(capsys, notes)
+    events = [json.loads(line) for line in journal.read_text().removeprefix(before).splitlines()]
+    assert {event["key"] for event in events} == {'"writes"', '"missing"'}
+    assert [line["id"] for line in lines_of(notes / "executions.jsonl")] == ["first", "writes", "missing"]
+
+
+def test_a_changed_plan_is_executed_again(notes: Path, capsys: Capture) -> None:
+    run(capsys, notes)
+    write_labels(notes, [FIRST, WRITES, {**MISSING, "task_nodes": [node("read_note", name="b")]}])
+    run(capsys, notes)
+    last = list(read_executions(notes / "executions.jsonl"))[-1]
+    assert (last.outcome, last.answer) == ("ran", ("second note",))
+
+
+def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path, capsys: Capture) -> None:
+    run(capsys, notes)
+    done = run(capsys, notes, "--fresh", "worker")
+    assert done.code == 2
+    assert "fresh: 'plan' -> 'worker'" in done.error
+    done = run(capsys, notes, "--fresh", "worker", "--force")
+    assert done.code == 0, done.err
+    assert "kept the earlier executions" in done.err
+    assert [one.outcome for one in read_executions(notes / "executions.jsonl")] == ["ran", "ran", "failed"]
+
+
+def test_an_option_of_another_executor_is_refused(notes: Path, capsys: Capture) -> None:
+    done = run(capsys, notes, "--server", "serve")
+    assert done.code == 2
+    assert "--server is not for the executor python" in done.error
+
+
+def test_predictions_are_judged_by_answer_and_state(notes: Path, capsys: Capture) -> None:
+    run(capsys, notes)
+    other_way = [node("read_note", name="a")]  # another plan, the same answer
+    harmful = [node("write_note", name="a", text="oops"), node("write_note", name="new", text="hello")]
+    plans = {
+        "first": {"task_steps": [], "task_nodes": other_way, "task_links": []},
+        "writes": {"task_steps": [], "task_nodes": harmful, "task_links": []},
+        "missing": None,
+    }
+    write_predictions(notes, "model", plans)
+    done = run(capsys, notes, "--predictions", "model")
+    assert done.code == 0, done.err
+    verdicts = {line["id"]: line for line in lines_of(notes / "metrics/outcomes/model.items.jsonl")}
+    assert set(verdicts) == {"first", "writes"}  # the gold plan of the third did not run
+    assert verdicts["first"]["correct"]
+    assert not verdicts["writes"]["correct"]
+    assert (verdicts["writes"]["unwanted"], verdicts["writes"]["missed"]) == (1, 0)
+    assert json.loads((notes / "metrics/outcomes/model.json").read_text())["correct"] == 1
+
+
+def test_an_answer_that_is_no_plan_is_wrong_and_a_missing_one_is_not_judged(
+    notes: Path, capsys: Capture
+) -> None:
+    run(capsys, notes)
+    write_predictions(notes, "model", {"first": None})
+    done = run(capsys, notes, "--predictions", "model")
+    (verdict,) = lines_of(notes / "metrics/outcomes/model.items.jsonl")
+    assert (verdict["id"], verdict["correct"], verdict["reason"]) == (
+        "first",
+        False,
+        "the answer has no plan",
+    )
+    assert "1 of 2 requests are not judged" in done.err
+
+
+def test_predictions_need_executed_gold_plans_in_the_same_environment(notes: Path, capsys: Capture) -> None:
+    write_predictions(notes, "model", {"first": None})
+    done = run(capsys, notes, "--predictions", "model")
+    assert done.code == 2
+    assert "without --predictions" in done.error
+    run(capsys, notes)
+    (notes.parent / "workspace" / "c.txt").write_text("a third note")
+    done = run(capsys, notes, "--predictions", "model")
+    assert done.code == 2
+    assert "execute the gold plans again" in done.error
+
+
+def test_the_simulator_needs_no_server(notes: Path, capsys: Capture) -> None:
+    done = inside(capsys, "execute", "--data_dir", notes, "--executor", "simulate")
+    assert done.code == 0, done.err
+    executions = list(read_executions(notes / "executions.jsonl"))
+    assert {one.executor for one in executions} == {"simulate"}
+    assert executions[1].outcome == "ran"
+
+
+def test_ground_truth_of_a_workplace_runs_on_its_sandbox(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
+        if (ROOT / "data_workbench" / name).exists():
+            (folder / name).write_bytes((ROOT / "data_workbench" / name).read_bytes())
+    tasks = (folder / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "tasks.jsonl").write_text("\n".join(tasks[::60]) + "\n", encoding="utf-8")
+    done = inside(capsys, "execute", "--data_dir", folder, "--executor", "workbench")
+    assert done.code == 0, done.err
+    executions = list(read_executions(folder / "executions.jsonl"))
+    assert len(executions) == len(tasks[::60])
+    assert {one.outcome for one in executions} == {"ran"}
+    assert any(one.changes for one in executions)
+
+
+def test_a_workplace_of_ones_own_needs_consent_to_run_its_tools(tmp_path: Path, capsys: Capture) -> None:
+    task = {"query": "Write hello.", "answer": ['notes.write.func(text="hello")']}
+    folder = workplace(tmp_path / "own", tasks=[task])
+    arguments = ["execute", "--data_dir", folder, "--executor", "workbench"]
+    assert "--allow_tools" in inside(capsys, *arguments).error  # type: ignore[arg-type]
+    done = inside(capsys, *arguments, "--allow_tools")  # type: ignore[arg-type]
+    assert done.code == 0, done.err
+    (execution,) = read_executions(folder / "executions.jsonl")
+    assert execution.answer == (3,)
+    assert list(execution.changes or {}) == ['notes/{"id": 3, "text": "hello"}']
+
+
+def test_a_benchmark_without_plans_says_so(tmp_path: Path) -> None:
+    write_json(tmp_path / "benchmark.json", {"benchmark": "classic"})
+    with pytest.raises(UsageError, match="has no plans to execute"):
+        execute(tmp_path, executor="simulate")
+
+
+def test_an_unknown_executor_is_named_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no executor 'docker'.*mcp, python, simulate, workbench"):
+        execute(tmp_path, executor="docker")
+
+
+def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) -> None:
+    place = tmp_path / "site"
+    place.mkdir()
+    package = installed(ROOT / "tests" / "packages" / "dice_executor", place)
+    path = f"{ROOT}{os.pathsep}{package}"
+    arguments = ["--data_dir", str(notes), "--executor", "dice", "--sides", "20", "--seed", "3"]
+    done = shell("execute", *arguments, cwd=tmp_path, PYTHONPATH=path)
+    assert done.code == 0, done.err
+    executions = list(read_executions(notes / "executions.jsonl"))
+    assert {one.executor for one in executions} == {"dice"}
+    # The list of notes is a number here, which has no first item.
+    assert [one.outcome for one in executions] == ["failed", "ran", "ran"]
+    assert all(1 <= call.result <= 20 for one in executions for call in one.calls)
+    assert executions[1].changes == {"rolls": {"before": 0, "after": 1}}
+    assert "--sides" in shell("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out
