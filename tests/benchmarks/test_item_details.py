@@ -16,8 +16,9 @@ from running import Capture, inside
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.taskbench.item_details import drawn_plans
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
+from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.data_folder import DataFolder
-from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, confused, drawn_in_order
+from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, Section, confused, drawn_in_order
 from toolassay.files import write_json_lines
 from toolassay.normalised_plan import PlanReader
 from toolassay.tools import Tool, ToolLibrary
@@ -188,3 +189,22 @@ def test_calls_in_order_are_right_once_each() -> None:
     gold, made = drawn_in_order([call, ("find", {})], [])
     assert [one.status for one in gold.calls] == ["missing", "missing"]
     assert gold.links == [(0, 1, "missing")]
+
+
+def test_executed_plans_are_shown_with_results_and_changes(tmp_path: Path) -> None:
+    folder = scored_folder(tmp_path, {"1": plan("a"), "2": plan("b")}, {"m": {"1": plan("a")}})
+    call = ExecutedCall(0, "a", {"text": "hi"}, "read")
+    changes = {"notes/1.txt": {"before": None, "after": "sha256:12"}}
+    ran = Execution("1", "ran", "mcp", calls=(call,), state_after={"changes": changes})
+    refused = Execution("2", "failed", "mcp", reason="there is no tool 'b'")
+    write_json_lines(folder / "executions.jsonl", [ran.to_json(), refused.to_json()])
+    write_json_lines(folder / "predictions/executions/m.jsonl", [ran.to_json()])
+    data = DataFolder(folder)
+    first, second = benchmark_of(data).item_golds(data)
+    calls = next(one for one in first.sections if one.title == "Gold plan, executed (mcp)")
+    assert calls.body == [{"tool": "a", "arguments": {"text": "hi"}, "result": "read", "error": None}]
+    table = next(one for one in first.sections if one.title == "Gold plan, executed: changes")
+    assert table.body["rows"] == [["notes/1.txt", "-", "sha256:12"]]
+    assert second.sections[-1] == Section("Gold plan, executed (mcp): failed", "text", "there is no tool 'b'")
+    answer = answers(folder, "m")["1"]
+    assert [one.title for one in answer.sections][-2:] == ["Plan, executed (mcp)", "Plan, executed: changes"]

@@ -9,10 +9,13 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
+from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
@@ -30,19 +33,26 @@ from toolassay.normalised_plan import Plan, PlanReader, steps_text
 from toolassay.runs.journal import Journal
 from toolassay.runs.trials import Trial
 
+_MOST_CHANGES = 20
+_LONGEST_RESULT = 2_000  # characters
+
 
 def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
     """The requests of a folder with their gold."""
     reader = _reader(folder)
-    for _, label in read_labels(folder.data):
-        plan = reader.plan(label)
-        steps = steps_text(label.get("task_steps"))
-        yield ItemGold(
-            str(label["id"]),
-            str(label.get("user_request") or ""),
-            list(dict.fromkeys(plan.names)) if plan else [],
-            sections=[Section("Steps", "text", steps)] if steps else [],
-        )
+    with _Executed(folder.path / EXECUTIONS) as executed:
+        for _, label in read_labels(folder.data):
+            plan = reader.plan(label)
+            steps = steps_text(label.get("task_steps"))
+            yield ItemGold(
+                str(label["id"]),
+                str(label.get("user_request") or ""),
+                list(dict.fromkeys(plan.names)) if plan else [],
+                sections=[
+                    *([Section("Steps", "text", steps)] if steps else []),
+                    *executed.sections(str(label["id"]), "Gold plan, executed"),
+                ],
+            )
 
 
 def plan_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tuple[str, ItemAnswer]]:
@@ -51,6 +61,8 @@ def plan_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tu
     journal_file = trial.run_folder / "journal.jsonl"
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(LineIndex(trial.output, fix="make it with inference.py"))
+        place = predictions / "executions" / f"{trial.output.stem}.jsonl"
+        executed = stack.enter_context(_Executed(place))
         journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
         if journal is not None:
             stack.callback(journal.close)
@@ -61,7 +73,61 @@ def plan_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tu
             if gold is None or found is None:
                 continue
             raw = entry_of_label(journal, label).get("response") if journal is not None else None
-            yield str(label["id"]), _answer(reader, gold, label, found.result, raw)
+            answer = _answer(reader, gold, label, found.result, raw)
+            more = executed.sections(str(label["id"]), "Plan, executed")
+            yield str(label["id"]), replace(answer, sections=[*answer.sections, *more])
+
+
+class _Executed:
+    """The executions of a file by id, as sections; none if there is no such file."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = LineIndex(path, fix="make it with toolassay execute") if path.is_file() else None
+
+    def __enter__(self) -> _Executed:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._lines is not None:
+            self._lines.close()
+
+    def sections(self, item: str, title: str) -> list[Section]:
+        """What the calls of a plan returned and changed."""
+        number = None if self._lines is None else self._lines.by_text.get(item)
+        if self._lines is None or number is None:
+            return []
+        try:
+            execution = Execution.of(self._lines.read(number))
+        except (KeyError, TypeError, ValueError):
+            return []
+        calls = [
+            {
+                "tool": call.tool,
+                "arguments": dict(call.arguments),
+                "result": None if call.error is not None else _result_text(call.text, call.result),
+                "error": call.error,
+            }
+            for call in execution.calls
+        ]
+        note = "" if execution.outcome == "ran" else f": {execution.outcome.replace('_', ' ')}"
+        found = [Section(f"{title} ({execution.executor}){note}", "calls", calls)]
+        if not calls and execution.reason:
+            found = [Section(f"{title} ({execution.executor}){note}", "text", execution.reason)]
+        if changes := list((execution.changes or {}).items())[:_MOST_CHANGES]:
+            rows = [[place, _state(one["before"]), _state(one["after"])] for place, one in changes]
+            table = {"columns": ["place", "before", "after"], "rows": rows, "marks": [""] * len(rows)}
+            found.append(Section(f"{title}: changes", "table", table))
+        return found
+
+
+def _result_text(text: str | None, result: Any) -> str:
+    """A result as a model reads it, cut for a page."""
+    whole = text if text is not None else result if isinstance(result, str) else json.dumps(result)
+    return whole if len(whole) <= _LONGEST_RESULT else f"{whole[:_LONGEST_RESULT]}…"
+
+
+def _state(value: Any) -> str:
+    return "-" if value is None else str(value)[:40]
 
 
 def _reader(folder: DataFolder) -> PlanReader:
