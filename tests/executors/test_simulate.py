@@ -24,7 +24,8 @@ from toolassay.executors.executor import (
     OpenExecutor,
     Refusal,
 )
-from toolassay.executors.simulate import EXECUTOR, Actions
+from toolassay.executors.simulate import EXECUTOR
+from toolassay.executors.simulated_resources import Actions
 from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
 from toolassay.tools import Parameter, Tool, ToolLibrary, parameters_of
 
@@ -133,9 +134,9 @@ async def result_of(one: Tool, seed: int = 0, /, **arguments: Any) -> Any:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "missing required argument 'customer_id'"),
+        ({}, "'customer_id' is a required property"),
         ({"customer_id": "seven"}, "argument 'customer_id': 'seven' is not of type 'integer'"),
-        ({"customer_id": 7, "colour": 1}, "unknown argument 'colour'"),
+        ({"customer_id": 7, "colour": 1}, "Additional properties are not allowed ('colour' was unexpected)"),
     ],
 )
 async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words: str) -> None:
@@ -146,14 +147,16 @@ async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words
 async def test_a_missing_part_of_an_argument_is_named_with_its_place() -> None:
     guest = {"guest": {"type": "object", "required": ["name"]}}
     async with world([tool("book_room", guest)]) as call:
-        assert await call.refusal("book_room", guest={}) == "missing required argument 'guest.name'"
+        assert await call.refusal("book_room", guest={}) == (
+            "argument 'guest': 'name' is a required property"
+        )
 
 
 async def test_a_tool_without_an_input_schema_takes_its_parameters() -> None:
     day = Tool("book_hotel", parameters=(Parameter("city"), Parameter("day", description="(optional)")))
     async with world([day]) as call:
-        assert await call.refusal("book_hotel", day="Monday") == "missing required argument 'city'"
-        assert await call.refusal("book_hotel", city="Rome", room=1) == "unknown argument 'room'"
+        assert "'city' is a required property" in await call.refusal("book_hotel", day="Monday")
+        assert "'room' was unexpected" in await call.refusal("book_hotel", city="Rome", room=1)
         assert "Rome" in await call("book_hotel", city="Rome")
 
 
@@ -198,7 +201,7 @@ async def test_a_tool_without_an_input_schema_takes_its_parameters() -> None:
                 }
             },
         },
-        {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 2},
+        {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]},
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 3},
         {"type": "array", "prefixItems": [{"const": "a"}, {"type": "integer"}], "items": False},
         {"properties": {"api_token": {"type": "string", "minLength": 40, "maxLength": 40}}},
@@ -457,10 +460,9 @@ async def test_an_id_that_exists_cannot_be_created_again() -> None:
 
 async def test_a_cancelled_order_is_still_there() -> None:
     async with world() as call:
-        assert await call("cancel_order", order_id="A1") == "Canceled order A1."
-        assert "canceled" in await call("get_order", order_id="A1")
-        assert await call.refusal("cancel_order", order_id="A1") == "order A1 is already canceled"
-        assert await call.state() == {"order/A1": {"id": "A1", "status": "canceled"}}
+        await call("cancel_order", order_id="A1")
+        assert await call("get_order", order_id="A1")
+        assert await call.state() == {"order/A1": {"id": "A1", "cancel": True}}
 
 
 async def test_operations_are_known_by_method_and_path() -> None:
@@ -500,12 +502,6 @@ async def test_objects_of_two_servers_are_kept_apart() -> None:
         assert sorted(await call.state()) == ["a/note/n", "b/note/n"]
 
 
-async def test_several_named_objects_are_read_at_once() -> None:
-    files = tool("read_multiple_files", {"paths": {"type": "array", "items": {"type": "string"}}})
-    async with world([files]) as call:
-        assert await call("read_multiple_files", paths=["a.md", "b.md"]) == "2 files: file a.md; file b.md"
-
-
 # Texts, and places for anything
 
 
@@ -514,7 +510,7 @@ async def test_several_named_objects_are_read_at_once() -> None:
     [
         (("image",), "image-", ".png"),
         (("Audio",), "audio-", ".mp3"),
-        (("text",), "Text ", " of Maker for a.txt."),
+        (("text",), "Text ", " of Maker for input a.txt."),
     ],
 )
 async def test_a_typed_tool_returns_a_file_or_a_text(
@@ -563,12 +559,34 @@ async def test_a_result_of_one_text_is_a_sentence() -> None:
         ("create_customer", {}, False),
         ("run_report", {"readOnlyHint": True}, True),
         ("get_and_lock", {"readOnlyHint": False}, False),
+        ("search_and_replace", {}, False),
+        ("search_and_replace", {"readOnlyHint": True}, True),
     ],
 )
 async def test_reading_tools_are_read_only(name: str, annotations: Mapping[str, Any], expected: bool) -> None:
     one = Tool(name, annotations=annotations)
     async with opened([one]) as executor:
         assert executor.is_read_only(one) is expected
+
+
+async def test_a_tool_that_is_marked_as_reading_reads_whatever_its_verb() -> None:
+    looking = tool("check_customer", ID, CUSTOMER, annotations={"readOnlyHint": True})
+    opening = tool("open_customer", ID, CUSTOMER, annotations={"readOnlyHint": True})
+    async with world([*SHOP, looking, opening]) as call:
+        made = await call("create_customer", name="Ann")
+        state = await call.state()
+        assert await call("check_customer", customer_id=made["id"]) == made
+        assert await call("open_customer", customer_id=made["id"]) == made
+        assert await call.state() == state
+        await call("delete_customer", customer_id=made["id"])
+        await call.refusal("open_customer", customer_id=made["id"])
+
+
+async def test_an_unmarked_tool_that_also_changes_does_not_only_read() -> None:
+    both = tool("find_and_update_customer", {**ID, **NAME})
+    async with world([*SHOP, both]) as call:
+        await call("find_and_update_customer", customer_id=7, name="Bo")
+        assert await call.state() == {"customer/7": {"id": 7, "name": "Bo"}}
 
 
 def test_a_list_of_things_of_another_is_no_lookup() -> None:

@@ -10,9 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.benchmark import Benchmark
+from toolassay.benchmarks.benchmark import Benchmark, load
 from toolassay.data_folder import DEFAULT_BENCHMARK, DataFolder
 from toolassay.errors import UsageError
+from toolassay.executors.executor import Executor
 from toolassay.extras import installed_extensions
 
 GROUP = "toolassay.benchmarks"
@@ -68,6 +69,11 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
         return known[name]
     by_files = (one for one in known.values() if one.name != DEFAULT_BENCHMARK and one.recognises(folder))
     return next(by_files, known[DEFAULT_BENCHMARK])
+
+
+def benchmark_executors() -> tuple[Executor, ...]:
+    """The executors that benchmarks bring."""
+    return tuple(load(target) for one in benchmarks() for target in one.executors.values())
 
 
 def has_plans(folder: DataFolder) -> bool:

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import click
 
+from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import option_of
 from toolassay.executors.registry import executors, flags_of
-from toolassay.stages.execute import every_executor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-EVERY = (*executors(), *every_executor())
+EVERY = (*executors(), *benchmark_executors())
 """All executors, those of benchmarks last."""
 NAMES = [one.name for one in EVERY]
 HELP = "; ".join(f"{one.name}: {one.help}" for one in EVERY)

@@ -46,7 +46,7 @@ class ExecutionJournal:
         self._ended: dict[str, tuple[int, str, str]] = {}
         self._unfinished: dict[str, UnfinishedPlan] = {}
         try:
-            for offset, (key, entry) in self._lines.scan(lambda entry: (text_in(entry, "key"), entry)):
+            for offset, (key, entry) in self._lines.scan(_checked):
                 self._take(offset, key, entry)
         except BaseException:
             self.close()
@@ -58,6 +58,8 @@ class ExecutionJournal:
             self._unfinished[key] = UnfinishedPlan(str(entry["plan"]))
         elif event == "call" and key in self._unfinished:
             self._unfinished[key].intended = entry["number"]
+        elif event == "withdrawn" and key in self._unfinished:
+            self._unfinished[key].intended = None
         elif event == "result" and key in self._unfinished:
             one = self._unfinished[key]
             one.done[entry["number"]], one.intended = ExecutedCall.of(entry["call"]), None
@@ -97,6 +99,10 @@ class ExecutionJournal:
         if self._is_durable:
             self._lines.force()
 
+    def withdraw(self, item: RequestId, number: int) -> None:
+        """A call that was about to be made did not reach its tool."""
+        self._add(item, {"event": "withdrawn", "number": number})
+
     def returned(self, item: RequestId, number: int, call: ExecutedCall) -> None:
         """A call has a result or was refused."""
         self._add(item, {"event": "result", "number": number, "call": call.to_json()})
@@ -120,6 +126,26 @@ class ExecutionJournal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _checked(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The key of an entry, and the entry.
+
+    Raises:
+        KeyError, TypeError, ValueError: It is malformed.
+    """
+    event = entry["event"]
+    if event == "start":
+        text_in(entry, "plan")
+    elif event == "call" and not isinstance(entry["number"], int):
+        raise TypeError("the number of a call is no integer")
+    elif event == "result":
+        ExecutedCall.of(entry["call"])
+        if not isinstance(entry["number"], int):
+            raise TypeError("the number of a call is no integer")
+    elif event == "end":
+        Execution.of(entry["execution"])
+    return text_in(entry, "key"), entry
 
 
 def _key(item: RequestId) -> str:

@@ -48,6 +48,10 @@ class EnvironmentFailure(Exception):
     """
 
 
+class NotCalled(EnvironmentFailure):
+    """A call has no result, and it did not reach its tool: it may be made again, whatever the tool does."""
+
+
 class CallResult(NamedTuple):
     """What a call returned.
 
@@ -158,6 +162,16 @@ class OpenExecutor(ABC):
         Raises:
             EnvironmentFailure: It cannot be opened.
         """
+
+    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
+        """Connect an environment of this executor to what some tools need, before one of them is called.
+
+        Only where an interrupted call must not be repeated; elsewhere a call connects.
+
+        Raises:
+            EnvironmentFailure: It cannot be reached; nothing was called.
+        """
+        return
 
     def is_read_only(self, tool: Tool) -> bool:
         """Whether a tool changes nothing, as far as its owner says."""

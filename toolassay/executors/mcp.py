@@ -22,6 +22,7 @@ from toolassay.executors.executor import (
     EnvironmentFailure,
     ExecutionContext,
     Executor,
+    NotCalled,
     OpenExecutor,
     Refusal,
     State,
@@ -33,7 +34,10 @@ from toolassay.executors.workspace import (
     PLACEHOLDER,
     WORKSPACE,
     Workspace,
+    check_folder,
+    copy_of,
     digest_of,
+    is_path,
     paths_in,
     state_of,
 )
@@ -49,6 +53,7 @@ from toolassay.mcp_client.server_config import (
     parse_command,
     parse_entry,
 )
+from toolassay.models.redaction import without
 from toolassay.tools import Tool
 
 _LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
@@ -119,6 +124,8 @@ class McpExecutor(Executor):
         """
         configs = _configs(options)
         source = folder_option(options.workspace)
+        if source is not None:
+            check_folder(source)
         needs_copy = any(PLACEHOLDER in word for config in configs.values() for word in _words(config))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
@@ -159,9 +166,12 @@ def _configs(options: McpExecution) -> dict[str, ServerConfig]:
 
 
 def _absolute(word: str) -> str:
-    """A word of a command line that names an existing file, with its whole path."""
-    is_path = "/" in word and not word.startswith("-") and Path(word).exists()
-    return str(Path(word).absolute()) if is_path else word
+    """A word of a command line that names an existing file, with its whole path.
+
+    The server works in another folder. A folder without a slash may be a command, such as "test".
+    """
+    is_file = is_path(word) and ("/" in word or Path(word).is_file())
+    return str(Path(word).absolute()) if is_file else word
 
 
 def _words(config: ServerConfig) -> tuple[str, ...]:
@@ -194,26 +204,50 @@ class _OpenMcp(OpenExecutor):
                     listed = await environment.on(name, lambda connection: connection.list_tools())
                     named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
                     self._tools[name] = {key: tool for key, tool in named.items() if isinstance(key, str)}
-        except EnvironmentFailure as error:
+        except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
         """A new copy and server, or one that an earlier plan has used."""
-        environment = self._idle.pop() if self._idle else None
+        environment = await self._idle_environment()
         if environment is None:
-            environment = _McpEnvironment(self)
-        elif self.is_isolated:
-            environment.restore()
+            environment = _McpEnvironment(self, await self._new_copy())
         is_whole = False
         try:
             yield environment
             is_whole = True
         finally:
-            if is_whole and self._reuses and not environment.has_failed:
+            if is_whole and self._reuses and environment.is_usable:
                 self._idle.append(environment)
             else:
                 await environment.close()
+
+    async def _idle_environment(self) -> _McpEnvironment | None:
+        """One that an earlier plan has used, with the first content of its copy; None if there is none."""
+        while self._idle:
+            environment = self._idle.pop()
+            is_ready = False
+            try:
+                if environment.is_usable:
+                    if self.is_isolated:
+                        await environment.restore()
+                    is_ready = True
+                    return environment
+            finally:
+                if not is_ready:
+                    await environment.close()
+        return None
+
+    async def _new_copy(self) -> Workspace | None:
+        return None if self._source is None else await copy_of(self._source)
+
+    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
+        """Connect to the servers of the tools, unless each plan has servers of its own."""
+        assert isinstance(environment, _McpEnvironment)
+        if not self.is_isolated:
+            for server in dict.fromkeys(found[0] for tool in tools if (found := self.find(tool))):
+                await environment.connected(server)
 
     async def close(self) -> None:
         """End the idle servers."""
@@ -228,17 +262,16 @@ class _OpenMcp(OpenExecutor):
         fill = workspace.filled_in
         return replace(
             config,
-            command=fill(_absolute(config.command)),
-            args=[fill(_absolute(word)) for word in config.args],
+            command=_absolute(fill(config.command)),
+            args=[_absolute(fill(word)) for word in config.args],
             env=_FIXED_ENVIRONMENT | {name: fill(value) for name, value in config.env.items()},
             # A relative path among arguments then leads into the copy, never to the user's own files.
             cwd=str(workspace.path) if config.cwd is None else fill(config.cwd),
         )
 
-    @property
-    def source(self) -> Path | None:
-        """The folder to copy."""
-        return self._source
+    def secrets(self, server: str) -> tuple[str, ...]:
+        """Texts that no message may repeat: see `ServerConfig.secrets`."""
+        return self._configs[server].secrets
 
     @property
     def limits(self) -> CallLimits:
@@ -290,11 +323,15 @@ class _OpenMcp(OpenExecutor):
 class _McpEnvironment:
     """The connections of one plan, or of one worker."""
 
-    def __init__(self, opened: _OpenMcp) -> None:
-        self._opened = opened
-        self._workspace = None if opened.source is None else Workspace(opened.source)
+    def __init__(self, opened: _OpenMcp, workspace: Workspace | None) -> None:
+        self._opened, self._workspace = opened, workspace
         self._sessions: dict[str, _Session] = {}
-        self.has_failed = False
+        self._has_failed = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether no call failed and all connections live."""
+        return not self._has_failed and all(session.is_alive for session in self._sessions.values())
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
@@ -315,52 +352,77 @@ class _McpEnvironment:
         try:
             if self._workspace is not None:
                 answer = self._workspace.with_names(answer)
-            return _result(answer, listed, limits)
+            return _result(answer, listed, limits, self._opened.secrets(server))
         except EnvironmentFailure:
-            self.has_failed = True
+            self._has_failed = True
             raise
 
     async def state(self) -> State | None:
         """The files of the workspace."""
         return None if self._workspace is None else await asyncio.to_thread(self._workspace.state)
 
-    async def on(self, server: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
-        """Do something on the connection to a server, which is started when it is first needed.
+    async def connected(self, server: str) -> _Session:
+        """The connection to a server, which is started when it is first needed.
 
         Raises:
+            NotCalled: It cannot be started or reached.
+        """
+        session = self._sessions.get(server)
+        if session is not None:
+            return session
+        session = _Session(self._opened.config(server, self._workspace), self._opened.limits)
+        self._sessions[server] = session
+        try:
+            await session.start()
+        except ServerError as error:
+            self._has_failed = True
+            raise NotCalled(self._shown(f"{error.file}: {error.reason}")) from None
+        except BaseException:
+            self._has_failed = True
+            raise
+        return session
+
+    async def on(self, server: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """Do something on the connection to a server.
+
+        Raises:
+            NotCalled: It did not reach the server.
             EnvironmentFailure: The connection failed, or the server exceeds a bound.
             _Answered: The server answered with an error.
         """
-        session = self._sessions.get(server)
+        session = await self.connected(server)
         try:
-            if session is None:
-                session = _Session(self._opened.config(server, self._workspace), self._opened.limits)
-                self._sessions[server] = session
-                await session.start()
             return await session.do(work)
         except ServerError as error:
             if error.code is not None:
                 raise _Answered(error.reason) from None
-            self.has_failed = True
-            raise EnvironmentFailure(self._shown(f"{error.file}: {error.reason}")) from None
+            self._has_failed = True
+            failure = NotCalled if error.is_unsent else EnvironmentFailure
+            raise failure(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
-            self.has_failed = True
+            self._has_failed = True
             raise
 
     def _shown(self, text: object) -> str:
         return one_line(self._workspace.with_names(str(text)) if self._workspace else text)
 
-    def restore(self) -> None:
+    async def restore(self) -> None:
         """Give the workspace its first content again."""
         if self._workspace is not None:
-            self._workspace.restore()
+            await asyncio.to_thread(self._workspace.restore)
 
     async def close(self) -> None:
         """End the servers and delete the copy."""
+        cancelled: asyncio.CancelledError | None = None
         for session in self._sessions.values():
-            await session.close()
+            try:
+                await session.close(at_once=self._has_failed or cancelled is not None)
+            except asyncio.CancelledError as error:
+                cancelled = error
         if self._workspace is not None:
             self._workspace.remove()
+        if cancelled is not None:
+            raise cancelled
 
 
 class _Answered(Exception):
@@ -377,6 +439,14 @@ class _Session:
         self._ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._current: asyncio.Future[Any] | None = None
+        self._is_busy = True  # connecting, or doing something
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the connection can be used, as far as is known here."""
+        if self._task is None or self._task.done() or not self._ready.done():
+            return False
+        return self._ready.exception() is None and self._ready.result().is_alive
 
     async def start(self) -> None:
         """Connect.
@@ -394,6 +464,7 @@ class _Session:
         try:
             async with connect(self._config, limits) as connection:
                 self._ready.set_result(connection)
+                self._is_busy = False
                 while (job := await self._jobs.get()) is not None:
                     work, done = job
                     try:
@@ -404,7 +475,8 @@ class _Session:
                     else:
                         if not done.done():
                             done.set_result(result)
-        except ServerError as error:
+                    self._is_busy = False
+        except Exception as error:
             failure = error
         finally:
             reason = failure or EnvironmentFailure("the connection ended")
@@ -416,36 +488,50 @@ class _Session:
     async def do(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
         """Do something with the connection; the memory of the server is watched meanwhile."""
         if self._task is None or self._task.done():
-            raise EnvironmentFailure("the connection ended")
+            raise NotCalled("the connection ended")
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._current = done
+        self._current, self._is_busy = done, True
         self._jobs.put_nowait((work, done))
         connection = self._ready.result()
-        while not (await asyncio.wait({done}, timeout=_POLL))[0]:
-            used = connection.memory_bytes
-            if used > self._limits.memory_bytes:
-                done.cancel()
-                raise EnvironmentFailure(
-                    f"the server uses {used / 2**20:,.0f} MiB of memory, more than --max_memory allows"
-                )
-        return done.result()
+        try:
+            while not (await asyncio.wait({done}, timeout=_POLL))[0]:
+                used = connection.memory_bytes
+                if used > self._limits.memory_bytes:
+                    raise EnvironmentFailure(
+                        f"the server uses {used / 2**20:,.0f} MiB of memory, more than --max_memory allows"
+                    )
+            return done.result()
+        finally:
+            done.cancel()  # where nothing waits for it any more
 
-    async def close(self) -> None:
-        """End the server."""
+    async def close(self, *, at_once: bool = False) -> None:
+        """End the server.
+
+        Args:
+            at_once: Without the seconds that it has to end by itself.
+        """
         if self._task is None:
             return
         self._jobs.put_nowait(None)
-        with contextlib.suppress(Exception, asyncio.CancelledError):
-            busy = self._current is not None and not self._current.done()
-            if busy or not (await asyncio.wait({self._task}, timeout=_CLOSING))[0]:
+        try:
+            if not at_once and not self._is_busy:
+                await asyncio.wait({self._task}, timeout=_CLOSING)
+        finally:  # also if the caller is cancelled, which must reach it
+            if not self._task.done():
                 self._task.cancel()
                 await asyncio.wait({self._task}, timeout=_CLOSING)
-        if self._ready.done() and not self._ready.cancelled():
-            self._ready.exception()  # asyncio reports one that is never read
+            if self._ready.done() and not self._ready.cancelled():
+                self._ready.exception()  # asyncio reports one that is never read
 
 
-def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits) -> CallResult:
+def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits, secrets: Sequence[str]) -> CallResult:
     """The result of a call, checked against what the server says of the tool.
+
+    Args:
+        answer: What the server answered.
+        listed: The tool as the server lists it.
+        limits: Bounds on the result.
+        secrets: Texts that no message may repeat, such as passwords in the variables of the server.
 
     Raises:
         Refusal: The tool reports an error.
@@ -458,14 +544,16 @@ def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits) -> CallR
     blocks = [block for block in content or () if isinstance(block, Mapping)]
     text = "\n".join(map(_block_text, blocks))
     if answer.get("isError") is True:
-        raise Refusal(one_line(text) or "the tool reports an error without a text")
+        raise Refusal(one_line(without(secrets, text)) or "the tool reports an error without a text")
     schema = listed.get("outputSchema")
     if isinstance(schema, Mapping):
         problem = _mismatch(structured, schema)
         if problem:
-            raise EnvironmentFailure(f"the result is not as its output schema says: {one_line(problem)}")
-    if structured is None and len(text) <= _LONGEST_ERROR and _ERROR_TEXT.match(text):
-        raise Refusal(one_line(text))  # some servers report errors as ordinary results
+            problem = one_line(without(secrets, problem))
+            raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
+    is_text = structured is None or structured == {"result": text}  # the SDK wraps a text in an object
+    if is_text and len(text) <= _LONGEST_ERROR and _ERROR_TEXT.match(text):
+        raise Refusal(one_line(without(secrets, text)))  # some servers report errors as ordinary results
     value = structured if structured is not None else _value(text)
     result = CallResult(value, text or CallResult.of(value).text)
     size = len(result.text.encode(errors="surrogatepass"))

@@ -19,6 +19,7 @@ from toolassay.executors.executor import (
     CallResult,
     Environment,
     EnvironmentFailure,
+    NotCalled,
     OpenExecutor,
     Refusal,
     State,
@@ -30,6 +31,7 @@ from toolassay.tools import Tool, ToolLibrary, is_required
 TRIES = 3
 """How often a plan is tried in one start if it has no result through no fault of its own."""
 _MOST_FAILURES = 8  # plans in a row without a result: the server is gone
+_GRACE = 5.0  # seconds for the calls in flight after an interrupt
 _WRONG_TRIES = 4  # wrong calls that are tried for a plan, until one is refused
 
 
@@ -151,7 +153,8 @@ class PlanRunner:
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
-                task.cancel()
+                if not task.cancelling():  # a second time would interrupt the end of its server
+                    task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return summary
 
@@ -212,6 +215,7 @@ class PlanRunner:
         if not self._opened.is_isolated:
             done = dict(self._journal.unfinished(item.id, item.fingerprint).done)
         before = await self._state_before(environment)
+        await self._opened.prepare(environment, [tools[n] for n in range(len(tools)) if n not in done])
         if not done:
             self._journal.start(item.id, plan.fingerprint)
         results: dict[int, CallResult] = {}
@@ -225,9 +229,7 @@ class PlanRunner:
                 except Unresolvable as error:
                     reason = f"call {_node(plan, number)} ({tool.id}): {error}"
                     break
-                self._journal.intend(item.id, number, call)
-                call = await _made(environment, tool, call)
-                self._journal.returned(item.id, number, call)
+                call = await self._recorded(item, number, tool, call, environment)
             calls.append(call)
             if call.error is not None:
                 reason = f"call {call.node} ({tool.id}): {call.error}"
@@ -247,6 +249,37 @@ class PlanRunner:
             if before is None or after is None
             else {"digest": digest_of(after), "places": len(after), "changes": changes_of(before, after)},
         )
+
+    async def _recorded(
+        self, item: PlannedItem, number: int, tool: Tool, call: ExecutedCall, environment: Environment
+    ) -> ExecutedCall:
+        """Make a call, with its intent and its result in the journal.
+
+        After an interrupt, a call that must not be repeated has some seconds to return: without its result,
+        the plan would be in doubt.
+        """
+        self._journal.intend(item.id, number, call)
+        making = asyncio.ensure_future(_made(environment, tool, call))
+        try:
+            call = await asyncio.shield(making)
+        except NotCalled:
+            self._journal.withdraw(item.id, number)
+            raise
+        except asyncio.CancelledError:
+            try:
+                if not self._opened.is_isolated and not self._opened.is_idempotent(tool):
+                    await asyncio.wait({making}, timeout=_GRACE)
+                error = making.exception() if making.done() and not making.cancelled() else None
+                if isinstance(error, NotCalled):
+                    self._journal.withdraw(item.id, number)
+                elif making.done() and not making.cancelled() and error is None:
+                    self._journal.returned(item.id, number, making.result())
+            finally:
+                making.cancel()
+                await asyncio.gather(making, return_exceptions=True)
+            raise
+        self._journal.returned(item.id, number, call)
+        return call
 
     async def _state_before(self, environment: Environment) -> State | None:
         """The state in which a plan starts; the same for every one where environments are isolated."""
@@ -318,11 +351,14 @@ class PlanRunner:
             arguments = with_mistake(right.arguments, tools[number], rng)
             if arguments is None:
                 continue
-            async with self._opened.environment() as environment:
-                if len(await self._rerun(plan, tools, environment, number)) < number:
-                    continue
-                wrong = ExecutedCall(right.node, right.tool, arguments)
-                wrong = await _made(environment, tools[number], wrong)
+            wrong = ExecutedCall(right.node, right.tool, arguments)
+            try:
+                async with self._opened.environment() as environment:
+                    if len(await self._rerun(plan, tools, environment, number)) < number:
+                        continue
+                    wrong = await _made(environment, tools[number], wrong)
+            except EnvironmentFailure:  # a server that a wrong call ends has executed the plan all the same
+                continue
             if wrong.error is not None:
                 return wrong
         return None

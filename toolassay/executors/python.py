@@ -11,6 +11,8 @@ import inspect
 import json
 import os
 import sys
+import threading
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -26,17 +28,31 @@ from toolassay.executors.executor import (
     EnvironmentFailure,
     ExecutionContext,
     Executor,
+    NotCalled,
     OpenExecutor,
     Refusal,
     State,
     folder_option,
     one_line,
 )
-from toolassay.executors.workspace import FRESH, WORKSPACE, Workspace, digest_of, paths_in, state_of
+from toolassay.executors.workspace import (
+    FRESH,
+    WORKSPACE,
+    Workspace,
+    check_folder,
+    copy_of,
+    digest_of,
+    paths_in,
+    state_of,
+)
 from toolassay.extras import Option
+from toolassay.mcp_client.server_process import has_ended
 from toolassay.tools import Tool
 
 _START_SECONDS = 60.0  # to import the module of the functions
+_END_SECONDS = 5.0  # until the status of a process that was killed arrives
+_LONGEST_ESCAPE = 6  # bytes in JSON for a byte of a text: "\\u0007"
+_PARENT_SECONDS = 0.5  # between two looks at whether the parent lives
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,8 @@ class PythonExecutor(Executor):
                 fix="read the code, then add --allow_tools if you trust it",
             )
         source = folder_option(options.workspace)
+        if source is not None:
+            check_folder(source)
         functions = _absolute(options.functions)
         opened = _OpenPython(functions, source, options.fresh, context.limits)
         try:
@@ -132,21 +150,34 @@ class _OpenPython(OpenExecutor):
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
         """A new process and copy, or those of an earlier plan."""
-        environment = self._idle.pop() if self._idle else None
+        environment, is_whole = await self._idle_environment(), False
         if environment is None:
-            environment = _PythonEnvironment(self)
+            workspace = None if self.source is None else await copy_of(self.source)
+            environment = _PythonEnvironment(self, workspace)
             await environment.start()
-        elif environment.workspace is not None:
-            environment.workspace.restore()
-        is_whole = False
         try:
             yield environment
             is_whole = True
         finally:
-            if is_whole and self._reuses and not environment.has_failed:
+            if is_whole and self._reuses and environment.is_usable:
                 self._idle.append(environment)
             else:
                 await environment.close()
+
+    async def _idle_environment(self) -> _PythonEnvironment | None:
+        """One that an earlier plan has used, with the first content of its copy; None if there is none."""
+        while self._idle:
+            environment, is_ready = self._idle.pop(), False
+            try:
+                if environment.is_usable:
+                    if environment.workspace is not None:
+                        await asyncio.to_thread(environment.workspace.restore)
+                    is_ready = True
+                    return environment
+            finally:
+                if not is_ready:
+                    await environment.close()
+        return None
 
     async def close(self) -> None:
         """End the idle processes."""
@@ -164,12 +195,16 @@ class _OpenPython(OpenExecutor):
 
 
 class _PythonEnvironment:
-    def __init__(self, opened: _OpenPython) -> None:
-        self._opened = opened
-        self.workspace = None if opened.source is None else Workspace(opened.source)
+    def __init__(self, opened: _OpenPython, workspace: Workspace | None) -> None:
+        self._opened, self.workspace = opened, workspace
         self._process: Process | None = None
         self.names: list[str] = []
-        self.has_failed = False
+        self._has_failed = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether every call returned and the process runs."""
+        return not self._has_failed and self._process is not None and not has_ended(self._process)
 
     async def start(self) -> None:
         """Start the process and wait until it has imported the module.
@@ -180,13 +215,14 @@ class _PythonEnvironment:
         limits = self._opened.limits
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", __name__, self._opened.functions, str(limits.memory_bytes)),
+                # -P: a file of the workspace must not be found in place of a module of the same name.
+                *(sys.executable, "-P", "-m", __name__, self._opened.functions, str(limits.memory_bytes)),
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
                 cwd=None if self.workspace is None else self.workspace.path,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                limit=limits.result_bytes + 2**16,
+                limit=_LONGEST_ESCAPE * limits.result_bytes + 2**16,
                 start_new_session=True,
             )
             ready = await self._read(_START_SECONDS)
@@ -208,8 +244,10 @@ class _PythonEnvironment:
         except ValueError:
             raise EnvironmentFailure("the result is larger than --max_result allows") from None
         if not line.endswith(b"\n"):
-            code = await self._process.wait()
-            how = f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
+            how = "closed its output"
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    how = _end_of(await self._process.wait())
             raise EnvironmentFailure(f"the process of the functions {how}")
         value: dict[str, Any] = json.loads(line)
         return value
@@ -220,15 +258,13 @@ class _PythonEnvironment:
         given: Any = dict(arguments)
         if self.workspace is not None:
             given = self.workspace.with_real_paths(given)
-        self.has_failed = True  # until there is an answer
+        self._has_failed = True  # until there is an answer
+        if has_ended(self._process):
+            raise NotCalled("the process of the functions ended before the call")
         message = json.dumps({"function": _function_name(tool), "arguments": given})
-        try:
-            self._process.stdin.write(message.encode(errors="surrogatepass") + b"\n")
-            await self._process.stdin.drain()
-        except OSError:
-            pass  # it has ended, which the reader says
+        self._process.stdin.write(message.encode(errors="surrogatepass") + b"\n")
         answer = await self._read(self._opened.limits.seconds)
-        self.has_failed = False
+        self._has_failed = False
         if self.workspace is not None:
             answer = self.workspace.with_names(answer)
         if "error" in answer:
@@ -245,13 +281,25 @@ class _PythonEnvironment:
 
     async def close(self) -> None:
         """End the process with its children and delete the copy."""
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, 9)
-            with contextlib.suppress(ProcessLookupError):
-                await self._process.wait()
-        if self.workspace is not None:
-            self.workspace.remove()
+        try:
+            if self._process is not None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, 9)
+                # It also waits for the pipes, which a child that has left the group may hold.
+                with contextlib.suppress(ProcessLookupError, TimeoutError):
+                    async with asyncio.timeout(_END_SECONDS):
+                        await self._process.wait()
+        finally:
+            transport = getattr(self._process, "_transport", None)
+            if transport is not None:  # it stays open while such a child has a pipe
+                with contextlib.suppress(PermissionError, ProcessLookupError):
+                    transport.close()
+            if self.workspace is not None:
+                self.workspace.remove()
+
+
+def _end_of(code: int) -> str:
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
 
 
 def _function_name(tool: Tool) -> str:
@@ -269,6 +317,7 @@ def main(arguments: list[str]) -> None:
         arguments: The source of the functions, and the bytes of memory.
     """
     source, memory = arguments[0], int(arguments[1])
+    _end_with_parent()
     # What functions print must not reach the results.
     results = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogatepass")
     calls = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogatepass")
@@ -280,11 +329,16 @@ def main(arguments: list[str]) -> None:
         results.write(json.dumps(value, ensure_ascii=True) + "\n")
         results.flush()
 
+    import pydantic  # noqa: F401  # before the limit, which is for the functions
+    import pydantic_core  # noqa: F401
+
+    from toolassay.importers.python import imported_module
+
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    from toolassay.importers.python import imported_module
+        limit = memory + _address_space()
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     with contextlib.ExitStack() as stack:
         try:
@@ -299,6 +353,27 @@ def main(arguments: list[str]) -> None:
             answer(_called(functions.get(call["function"]), call["arguments"]))
 
 
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, even while a function runs without end."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _address_space() -> int:
+    """Bytes that the interpreter and its libraries use already; 0 where that cannot be seen."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
 def _called(function: Callable[..., Any] | None, arguments: dict[str, Any]) -> dict[str, Any]:
     """The result of a function as JSON, or its error in words."""
     from pydantic import ConfigDict, ValidationError, validate_call
@@ -311,15 +386,25 @@ def _called(function: Callable[..., Any] | None, arguments: dict[str, Any]) -> d
         result = typed(**arguments)
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
-        return {"result": to_jsonable_python(result, fallback=str, inf_nan_mode="null")}
+        value = to_jsonable_python(result, fallback=str, inf_nan_mode="null")
+        json.dumps(value)  # some values are nested too deeply for it
+        return {"result": value}
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"]))
         return {"error": f"{place}: {first['msg']}"}
     except MemoryError:
         os._exit(137)  # as a process that is killed for its memory
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"}
+    except BaseException as error:  # also of `sys.exit`, with which functions report wrong arguments
+        return {"error": _shown(error)}
+
+
+def _shown(error: BaseException) -> str:
+    """An exception in words, whose own text may fail."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 async def _awaited(result: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -90,19 +91,28 @@ def _inside(value: Any, part: Part) -> Sequence[Any]:
 def _typed(result: CallResult, kinds: frozenset[str]) -> Any:
     """A result in a type that its place takes, if it can be written in one."""
     value, wanted = result.value, kinds - {"null"}
-    if not wanted or _kind(value) in wanted or (wanted == {"number"} and _kind(value) == "integer"):
+    if value is None or not wanted:
+        return value  # a missing value is not the text "null"
+    if _fits(value, wanted):
         return result.text if wanted == {"string"} else value
+    if isinstance(value, float) and value.is_integer() and "integer" in wanted:
+        return int(value)
     if "string" in wanted:
         return result.text
     if isinstance(value, str):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):
             read = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-        return read if _kind(read) in wanted or (_kind(read) == "integer" and "number" in wanted) else value
+            if read is not None and _fits(read, wanted):
+                return read
+            if isinstance(read, float) and read.is_integer() and "integer" in wanted:
+                return int(read)
     return value
 
 
-def _kind(value: Any) -> str:
-    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-    return kinds.get(type(value), "null")
+def _fits(value: Any, kinds: frozenset[str]) -> bool:
+    """Whether a value has one of these types; an integer is a number too."""
+    kind = _KINDS.get(type(value), "null")
+    return kind in kinds or (kind == "integer" and "number" in kinds)
+
+
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 
 from toolassay.errors import UsageError
 from toolassay.executors.executor import Executor
 from toolassay.extras import Option, installed_extensions
 
 GROUP = "toolassay.executors"
-_NOT_EXECUTORS = ("__init__", "executor", "registry")
+# Each defines EXECUTOR and imports nothing heavy at the top.
+_BUILT_IN = ("mcp", "python", "simulate")
 
 
 def executors() -> tuple[Executor, ...]:
-    """All executors, the built-in ones by name first.
+    """The built-in executors, then the installed ones by name.
 
     Raises:
         UsageError: An installed one cannot be loaded, or has the name of another.
     """
-    folder = Path(__file__).parent
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem not in _NOT_EXECUTORS)
-    modules = (import_module(f"{__package__}.{name}") for name in names)
-    built_in = [module.EXECUTOR for module in modules if hasattr(module, "EXECUTOR")]
+    built_in = [import_module(f"{__package__}.{name}").EXECUTOR for name in _BUILT_IN]
     return installed_extensions(GROUP, Executor, "executor", built_in)
 
 

@@ -6,16 +6,19 @@ Plans and results call the copy `/workspace`, so that they are the same in every
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
 import re
 import shutil
 import sqlite3
+import stat
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +43,12 @@ FRESH = Option(
     choices=("plan", "worker"),
 )
 
-# "/workspace" and "/workspace/notes" in any text; not "/workspaces" or "/my/workspace".
-_NAMED = re.compile(r"(?<![\w./-])/workspace(?![\w-])")
+_END = r"(?![\w-]|\.\w)"
+# "/workspace", "/workspace/notes" and "file:///workspace" in any text; not "/workspaces", "/workspace.old" or
+# "/my/workspace".
+_NAMED = re.compile(rf"(?:(?<![\w./-])|(?<=file://))/workspace{_END}")
 _SQLITE = b"SQLite format 3\0"
+_LARGEST_TEXT = 16 * 2**20  # bytes of a file in which the path of its copy is looked for
 _MOST_ROWS = 20_000  # of a table, which are listed one by one
 _LONGEST_ROW = 2_000  # characters; a longer row is named by its hash
 # Files of Git that hold times, or what its index or objects say already.
@@ -64,39 +70,42 @@ class Workspace:
     """
 
     def __init__(self, source: Path) -> None:
-        if not source.is_dir():
-            raise UsageError("is not a folder", file=source, fix="give --workspace the folder to copy")
+        check_folder(source)
         self._source = source.resolve()
         self._above = Path(tempfile.mkdtemp(prefix="toolassay-")).resolve()
         self.path = self._above / "workspace"
-        self._real = re.compile(re.escape(str(self.path)) + r"(?![\w-])")
-        self._fill()
-
-    def _fill(self) -> None:
-        shutil.copytree(self._source, self.path, symlinks=True, ignore=self._left_out)
-
-    def _left_out(self, folder: str, names: list[str]) -> set[str]:
-        """Links that lead out of the folder, through which the original could be changed, and sockets."""
-        found = set()
-        for name in names:
-            path = Path(folder, name)
-            if path.is_symlink():
-                is_kept = not path.readlink().is_absolute() and path.resolve().is_relative_to(self._source)
-            else:
-                is_kept = path.is_file() or path.is_dir()
-            if not is_kept:
-                found.add(name)
-        return found
+        self._real = re.compile(re.escape(str(self.path)) + _END)
+        try:
+            self.restore()
+        except BaseException:
+            self.remove()
+            raise
 
     def restore(self) -> None:
-        """Give the copy the content of the source again, in the same folder."""
-        for path in self.path.iterdir():
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        shutil.copytree(self._source, self.path, symlinks=True, ignore=self._left_out, dirs_exist_ok=True)
+        """Give the copy the content of the source.
+
+        Files are overwritten in place, so that a server that keeps one open, such as a database, sees the
+        first content again.
+
+        Raises:
+            EnvironmentFailure: A file cannot be read or written.
+        """
+        try:
+            _mirror(self._source, self.path)
+            self._remove_links()
+        except OSError as error:
+            raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
+
+    def _remove_links(self) -> None:
+        """Remove the links that lead out of the copy, through which the original could be changed."""
+        links = [path for path in _walk(self.path) if path.is_symlink()]
+        for path in [one for one in links if not _is_below(one, self.path)]:
+            path.unlink()
 
     def remove(self) -> None:
         """Delete the copy."""
-        shutil.rmtree(self._above, ignore_errors=True)
+        with suppress(OSError):
+            _delete(self._above)
 
     def with_real_paths(self, value: Any) -> Any:
         """A JSON value with the path of the copy in place of `/workspace`, in its texts and names."""
@@ -107,15 +116,118 @@ class Workspace:
         return _with_texts(value, lambda text: self._real.sub(NAME, text))
 
     def filled_in(self, text: str) -> str:
-        """A text with the path of the copy in place of `{workspace}`."""
-        return text.replace(PLACEHOLDER, str(self.path))
+        """A word of a command with the path of the copy in place of `{workspace}` and of the original.
+
+        The original is found as an absolute path anywhere in the word, and as any path that is the whole word
+        or follows `=`. Otherwise a server would work on the user's own files.
+        """
+        text = text.replace(PLACEHOLDER, str(self.path))
+        original = re.compile(rf"(?<![\w./-]){re.escape(str(self._source))}{_END}")
+        if self._source != Path(self._source.anchor):
+            text = original.sub(lambda _: str(self.path), text)
+        name, equals, value = text.rpartition("=")
+        if is_path(value) and _is_below(Path(value), self._source):
+            return f"{name}{equals}{self.path / Path(value).resolve().relative_to(self._source)}"
+        return text
 
     def state(self) -> State:
-        """What the copy holds; see `state_of`."""
+        """What the copy holds; see `state_of`.
+
+        Raises:
+            EnvironmentFailure: It cannot be read.
+        """
         try:
-            return state_of(self.path)
-        except (OSError, sqlite3.Error) as error:
+            return state_of(self.path, lambda text: self._real.sub(NAME, text))
+        except (OSError, subprocess.SubprocessError) as error:
             raise EnvironmentFailure(f"its workspace cannot be read: {error}") from None
+
+
+async def copy_of(source: Path) -> Workspace:
+    """A copy of a folder, made while other plans run.
+
+    Raises:
+        EnvironmentFailure: A file cannot be read or written.
+    """
+    copying = asyncio.ensure_future(asyncio.to_thread(Workspace, source))
+    try:
+        return await asyncio.shield(copying)
+    except asyncio.CancelledError:  # a thread cannot be cancelled
+        with suppress(Exception):
+            (await copying).remove()
+        raise
+
+
+def check_folder(source: Path) -> None:
+    """Check that a folder can be copied.
+
+    Raises:
+        UsageError: It is not a folder.
+    """
+    if not source.is_dir():
+        raise UsageError("is not a folder", file=source, fix="give --workspace the folder to copy")
+
+
+def is_path(word: str) -> bool:
+    """Whether a word of a command is the path of something that exists.
+
+    "notes/day.txt", "notes.db" and a folder are paths; "serve" is not, although a file may have this name.
+    """
+    path = Path(word)
+    try:
+        is_meant = "/" in word or bool(path.suffix) or path.is_dir()
+        return bool(word) and not word.startswith("-") and is_meant and path.exists()
+    except (OSError, ValueError):  # too long for a path, or with a null character
+        return False
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Whether a path leads into a folder, all links followed."""
+    try:
+        return path.resolve().is_relative_to(folder)
+    except (OSError, RuntimeError):  # links in a circle
+        return False
+
+
+def _mirror(source: Path, target: Path) -> None:
+    """Give a folder the files, folders and links of another; sockets and pipes are left out."""
+    target.mkdir(exist_ok=True)
+    target.chmod(stat.S_IRWXU)
+    wanted = {path.name: path for path in source.iterdir() if _kind(path) != "special"}
+    for path in list(target.iterdir()):
+        original = wanted.get(path.name)
+        # A file with a second name is not overwritten: that name may be outside.
+        if original is None or _kind(path) != _kind(original) or path.lstat().st_nlink > 1:
+            _delete(path)
+    for name, original in wanted.items():
+        path, kind = target / name, _kind(original)
+        if kind == "folder":
+            _mirror(original, path)
+            continue
+        if kind == "link":
+            path.unlink(missing_ok=True)
+        elif path.exists():
+            path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        shutil.copyfile(original, path, follow_symlinks=False)
+        shutil.copystat(original, path, follow_symlinks=False)
+    shutil.copystat(source, target)
+
+
+def _kind(path: Path) -> str:
+    if path.is_symlink():
+        return "link"
+    return "folder" if path.is_dir() else "file" if path.is_file() else "special"
+
+
+def _delete(path: Path) -> None:
+    """Delete a file or a folder, also one that may not be written to."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, names, _ in os.walk(path):  # top down, so that what it is about to list can be listed
+        for one in (Path(folder), *(Path(folder, name) for name in names)):
+            if not one.is_symlink():
+                one.chmod(stat.S_IRWXU)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
@@ -141,26 +253,41 @@ def _with_texts(value: Any, change: Any) -> Any:
     return value
 
 
-def state_of(folder: Path) -> dict[str, Any]:
-    """The content of a folder as comparable places.
+def _same(text: str) -> str:
+    return text
+
+
+def state_of(folder: Path, named: Callable[[str], str] = _same) -> dict[str, Any]:
+    """The content of a folder as comparable places. Nothing is written to the folder.
 
     A file is its hash, a folder ends in "/". Of an SQLite database each row is a place, with the number of
     its occurrences. Of a Git repository the index is what `git ls-files --stage` lists, because the file
     itself holds times.
+
+    Args:
+        folder: The folder.
+        named: Applied to texts, so that a file that names its own path is the same in every copy.
+
+    Raises:
+        OSError: Something cannot be read.
     """
     state: dict[str, Any] = {}
     for path in _walk(folder):
-        place = path.relative_to(folder).as_posix()
-        if path.is_symlink():
-            state[place] = f"link:{path.readlink()}"
-        elif path.is_dir():
+        # Names of files are bytes; those that are not UTF-8 would not survive a file of JSON.
+        place = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
+        kind = _kind(path)
+        if kind == "link":
+            state[place] = f"link:{named(str(path.readlink()))}"
+        elif kind == "folder":
             state[f"{place}/"] = "folder"
             if path.name == ".git":
                 state[f"{place}/index"] = _git_index(path.parent)
+        elif kind == "special":
+            state[place] = "special"  # a pipe would be waited for
         elif _is_database(path):
-            state |= {f"{place}/{row}": count for row, count in _rows(path)}
+            state |= _database_places(path, place, named)
         elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(_without_ending(path))):
-            state[place] = f"sha256:{_hash(path)}"
+            state[place] = f"sha256:{_hash(path, named)}"
     return state
 
 
@@ -185,10 +312,18 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """The places of a database: its tables, and the rows of each with their number."""
-    base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+def _database_places(path: Path, place: str, named: Callable[[str], str]) -> dict[str, Any]:
+    """The rows of a database; its hash if it cannot be read, e.g. for an extension that is missing here."""
     try:
+        return {f"{place}/{row}": count for row, count in _rows(path, named)}
+    except sqlite3.Error:
+        return {place: f"sha256:{_hash(path, named)}"}
+
+
+def _rows(path: Path, named: Callable[[str], str]) -> Iterator[tuple[str, Any]]:
+    """The places of a database: its tables, and the rows of each with their number."""
+    with _opened(path) as base:
+        base.text_factory = lambda text: named(text.decode(errors="replace"))
         tables = base.execute(
             "SELECT name, sql FROM sqlite_master "
             "WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -197,8 +332,25 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
             yield name, " ".join(str(definition).split())
             quoted = '"' + name.replace('"', '""') + '"'
             yield from table_places(name, base.execute(f"SELECT * FROM {quoted}")).items()
-    finally:
-        base.close()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database, opened so that no file is created or changed beside it.
+
+    SQLite creates files beside one with a write-ahead log, and writes to one with a journal, even if it is
+    opened for reading. Such a database is copied with them.
+    """
+    beside = [one for ending in _BESIDE_DATABASES[:2] if (one := Path(f"{path}{ending}")).exists()]
+    if not any(one.stat().st_size for one in beside):
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as base:
+            yield base
+        return
+    with tempfile.TemporaryDirectory(prefix="toolassay-") as folder:
+        for one in (path, *beside):
+            shutil.copyfile(one, Path(folder, one.name))
+        with closing(sqlite3.connect(Path(folder, path.name))) as base:
+            yield base
 
 
 def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = ()) -> dict[str, Any]:
@@ -225,7 +377,10 @@ def _row(columns: Sequence[str], cells: Sequence[Any]) -> str:
     return text if len(text) <= _LONGEST_ROW else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _hash(path: Path) -> str:
+def _hash(path: Path, named: Callable[[str], str]) -> str:
+    if path.stat().st_size <= _LARGEST_TEXT:
+        text = path.read_bytes().decode(errors="surrogateescape")
+        return hashlib.sha256(named(text).encode(errors="surrogateescape")).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -236,7 +391,10 @@ def _git_index(repository: Path) -> str:
     if git is None:
         return ""
     done = subprocess.run(
-        [git, "-C", str(repository), "-c", "core.fsmonitor=false", "ls-files", "--stage"],
+        [
+            *(git, "-C", str(repository), "-c", "core.fsmonitor=false", "-c", "safe.directory=*"),
+            *("ls-files", "--stage"),
+        ],
         capture_output=True,
         timeout=30,
         check=False,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from toolassay.graph.derive.fields import name_words, things_of_tool, verb_of
+from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of
 from toolassay.graph.derive.names import words_of
-from toolassay.live_values.facts import Fact
+from toolassay.live_values.facts import Fact, Scalar, Words
+from toolassay.live_values.statements import Table, statements
 from toolassay.offline.own_tools.argument_shapes import Choice, Field, Fixed, Group, Listed, Node, shape_of
 from toolassay.offline.own_tools.arguments import UnfillableError
+from toolassay.offline.own_tools.value_pools import people, pool, pool_of_thing
 from toolassay.offline.own_tools.value_sources import Slot
 from toolassay.tools import Tool
 
@@ -22,16 +24,22 @@ _PATH_KEYS = frozenset(
     {"path", "directory", "folder", "file name", "image path", "document path", "table path"}
 )
 _NEW_STEMS = ("summary", "draft", "overview", "backup", "plan", "review", "results", "ideas")
-_NEW_TABLES = ("suppliers", "visits", "invoices", "notes", "reviews", "shipments")
-_NEW_TEXTS = ("Lisbon", "Ada Moss", "blue", "pending")
-_NUMBERS = frozenset({"real", "integer", "numeric", "float", "int"})
 _PATH_WORDS = frozenset({"path", "file", "directory", "folder", "repository"})
 _FOLDER_WORDS = frozenset({"directory", "folder", "repository"})
 _FILES = frozenset({"file", "directory", "folder", "document"})
 _NEW_WORDS = frozenset({"destination", "target", "output", "new"})
 _OLD_WORDS = frozenset({"base", "source", "old", "from", "parent"})
 _KEY_WORDS = frozenset({"name", "id", "key", "path", "title", "slug"})
+# Texts that a person writes anew for each call: the writer has better ones than those that are there.
+_PROSE = frozenset(
+    {"content", "text", "body", "message", "comment", "note", "observation", "description", "summary"}
+)
+# "oldText" and "Text to search for" name a text that must be there.
+_PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
+_LINE_WORDS = frozenset({"text", "string", "line", "content"})
 _MOST_NODES = 60
+_MOST_FACTS = 4_000  # of a server
+_MOST_LINES = 40  # that are remembered of a text
 _LEAST_OF_OPTIONAL = 1.5  # score; an argument that one can leave out takes no far-fetched value
 
 
@@ -55,6 +63,11 @@ class Place:
     def words(self) -> frozenset[str]:
         """The words of its names."""
         return frozenset(word for name in self.slot.names for word in words_of(name))
+
+    @cached_property
+    def head(self) -> str:
+        """The last word of its own name, in the singular: "path" of `paths` and of `file_path`."""
+        return (words_of(self.slot.names[-1]) or ("",))[-1]
 
     @cached_property
     def described(self) -> frozenset[str]:
@@ -91,44 +104,118 @@ def _node_of(one: Field) -> Node | None:
         return None
 
 
-@dataclass
 class Known:
     """What is known of a server.
 
-    Attributes:
-        facts: The facts, by value and name.
+    Args:
         files: Files of the workspace, as `/workspace/…`.
         folders: Its folders.
-        columns: The columns of each table of a database, with their types.
+
+    Attributes:
+        tables: The tables of a database, by name.
+        may_write: Whether calls may change something, so that statements that do are candidates.
     """
 
-    facts: dict[tuple[Any, tuple[str, ...], tuple[str, ...]], Fact] = field(default_factory=dict)
-    files: Sequence[str] = ()
-    folders: Sequence[str] = ()
-    columns: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    def __init__(self, files: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
+        self.files, self.folders = files, folders
+        self._file_names, self._folder_names = frozenset(files), frozenset(folders)
+        self.tables: dict[str, Table] = {}
+        self.may_write = False
+        self._facts: dict[tuple[Scalar, Words, Words], Fact] = {}
+        self._beside: dict[str, set[str]] = defaultdict(set)
+        self._lines: dict[str, list[str]] = {}
 
     def add(self, facts: Sequence[Fact]) -> None:
-        """Add facts."""
+        """Add the facts of one result."""
+        records: dict[int, set[str]] = defaultdict(set)
         for fact in facts:
-            self.facts.setdefault((fact.value, fact.name, fact.thing), fact)
+            if len(self._facts) < _MOST_FACTS:
+                self._facts.setdefault((fact.value, fact.name, fact.thing), fact)
+            if fact.record:
+                records[fact.record].add(repr(fact.value))
+        for values in records.values():
+            for value in values:
+                if value in self._beside or len(self._beside) < _MOST_FACTS:
+                    self._beside[value] |= values
 
-    def candidates(self, tool: Tool, place: Place, rng: random.Random) -> list[Any]:
-        """Values that a place could take, the likeliest first; none if nothing is known of it."""
+    def add_text(self, path: str, text: str) -> None:
+        """Add the content of a file of the workspace."""
+        if path in self.files:
+            lines = (line.strip() for line in text.splitlines())
+            found = [line for line in lines if 2 < len(line) <= 80 and line.isprintable()]
+            if found:
+                self._lines.setdefault(path, found[:_MOST_LINES])
+
+    def belong_together(self, one: Any, other: Any) -> bool:
+        """Whether one object in a result has both values."""
+        return repr(other) in self._beside.get(repr(one), ())
+
+    def kind_of(self, value: Any) -> str:
+        """The kind of a path of the workspace, whole or relative: "file" or "folder"; else empty."""
+        if not isinstance(value, str) or not self.folders:
+            return ""
+        ends = [value, *(f"{folder}/{value}" for folder in self.folders)]
+        if any(one in self._file_names for one in ends):
+            return "file"
+        return "folder" if any(one in self._folder_names for one in ends) else ""
+
+    def is_value(self, value: Any) -> bool:
+        """Whether a value is a fact, or a path of the workspace."""
+        return value in self.files or value in self.folders or repr(value) in self._beside
+
+    def candidates(
+        self, tool: Tool, place: Place, rng: random.Random, chosen: Collection[Any] = ()
+    ) -> list[Any]:
+        """Values that a place could take, the likeliest first; none if nothing is known of it.
+
+        Args:
+            tool: The tool.
+            place: The place.
+            rng: Random numbers.
+            chosen: Values of the call that are chosen already.
+        """
         slot = place.slot
         if slot.keywords.enum is not None or slot.keywords.type == "boolean":
             return []
         if slot.keywords.type == "string":
-            if (words_of(tool.description) + words_of(slot.description)).count("sql") and self.columns:
-                return statements(tool, slot.description, self.columns, rng)
+            if _is_present_text(place):
+                lines = [line for value in chosen for line in self._lines.get(str(value), ())]
+                if lines:
+                    return _shuffled(lines, rng)
+            if is_written_anew(tool, place):
+                return []
+            if (words_of(tool.description) + words_of(slot.description)).count("sql") and self.tables:
+                may_write = self.may_write and writes(tool)
+                return statements(tool, slot.description, self.tables, rng, may_write=may_write)
             if slot.key == "glob" or place.words & {"pattern", "glob"}:
                 return self._patterns(place)
-            if self._is_path(place):
-                return self._paths(tool, place, rng)
-        return [value for value in self._facts(tool, place) if slot.allows(value)]
+            if self._is_path(tool, place):
+                return self._paths(tool, place, rng, chosen)
+        return [value for value in self._fitting(tool, place) if slot.allows(value)]
 
-    def _is_path(self, place: Place) -> bool:
+    def new_names(self, tool: Tool, place: Place, rng: random.Random) -> tuple[list[str], Any]:
+        """Names for what a tool makes, of the kind of one that is there, and that one.
+
+        Empty if the place is not such a name, or nothing is known of its kind.
+        """
+        made = _made_by(tool)
+        if not made or not _is_own_name(place, made):
+            return [], None
+        there = [fact for fact in self._facts.values() if _names_thing(fact, made)]
+        if not there:
+            return [], None
+        like = rng.choice(there).value
+        kinds = [words_of(value.strip("'")) for value in self._beside.get(repr(like), ()) if len(value) < 30]
+        found = next((name for words in (*kinds, made) if words and (name := pool_of_thing(words))), None)
+        if found is None:
+            return [], None
+        names = [one.full for one in people()] if found == "people" else list(pool(found))
+        return [name for name in _shuffled(names, rng) if repr(name) not in self._beside], like
+
+    def _is_path(self, tool: Tool, place: Place) -> bool:
         is_path = place.slot.key in _PATH_KEYS or bool(place.words & _PATH_WORDS)
-        is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and "file" in place.slot.about)
+        is_about_files = bool(_FILES & {*name_words(tool), *words_of(tool.description[:200])})
+        is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
         return is_path and bool(self.files or self.folders)
 
     def _patterns(self, place: Place) -> list[str]:
@@ -138,48 +225,71 @@ class Known:
         names = dict.fromkeys(PurePosixPath(path).name for path in self.files)
         return [f"**/*{one}" for one in endings if one] + [f"**/{name}" for name in names]
 
-    def _paths(self, tool: Tool, place: Place, rng: random.Random) -> list[str]:
+    def _paths(self, tool: Tool, place: Place, rng: random.Random, chosen: Collection[Any]) -> list[str]:
         """Paths of the workspace; for what is made or moved to, a new one in a folder of the workspace."""
-        makes_file = verb_of(tool, None) == "make" and bool(_FILES & {*name_words(tool)})
-        is_reader = tool.annotations.get("readOnlyHint") is True
-        is_new = (makes_file and not is_reader) or bool(place.words & _NEW_WORDS)
+        names = {*name_words(tool)}
+        first = words_of(tool.description)[:1]
+        makes = verb_of(tool, None) == "make" or first == ("create",)
+        is_new = (makes and bool(_FILES & names) and writes(tool)) or bool(place.words & _NEW_WORDS)
         if is_new and not place.words & _OLD_WORDS:
             stem, year = rng.choice(_NEW_STEMS), rng.randrange(2024, 2035)
-            endings = sorted({PurePosixPath(path).suffix for path in self.files}) or [".txt"]
-            is_folder = bool({"directory", "folder"} & {*name_words(tool)})
-            ending = "" if is_folder else rng.choice(endings)
-            return [f"{folder}/{stem}-{year}{ending}" for folder in _shuffled(self.folders, rng)]
+            moved = [one for one in chosen if one in self.files or one in self.folders]
+            if moved:
+                ending = PurePosixPath(moved[0]).suffix if moved[0] in self.files else ""
+            elif {"directory", "folder"} & names:
+                ending = ""
+            else:
+                ending = rng.choice(sorted({PurePosixPath(path).suffix for path in self.files}) or [".txt"])
+            # A folder cannot be moved into itself.
+            inside = [
+                one for one in self.folders if not any(f"{one}/".startswith(f"{old}/") for old in moved)
+            ]
+            return [f"{folder}/{stem}-{year}{ending}" for folder in _shuffled(inside, rng)]
+        files, folders = _shuffled(self.files, rng), _shuffled(self.folders, rng)
+        if self._lines and any(map(_is_present_text, places_of(tool))):
+            return _shuffled([*self._lines], rng)
+        if place.words & _FOLDER_WORDS and not place.words & {"file", "document"}:
+            return folders
+        if _FOLDER_WORDS & names or "search" in names:
+            return [*folders, *files]
         relative = [
             path.removeprefix(f"{folder}/")
             for folder in self.folders
             for path in self.files
             if path.startswith(f"{folder}/")
         ]
-        files, folders = _shuffled(self.files, rng), _shuffled(self.folders, rng)
-        if place.words & _FOLDER_WORDS or _FOLDER_WORDS & {*name_words(tool)}:
-            files, folders = folders, files
         return [*files, *folders, *_shuffled(relative, rng)]
 
-    def _facts(self, tool: Tool, place: Place) -> list[Any]:
+    def _fitting(self, tool: Tool, place: Place) -> list[Any]:
         """The facts that fit best by their words."""
-        made = things_of_tool(tool, None)
-        # "open_nodes" reads, although one can open a new account.
-        if verb_of(tool, None) == "make" and made and tool.annotations.get("readOnlyHint") is not True:
-            # "branch_name" of "create_branch" is that of the new branch.
-            own = place.words - _KEY_WORDS
-            is_own = (not own or own <= {*made[0].thing}) and bool(place.words & _KEY_WORDS)
-            if is_own and not place.words & _OLD_WORDS:
-                return []
-        about = frozenset(words_of(tool.description[:200])) | {word for one in made for word in one.thing}
-        scored: list[tuple[float, Any]] = []
-        for fact in self.facts.values():
+        if is_written_anew(tool, place):
+            return []
+        made = _made_by(tool)
+        things = [one.thing for one in things_of_tool(tool, None)]
+        about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
+        scored: list[tuple[float, Fact]] = []
+        for fact in self._facts.values():
             score = self._fit(fact, place, about)
             if score > 0:
-                scored.append((score, fact.value))
+                scored.append((score, fact))
+        # A person's ID is one whether a list of people or a person has it.
+        best_of: dict[Words, float] = defaultdict(float)
+        for score, fact in scored:
+            best_of[fact.name] = max(best_of[fact.name], score)
+        scored = [(best_of[fact.name] if len(fact.name) > 1 else score, fact) for score, fact in scored]
         best = max((score for score, _ in scored), default=0)
         if best < _LEAST_OF_OPTIONAL and not place.is_required:
             return []
-        return list(dict.fromkeys(value for score, value in scored if score >= best - 0.5))
+        values = [fact.value for score, fact in scored if score >= best - 0.5]
+        return list(dict.fromkeys([*values, *(self._of_same_kind(values) if made else ())]))
+
+    def _of_same_kind(self, values: Sequence[Scalar]) -> list[Scalar]:
+        """The names among which all of the values are: a new relation may begin at any entity."""
+        kinds: dict[tuple[Words, Words], list[Scalar]] = defaultdict(list)
+        for fact in self._facts.values():
+            if fact.name and fact.name[-1] in _KEY_WORDS:
+                kinds[fact.name, fact.thing].append(fact.value)
+        return [value for kind in kinds.values() if {*values} <= {*kind} for value in kind]
 
     def _fit(self, fact: Fact, place: Place, about: frozenset[str]) -> float:
         """How well a fact fits a place: by the words of its name, its description and its tool."""
@@ -188,6 +298,8 @@ class Known:
         if fact.name[-1:] and fact.name[-1] in place.words:
             is_of = thing & (place.words | place.described | about)
             score += 2.0 if fact.name[-1] not in _KEY_WORDS or is_of else 0.0
+            # "entityType" before "relationType", where both end in "type".
+            score += 1.0 * (score > 0 and fact.name == words_of(place.slot.names[-1]))
         score += 1.5 * bool(thing & place.words - _KEY_WORDS) * bool(name & _KEY_WORDS or name == thing)
         score += 1.0 * bool((name - _KEY_WORDS) & place.described)
         score += 0.75 * bool(thing & place.described) * bool(name & (_KEY_WORDS & place.described))
@@ -196,31 +308,49 @@ class Known:
         return score
 
 
-def statements(
-    tool: Tool, description: str, columns: dict[str, list[tuple[str, str]]], rng: random.Random
-) -> list[str]:
-    """SQL statements of the kind that a tool's description names, on tables that are there."""
-    said = {*words_of(description), *words_of(tool.description), *name_words(tool)}
-    found: list[str] = []
-    for table, typed in columns.items():
-        names = [name for name, _ in typed]
-        texts = [name for name, kind in typed if "char" in kind.lower() or "text" in kind.lower()]
-        numbers = [name for name, kind in typed if kind.lower() in _NUMBERS]
-        key = f"{names[0]} = {rng.randrange(1, 4)}"
-        if {"create"} & said and "table" in said:
-            columns_of_new = f"id INTEGER PRIMARY KEY, {rng.choice(names)} TEXT, created TEXT"
-            found.append(f"CREATE TABLE {rng.choice(_NEW_TABLES)} ({columns_of_new})")
-        elif {"insert", "update", "delete", "write"} & said:
-            found.append(f"DELETE FROM {table} WHERE {key}")
-            if texts:
-                value = rng.choice(_NEW_TEXTS)
-                found.append(f"UPDATE {table} SET {rng.choice(texts)} = '{value}' WHERE {key}")
-        else:
-            found += [f"SELECT * FROM {table}", f"SELECT COUNT(*) FROM {table}"]
-            found.append(f"SELECT {', '.join(rng.sample(names, min(2, len(names))))} FROM {table}")
-            found += [f"SELECT MAX({name}) FROM {table}" for name in numbers[1:2]]
-            found += [f"SELECT DISTINCT {name} FROM {table}" for name in texts[:1]]
-    return _shuffled(found, rng)
+def writes(tool: Tool) -> bool:
+    """Whether a tool adds or changes something, as far as its name and its owner say."""
+    if tool.annotations.get("readOnlyHint") is True:
+        return False  # "open_nodes" reads, although one can open a new account
+    return verb_of(tool, None) in ("make", "change", "")
+
+
+def _made_by(tool: Tool) -> Words:
+    """The words of what a tool makes; empty if it makes nothing."""
+    if not writes(tool) or verb_of(tool, None) != "make":
+        return ()
+    things = things_of_tool(tool, None)
+    # The server "notes" has a tool "create_note", which is about a note although the server is called so.
+    return things[0].thing if things else tuple(one for one in name_words(tool) if one not in tool_verbs())
+
+
+def is_written_anew(tool: Tool, place: Place) -> bool:
+    """Whether a call has another value each time: the name of what it makes, or a text."""
+    if not writes(tool):
+        return False
+    own, made = {*words_of(place.slot.names[-1])}, _made_by(tool)
+    is_path = bool(place.words & _PATH_WORDS)  # a new path is one in a folder that is there
+    if (place.head in _PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
+        return True
+    return bool(made) and not is_path and _is_own_name(place, made)
+
+
+def _is_present_text(place: Place) -> bool:
+    """Whether a place takes a line of a text that is there: "oldText"; "Text to search for"."""
+    words = place.words | place.described
+    return place.slot.keywords.type == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
+
+
+def _is_own_name(place: Place, made: Words) -> bool:
+    """Whether a place names what is made: "branch_name" of "create_branch", not its "base_branch"."""
+    own = place.words - _KEY_WORDS
+    is_own = (not own or own <= {*made}) and bool(place.words & _KEY_WORDS)
+    return is_own and not place.words & _OLD_WORDS
+
+
+def _names_thing(fact: Fact, made: Words) -> bool:
+    is_name = fact.name[-1:] == ("name",) and isinstance(fact.value, str)
+    return is_name and bool({*fact.thing, *fact.name[:-1]} & {*made})
 
 
 def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:

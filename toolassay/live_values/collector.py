@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
+import asyncio
+import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from toolassay.executors.executor import CallResult, Environment, EnvironmentFailure, OpenExecutor, Refusal
+from toolassay.argument_schemas import kinds_of, schema_at
+from toolassay.executors.executor import (
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    OpenExecutor,
+    Refusal,
+)
 from toolassay.executors.references import Unresolvable, resolve_arguments
+from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of
-from toolassay.live_values.candidates import Known, Place, places_of
+from toolassay.graph.derive.names import words_of
+from toolassay.live_values.candidates import Known, Place, is_written_anew, places_of, writes
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.observed_schemas import schema_of_results
+from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
+from toolassay.live_values.statements import learn_rows, table_of
 from toolassay.offline.fed_arguments import FedArgument, fed_argument
 from toolassay.offline.own_tools.arguments import UnfillableError, draw_arguments
+from toolassay.output_paths import EACH
 from toolassay.tools import Tool, ToolLibrary
 
 MOST_CALLS = 1_500
 """Calls of a whole collection, trials of links included."""
 _ROUNDS = 3  # what one reading tool returns, the next takes
 _TRIES = 12  # calls of a tool in a round
+_ENOUGH = 8  # accepted calls of a tool that writes
 _MOST_ROWS = 24  # accepted calls that are kept of a tool
 _MOST_CHOICES = 30  # candidates among which a call chooses
 _LINK_TRIES = 4
-_KNOWN_SHARE = 0.9  # of the calls take a known value for a required argument
-_OPTIONAL_SHARE = 0.3
+_FRESH_TRIES = 4  # calls of a tool, each in a process of its own
+_OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
+_FREE_SHARE = 0.3  # of the calls have optional numbers, flags or choices
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
+_TOGETHER_SHARE = 0.9  # of the calls take values that one object has
 _MOST_REFUSALS = 2  # of a value by a tool
 _FEWEST_TRIALS = 2  # failed ones that refute a link
-# What a search says that finds nothing: "No matches found", "0 results"; not "No. 7".
-_NOTHING = re.compile(r"\s*(?:no|0)\s+(?:\w+\s+){0,2}(?:found|match\w*|results?|changes?)\b.*", re.IGNORECASE)
+_MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
+_MOST_TOOL_FAILURES = 2  # calls of a tool without an answer, each of which may take as long as the limit
+_LONGEST_LOOK = 1.0  # seconds; a workspace that takes longer to read is not compared after each call
 
 
 @dataclass(frozen=True)
@@ -45,11 +62,13 @@ class Accepted:
         real: The values by which it was made, by place; a list for the items of a list.
         arguments: All arguments.
         result: What it returned.
+        after: Digest of the workspace after the call; empty if it is not known.
     """
 
     real: Mapping[str, Any]
     arguments: Mapping[str, Any]
     result: CallResult
+    after: str = ""
 
 
 @dataclass
@@ -62,6 +81,7 @@ class Observation:
         refuted: Links that no trial got to work, each with the words of the last refusal.
         calls: Number of calls that were made.
         unusable: Tools of which no call was accepted, with the words of the last refusal.
+        changing: Tools whose calls changed the workspace.
     """
 
     values: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
@@ -69,6 +89,7 @@ class Observation:
     refuted: dict[tuple[str, str], str] = field(default_factory=dict)
     calls: int = 0
     unusable: dict[str, str] = field(default_factory=dict)
+    changing: set[str] = field(default_factory=set)
 
 
 class Collector:
@@ -78,11 +99,13 @@ class Collector:
     are called only on a copy that is thrown away, and only with consent.
 
     Args:
-        opened: The executor.
+        opened: The executor. It may use one process for all calls.
         library: The tools.
         known: What is known before: the paths of the workspace.
         allow_writes: Consent to calling tools that are not marked read-only.
         seed: Random seed.
+        fresh: The same executor with a new process for each call. What `opened` refuses is tried again here,
+            because a process may remember calls of which the workspace is restored. None if there is none.
     """
 
     def __init__(
@@ -93,12 +116,30 @@ class Collector:
         *,
         allow_writes: bool,
         seed: int,
+        fresh: OpenExecutor | None = None,
     ) -> None:
         self._opened, self._library, self._known = opened, library, known
+        self._fresh = fresh or opened
         self._allow_writes, self._seed = allow_writes, seed
+        known.may_write = opened.is_isolated and allow_writes
         self._accepted: dict[str, list[Accepted]] = {tool.id: [] for tool in library}
-        # How often each value was accepted less how often it was refused: by tool ("" for all) and argument.
+        # Accepted calls that found or changed nothing: better than none.
+        self._idle: dict[str, list[Accepted]] = {tool.id: [] for tool in library}
+        # How often each value was accepted less how often it was refused, by tool and argument.
         self._credit: dict[tuple[str, str, str], int] = defaultdict(int)
+        # Calls that were accepted and refused, by tool, argument and kind of value: a file, a folder, …
+        self._kinds: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
+        self._seen: dict[str, set[str]] = defaultdict(set)
+        # Values that a tool accepted, by tool and argument.
+        self._used: set[tuple[str, str, str]] = set()
+        # Values that some tool accepted, by the last word of the argument.
+        self._proven: set[tuple[str, str]] = set()
+        # Calls that were accepted and refused, by tool, argument, and whether its value was known or drawn.
+        self._trials: dict[tuple[str, str, bool], list[int]] = defaultdict(lambda: [0, 0])
+        self._texts: dict[tuple[str, str], str] = {}
+        self._failures, self._failures_of = 0, Counter[str]()
+        self._unchanged = ""
+        self._compares = opened.is_isolated
         self.observation = Observation()
         may_call = [tool for tool in library if self._may_call(tool)]
         self._readers = [tool for tool in may_call if self._reads(tool)]
@@ -136,11 +177,23 @@ class Collector:
                     advance()
         for turn in range(_ROUNDS):
             for tool in self._writers:
-                if turn == 0 or not self._accepted[tool.id]:
+                accepted = len(self._accepted[tool.id])
+                if turn == _ROUNDS - 1 and not accepted and self._fresh is not self._opened:
+                    advance()
+                    continue  # a process for each call takes long
+                if accepted < _ENOUGH and not (turn and self._idle[tool.id] and not accepted):
                     await self._try(tool, turn, None)
                 advance()
+            self._demote_idle()
         made = self.observation
-        made.values = {name: columns for name in self._accepted if (columns := self._columns(name))}
+        made.changing = {
+            tool.id for tool in self._writers if any(row.after for row in self._accepted[tool.id])
+        }
+        for name, rows in self._accepted.items():
+            rows.extend(() if rows else self._idle[name])
+            if rows:
+                made.unusable.pop(name, None)
+        made.values = {tool.id: columns for tool in self._library if (columns := self._columns(tool))}
         for tool in self._library:
             results = [one.result.value for one in self._accepted[tool.id]]
             structured = [value for value in results if isinstance(value, dict | list) and value]
@@ -148,98 +201,295 @@ class Collector:
                 made.schemas[tool.id] = schema_of_results(structured)
         return made
 
+    def _demote_idle(self) -> None:
+        """Take accepted calls that changed nothing out of those that count.
+
+        Some servers write their file in another layout at each call. Calls of several tools then end in one
+        state, which is that in which nothing changed.
+        """
+        tools_of: dict[str, set[str]] = defaultdict(set)
+        for tool in self._writers:
+            for row in self._accepted[tool.id]:
+                tools_of[row.after].add(tool.id)
+        for tool in self._writers:
+            rows = self._accepted[tool.id]
+            idle = [row for row in rows if row.after and len(tools_of[row.after]) > 1]
+            self._accepted[tool.id] = [row for row in rows if row not in idle]
+            self._idle[tool.id] += idle
+
     async def _try(self, tool: Tool, turn: int, shared: _Shared | None) -> None:
         """Call a tool several times, each time with other values."""
         places = places_of(tool)
-        seen = {_text(one.real) for one in self._accepted[tool.id]}
+        accepted, made = self._accepted[tool.id], self.observation
+        seen = self._seen[tool.id]
+        most = _MOST_ROWS if shared is not None else _ENOUGH
         for number in range(_TRIES):
-            if len(self._accepted[tool.id]) >= _MOST_ROWS or self.observation.calls >= MOST_CALLS:
+            if len(accepted) >= most or self._failures_of[tool.id] >= _MOST_TOOL_FAILURES:
                 return
             rng = Random(f"{self._seed} {tool.id} {turn} {number}")
-            real = self._chosen(tool, places, rng)
-            if (places and real and _text(real) in seen) or (not places and self._accepted[tool.id]):
-                continue
+            real, open_places = self._chosen(tool, places, rng)
+            if not places and seen:
+                return
+            extras = self._free(tool, places, rng) if rng.random() < _FREE_SHARE else {}
             try:
-                drawn = draw_arguments(tool, rng, real=real)
+                drawn = draw_arguments(tool, rng, real=real | extras).arguments
             except UnfillableError:
                 continue
-            try:
-                result = await self._call(tool, drawn.arguments, shared)
-            except Refusal as error:
-                self._count(tool, real, -1)
-                if not self._accepted[tool.id]:
-                    self.observation.unusable[tool.id] = str(error)
+            is_again = turn > 0 and not accepted and self._fresh is not self._opened
+            if _text(drawn) in seen and not is_again:
                 continue
-            if tool in self._readers:  # what a writer made is gone with its copy
-                self._learn(tool, drawn.arguments, result)
-            self._count(tool, real, 1)
-            if not is_empty(result):
-                seen.add(_text(real))
-                self._accepted[tool.id].append(Accepted(real, drawn.arguments, result))
-                self.observation.unusable.pop(tool.id, None)
+            if made.calls >= MOST_CALLS or (is_again and number >= _FRESH_TRIES):
+                return
+            seen.add(_text(drawn))
+            try:
+                result, after = await self._call(tool, drawn, shared, is_again=is_again)
+            except Refusal as error:
+                if not open_places:
+                    self._blame(tool, places, real)
+                self._judge(tool, places, real, open_places, accepted=False)
+                made.unusable[tool.id] = str(error)
+                continue
+            is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
+            self._judge(tool, places, real, open_places, accepted=is_useful)
+            real |= {name: drawn[name] for name in open_places if name in drawn}
+            is_reader = shared is not None
+            if is_reader:  # what a writer made is gone with its copy
+                self._learn(tool, drawn, result)
+                if not await self._matter(tool, drawn, extras, result, shared):
+                    drawn = {name: value for name, value in drawn.items() if name not in extras}
+                    extras = {}
+                    if any(one.arguments == drawn for one in accepted):
+                        continue
+            row = Accepted(real | extras, drawn, result, after or "")
+            for place, value in _values_by_place(places, real):
+                self._kinds[tool.id, place.name, self._known.kind_of(value)][0] += 1
+            if wrong := values_with_errors(result, drawn):
+                self._blame(tool, places, real, only=wrong)
+            elif not is_useful:
+                self._idle[tool.id].append(row)
+            else:
+                self._praise(tool, places, real)
+                accepted.append(row)
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], shared: _Shared | None) -> CallResult:
+    async def _matter(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        extras: Mapping[str, Any],
+        result: CallResult,
+        shared: _Shared | None,
+    ) -> bool:
+        """Whether optional arguments have an effect: "the first 20 lines" of a file with three have none."""
+        if not extras:
+            return True
+        base = {name: value for name, value in arguments.items() if name not in extras}
+        key = tool.id, _text(base)
+        if key not in self._texts:
+            if self.observation.calls >= MOST_CALLS:
+                return True
+            try:
+                self._texts[key] = (await self._call(tool, base, shared))[0].text
+            except Refusal:
+                return True
+        return self._texts[key] != result.text
+
+    async def _call(
+        self, tool: Tool, arguments: Mapping[str, Any], shared: _Shared | None, is_again: bool = False
+    ) -> tuple[CallResult, str | None]:
+        """Call a tool: the result, and the digest of the workspace after it; None if that is unknown.
+
+        Raises:
+            Refusal: The tool refused the call, or did not answer.
+            EnvironmentFailure: The server does not work.
+        """
         self.observation.calls += 1
-        if shared is not None:
-            return await shared.call(tool, arguments)
-        async with self._opened.environment() as environment:
-            return await environment.call(tool, arguments)
+        after = None
+        try:
+            if shared is not None:
+                result = await shared.call(tool, arguments)
+            else:
+                opened = self._fresh if is_again else self._opened
+                async with opened.environment() as environment:
+                    compares = await self._is_compared(environment)
+                    # A refusal that left the environment would end its process.
+                    answer = await _answer(environment, tool, arguments)
+                    if compares and isinstance(answer, CallResult):
+                        after = digest_of(await environment.state() or {})
+                if isinstance(answer, Refusal):
+                    raise answer
+                result = answer
+        except EnvironmentFailure as error:
+            self._failures += 1
+            self._failures_of[tool.id] += 1
+            if self._failures >= _MOST_FAILURES:
+                raise
+            raise Refusal(str(error)) from None
+        except Refusal:
+            self._failures = 0
+            raise
+        self._failures = 0
+        self._texts.setdefault((tool.id, _text(arguments)), result.text)
+        return result, after
 
-    def _chosen(self, tool: Tool, places: Sequence[Place], rng: Random) -> dict[str, Any]:
-        """Values for a call: of what is known, and of some optional arguments that take any value."""
+    async def _is_compared(self, environment: Environment) -> bool:
+        """Whether the workspace is read after each call; looks at a fresh environment the first time."""
+        if self._compares and not self._unchanged:
+            began = asyncio.get_running_loop().time()
+            state = await environment.state()
+            took = asyncio.get_running_loop().time() - began
+            self._compares = state is not None and took < _LONGEST_LOOK
+            self._unchanged = digest_of(state or {})
+        return self._compares
+
+    def _chosen(self, tool: Tool, places: Sequence[Place], rng: Random) -> tuple[dict[str, Any], list[str]]:
+        """Values for a call, of what is known; they belong together where a result says so.
+
+        Also the places for which the writer draws a value.
+        """
+        open_places: list[str] = []
+        is_maker = writes(tool) and verb_of(tool, None) == "make"
         real: dict[str, Any] = {}
+        taken: list[Any] = []
+        nested = {place.name for place in places if place.is_listed and place.name.count(".")}
+        count = 2 if len(nested) < 2 and rng.random() < 0.3 else 1
         for place in places:
-            candidates = self._promising(tool, place, self._known.candidates(tool, place, rng), rng)
-            if candidates and rng.random() < (_KNOWN_SHARE if place.is_required else _OPTIONAL_SHARE):
-                count = rng.choice((1, 1, 2)) if place.is_listed and place.is_required else 1
-                chosen = rng.sample(candidates, min(count, len(candidates)))
-                real[place.name] = chosen if place.is_listed else chosen[0]
-        if rng.random() < 0.4:
-            real |= self._free(tool, places, rng)
+            names, like = self._known.new_names(tool, place, rng) if place.is_required else ([], None)
+            values: Sequence[Any] = names or self._known.candidates(tool, place, rng, taken)
+            values = [value for value in values if value not in taken] or values
+            if not names and taken and rng.random() < _TOGETHER_SHARE:
+                values = self._beside(values, taken, is_maker=is_maker)
+            values = self._promising(tool, place, values, rng)
+            if not names and self._is_open(tool, place, values, rng):
+                open_places.append(place.name)
+                continue
+            if not values or not (place.is_required or rng.random() < _OPTIONAL_SHARE):
+                continue
+            chosen = rng.sample(
+                values, min(count if place.is_listed and place.is_required else 1, len(values))
+            )
+            real[place.name] = chosen if place.is_listed else chosen[0]
+            taken += [like] if names else chosen
         lists = [value for value in real.values() if isinstance(value, list)]
         shortest = min(map(len, lists), default=0)
-        return {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
+        real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
+        return real, open_places
+
+    def _is_open(self, tool: Tool, place: Place, values: Sequence[Any], rng: Random) -> bool:
+        """Whether the writer draws a value, which then counts as known if it is accepted.
+
+        That is where nothing is known, where the tool has had all that is known, and the more often, the more
+        of that it refused.
+        """
+        if place.is_listed or "." in place.name or not place.is_required or is_written_anew(tool, place):
+            return False
+        if not values:
+            return True
+        good, bad = self._trials[tool.id, place.name, True]
+        drawn_good, drawn_bad = self._trials[tool.id, place.name, False]
+        is_used_up = all((tool.id, place.name, repr(value)) in self._used for value in values)
+        if good and not drawn_good and drawn_bad >= _MOST_REFUSALS:
+            return False
+        if not is_used_up and (good or bad < _MOST_REFUSALS):
+            return False
+        known, drawn = (good + 1) / (good + bad + 2), (drawn_good + 1) / (drawn_good + drawn_bad + 2)
+        return rng.random() >= known / (known + drawn)
+
+    def _judge(
+        self,
+        tool: Tool,
+        places: Sequence[Place],
+        real: Mapping[str, Any],
+        open_places: Sequence[str],
+        *,
+        accepted: bool,
+    ) -> None:
+        """Remember whether a call with known values, or with drawn ones, was accepted."""
+        for place in places:
+            if place.name in real or place.name in open_places:
+                self._trials[tool.id, place.name, place.name in real][0 if accepted else 1] += 1
+
+    def _beside(self, values: Sequence[Any], taken: Sequence[Any], *, is_maker: bool) -> Sequence[Any]:
+        """The values that one object has with those that are chosen; what is made must not be there yet."""
+        together = [
+            value for value in values if all(self._known.belong_together(value, one) for one in taken)
+        ]
+        if is_maker and len(taken) > 1:
+            return [value for value in values if value not in together] or values
+        return together or values
 
     def _promising(self, tool: Tool, place: Place, values: Sequence[Any], rng: Random) -> list[Any]:
-        """The candidates that the tool has not refused, mostly those accepted under this name elsewhere."""
-        left = [one for one in values if self._credit[tool.id, place.name, repr(one)] > -_MOST_REFUSALS]
-        good = [one for one in left if self._credit["", place.name, repr(one)] > 0]
-        if good and rng.random() < _PROVEN_SHARE:
-            return good[:_MOST_CHOICES]
-        first = left[: max(1, len(left) // 2)] if rng.random() < 0.5 else left
-        return first[:_MOST_CHOICES]
+        """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
+        kinds = {kind: self._kinds[tool.id, place.name, kind] for kind in map(self._known.kind_of, values)}
+        left = [
+            one
+            for one in values
+            if self._credit[tool.id, place.name, repr(one)] > -_MOST_REFUSALS
+            # A tool that refused two files takes folders.
+            and not _is_refused(kinds[self._known.kind_of(one)])
+        ] or list(values)
+        new = [one for one in left if (tool.id, place.name, repr(one)) not in self._used]
+        good = [one for one in new if (place.head, repr(one)) in self._proven]
+        for group, share in ((good, _PROVEN_SHARE), (new, 0.8)):
+            if group and rng.random() < share:
+                # The likeliest come first.
+                first = group[: max(1, len(group) // 2)] if rng.random() < 0.5 else group
+                return first[:_MOST_CHOICES]
+        return left[:_MOST_CHOICES]
 
-    def _count(self, tool: Tool, real: Mapping[str, Any], change: int) -> None:
-        """Remember that a call with these values was accepted or refused."""
-        for name, value in real.items():
-            for one in value if isinstance(value, list) else [value]:
-                for owner in ("", tool.id):
-                    self._credit[owner, name, repr(one)] += change
+    def _praise(self, tool: Tool, places: Sequence[Place], real: Mapping[str, Any]) -> None:
+        """Remember that a call with these values was accepted."""
+        for place, value in _values_by_place(places, real):
+            self._credit[tool.id, place.name, repr(value)] += 1
+            self._used.add((tool.id, place.name, repr(value)))
+            self._proven.add((place.head, repr(value)))
+
+    def _blame(
+        self, tool: Tool, places: Sequence[Place], real: Mapping[str, Any], only: Sequence[Any] = ()
+    ) -> None:
+        """Remember a refusal: of the values that no tool has accepted so far, or else of all."""
+        given = [(place, value) for place, value in _values_by_place(places, real)]
+        doubtful = [
+            (place, value)
+            for place, value in given
+            if (value in only if only else (place.head, repr(value)) not in self._proven)
+        ]
+        for place, value in doubtful or given:
+            self._credit[tool.id, place.name, repr(value)] -= 1
+            self._kinds[tool.id, place.name, self._known.kind_of(value)][1] += 1
 
     def _free(self, tool: Tool, places: Sequence[Place], rng: Random) -> dict[str, Any]:
-        """Optional numbers, flags and choices as the writer draws them."""
+        """Optional numbers, flags and choices as the writer draws them, without those at their default."""
         simple = {
-            place.name
+            place.name: place.slot.keywords.get("default")
             for place in places
             if not place.is_required
             and not place.is_listed
+            and "." not in place.name
             and (place.slot.keywords.type != "string" or place.slot.is_closed)
         }
         try:
             drawn = draw_arguments(tool, rng).arguments
         except UnfillableError:
             return {}
-        return {name: value for name, value in drawn.items() if name in simple}
+        return {name: value for name, value in drawn.items() if name in simple and value != simple[name]}
 
     def _learn(self, tool: Tool, arguments: Mapping[str, Any], result: CallResult) -> None:
         self._known.add(facts_of(tool, arguments, result.value, result.text))
-        columns = list(_columns_of_table(result.value))
         names = [value for value in arguments.values() if isinstance(value, str)]
-        if columns and len(names) == 1:
-            self._known.columns[names[0]] = columns
+        if len(names) == 1:
+            self._known.add_text(names[0], result.text)
+            learn_rows(self._known.tables, names[0], result.value)
+            table = table_of(names[0], result.value)
+            if table is not None and names[0] not in self._known.tables:
+                self._known.tables[names[0]] = table
 
-    def _columns(self, name: str) -> dict[str, list[Any]]:
-        rows = [one.real for one in self._accepted[name]]
+    def _columns(self, tool: Tool) -> dict[str, list[Any]]:
+        """The values of the accepted calls, by argument; calls without a required one that others have go."""
+        rows = [one.real for one in self._accepted[tool.id]]
+        needed = [place.name for place in places_of(tool) if place.is_required]
+        for name in needed:
+            having = [row for row in rows if name in row]
+            rows = having if 2 * len(having) >= len(rows) else rows
         names = dict.fromkeys(place for row in rows for place in row)
         return {place: [row.get(place) for row in rows] for place in names}
 
@@ -266,17 +516,24 @@ class Collector:
             ):
                 failures: list[str] = []
                 for number in range(_LINK_TRIES):
+                    if self.observation.calls + 2 > MOST_CALLS or len(failures) >= _FEWEST_TRIALS:
+                        break
                     rng = Random(f"{self._seed} {source.id} {target.id} {number}")
-                    problem = await self._try_link(link, source, target, rng)
-                    if problem is None or self.observation.calls >= MOST_CALLS:
+                    # Only failures in a fresh process refute a link, but most links work at once.
+                    opened = self._opened if number == 0 else self._fresh
+                    problem = await self._try_link(opened, link, source, target, rng)
+                    if problem is None:
                         failures = []
                         break
-                    failures += [problem] if problem else []
+                    if problem and (number or self._fresh is self._opened):
+                        failures.append(problem)
                 if len(failures) >= _FEWEST_TRIALS:
                     self.observation.refuted[source.id, target.id] = failures[-1]
             advance()
 
-    async def _try_link(self, link: Dependency, source: Tool, target: Tool, rng: Random) -> str | None:
+    async def _try_link(
+        self, opened: OpenExecutor, link: Dependency, source: Tool, target: Tool, rng: Random
+    ) -> str | None:
         """Why a trial of a link failed, empty if it could not be made; None if it worked."""
         first = rng.choice(self._accepted[source.id])
         fed = [fed_argument(pair, 0, source, target) for pair in link.fields]
@@ -291,27 +548,68 @@ class Collector:
             drawn = draw_arguments(target, rng, fed=fed, real=real | shared)
         except UnfillableError:
             return ""
-        self.observation.calls += 2
-        async with self._opened.environment() as environment:
-            try:
-                result = await environment.call(source, first.arguments)
-                arguments = resolve_arguments(drawn.arguments, {0: result}, target.input_schema)
-                await environment.call(target, arguments)
-            except (Refusal, Unresolvable) as error:
-                return str(error)
-        return None
+        try:
+            async with opened.environment() as environment:
+                self.observation.calls += 1
+                result = await _answer(environment, source, first.arguments)
+                if isinstance(result, Refusal):
+                    return str(result)
+                try:
+                    arguments = resolve_arguments(drawn.arguments, {0: result}, target.input_schema)
+                    for one in fed:
+                        self._refuse_text(one, result, target)
+                except Unresolvable as error:
+                    return str(error)
+                self.observation.calls += 1
+                answer = await _answer(environment, target, arguments)
+        except EnvironmentFailure as error:
+            self._failures += 1
+            if self._failures >= _MOST_FAILURES:
+                raise
+            return str(error)
+        self._failures = 0
+        if isinstance(answer, Refusal):
+            return str(answer)
+        if values_with_errors(answer, arguments):
+            return answer.text[:200]
+        return "" if is_empty(answer) and not writes(target) else None
+
+    def _refuse_text(self, fed: FedArgument, result: CallResult, target: Tool) -> None:
+        """Refuse a whole text in the place of a value: a server may take "Created a.txt" as a path.
+
+        Raises:
+            Unresolvable: See there.
+        """
+        schema = target.input_schema or {}
+        parts = tuple(0 if part == EACH else part for part in fed.parts)
+        kinds = kinds_of(schema_at(parts, schema), schema)
+        if "array" in kinds and "string" not in kinds:
+            kinds = kinds_of(schema_at((*parts, 0), schema), schema)
+        if "object" in kinds:
+            return
+        value = resolve_arguments({"value": fed.value}, {0: result}, None)["value"]
+        words = frozenset(words_of(fed.name))
+        for one in value if isinstance(value, list) and isinstance(fed.value, list) else [value]:
+            if not self._known.is_value(one) and not is_plain_value(one, words):
+                text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+                raise Unresolvable(f"'{fed.name}' takes a value, and the result is a text: {text[:80]}")
+
+
+async def _answer(environment: Environment, tool: Tool, arguments: Mapping[str, Any]) -> CallResult | Refusal:
+    """The result of a call, or its refusal as a value."""
+    try:
+        return await environment.call(tool, arguments)
+    except Refusal as error:
+        return error
 
 
 class _Shared:
-    """An environment for calls that only read; it is replaced after a failure, a few times."""
-
-    _MOST_FAILURES = 5
+    """An environment for calls that only read; it is replaced after a failure."""
 
     def __init__(self, opened: OpenExecutor) -> None:
         self._opened = opened
         self._stack = AsyncExitStack()
         self._environment: Environment | None = None
-        self._failures = 0
 
     async def __aenter__(self) -> _Shared:
         return self
@@ -320,43 +618,16 @@ class _Shared:
         await self._stack.aclose()
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
-        """Call a tool; a failure counts as a refusal, until there are too many."""
+        """Call a tool."""
         if self._environment is None:
             self._environment = await self._stack.enter_async_context(self._opened.environment())
         try:
             return await self._environment.call(tool, arguments)
-        except EnvironmentFailure as error:
-            self._failures += 1
+        except EnvironmentFailure:
             self._environment = None
             await self._stack.aclose()
             self._stack = AsyncExitStack()
-            if self._failures >= self._MOST_FAILURES:
-                raise
-            raise Refusal(str(error)) from None
-
-
-def is_empty(result: CallResult) -> bool:
-    """Whether a call found nothing.
-
-    >>> is_empty(CallResult.of({"entities": []})), is_empty(CallResult.of("No matches found"))
-    (True, True)
-    >>> is_empty(CallResult.of(0))
-    False
-    """
-    value = result.value
-    if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
-        value = only
-    if isinstance(value, dict):
-        return all(item in ([], {}, "", None) for item in value.values())
-    return value in ([], "", None) or (isinstance(value, str) and _NOTHING.fullmatch(value) is not None)
-
-
-def _columns_of_table(value: Any) -> Iterator[tuple[str, str]]:
-    """Name and type of each column, if a result describes a table."""
-    rows = value if isinstance(value, list) else []
-    for row in rows:
-        if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("type"), str):
-            yield row["name"], row["type"]
+            raise
 
 
 def _without(real: Mapping[str, Any], fed: Sequence[FedArgument]) -> dict[str, Any]:
@@ -367,6 +638,18 @@ def _without(real: Mapping[str, Any], fed: Sequence[FedArgument]) -> dict[str, A
         for name, value in real.items()
         if not any(name == place or name.startswith(f"{place}.") for place in places)
     }
+
+
+def _values_by_place(places: Sequence[Place], real: Mapping[str, Any]) -> Iterator[tuple[Place, Any]]:
+    for place in places:
+        value = real.get(place.name)
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None:
+                yield place, one
+
+
+def _is_refused(trials: Sequence[int]) -> bool:
+    return trials[0] == 0 and trials[1] >= _MOST_REFUSALS
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from toolassay.graph.derive.fields import name_words, things_of_tool
 from toolassay.graph.derive.names import words_of
+from toolassay.offline.own_tools.value_names import SECRET, unstatable
 from toolassay.tools import Tool
 
 Words = tuple[str, ...]
@@ -28,6 +29,8 @@ _COMMIT = re.compile(r"commit (?P<value>[0-9a-f]{7,40})")
 _ITEM = re.compile(r"\s*[*+-]\s+(?P<value>\S.*)|\s{2,}(?P<other>\S+)")
 # A path in a text: "/workspace/notes/a.txt".
 _PATH = re.compile(r"/workspace(?:/[\w.@%+=~-]+)*")
+# What a text writes for a flag or for nothing: "isFile: true" names nothing that another call could take.
+_NO_VALUES = frozenset({"true", "false", "yes", "no", "none", "null", "n/a", "-"})
 
 
 class Fact(NamedTuple):
@@ -38,12 +41,14 @@ class Fact(NamedTuple):
         name: Words of its own name: ("name",), ("commit",).
         thing: Words of what has it: ("customer",), or of what the tool is about.
         source: Id of the tool.
+        record: Number of the object in the result that has it; facts with one number belong together.
     """
 
     value: Scalar
     name: Words
     thing: Words
     source: str
+    record: int = 0
 
 
 def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) -> list[Fact]:
@@ -57,16 +62,39 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
     """
     things = things_of_tool(tool, None)
     about: Words = things[-1].thing if things else name_words(tool)
-    found: dict[tuple[Any, Words], Fact] = {}
+    found: dict[tuple[Any, Words, int], Fact] = {}
     parsed = value if not _is_text(value) else _parsed(text)
-    facts = _from_text(tool, about, arguments, text) if parsed is None else _walk(tool, parsed, (), about, 0)
+    facts = (
+        _from_text(tool, about, arguments, text)
+        if parsed is None
+        else _walk(tool, parsed, (), about, 0, _Numbers())
+    )
     for fact in facts:
         if len(found) >= _MOST_FACTS:
             break
-        is_usable = not isinstance(fact.value, str) or 0 < len(fact.value) <= _LONGEST
-        if is_usable and not isinstance(fact.value, bool):
-            found.setdefault((fact.value, fact.name), fact)
+        if _is_usable(fact):
+            found.setdefault((fact.value, fact.name, fact.record), fact)
     return list(found.values())
+
+
+class _Numbers:
+    """Numbers of the records of a result, from 1."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self) -> int:
+        self._last += 1
+        return self._last
+
+
+def _is_usable(fact: Fact) -> bool:
+    """Whether a request could name a fact: no flag, no long text, no secret."""
+    if isinstance(fact.value, bool) or unstatable(fact.name) == SECRET:
+        return False
+    if isinstance(fact.value, str):
+        return 0 < len(fact.value) <= _LONGEST and fact.value.isprintable() and fact.value.strip() != ""
+    return True
 
 
 def _is_text(value: Any) -> bool:
@@ -86,37 +114,39 @@ def _parsed(text: str) -> Any:
     return None
 
 
-def _walk(tool: Tool, value: Any, name: Words, thing: Words, depth: int) -> Iterator[Fact]:
+def _walk(
+    tool: Tool, value: Any, name: Words, thing: Words, depth: int, numbers: _Numbers, record: int = 0
+) -> Iterator[Fact]:
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
+        own = numbers.next()
         for key, item in value.items():
-            words = words_of(str(key))
-            yield from _walk(tool, item, words, name or thing, depth + 1)
+            yield from _walk(tool, item, words_of(str(key)), name or thing, depth + 1, numbers, own)
     elif isinstance(value, list):
         for item in value:
-            yield from _walk(tool, item, name, thing, depth + 1)
+            yield from _walk(tool, item, name, thing, depth + 1, numbers, record)
     elif isinstance(value, str | int | float):
-        yield Fact(value, name or thing, thing, tool.id)
+        yield Fact(value, name or thing, thing, tool.id, record)
 
 
 def _from_text(tool: Tool, about: Words, arguments: Mapping[str, Any], text: str) -> Iterator[Fact]:
     folder = next((one for one in arguments.values() if isinstance(one, str) and one.startswith("/")), "")
+    block = 1  # the lines of a block describe one thing: "Commit: 3f2a…", "Author: Ann"
     for line in text.splitlines()[:_MOST_FACTS]:
+        block += not line.strip()
         if entry := _ENTRY.fullmatch(line.strip()):
             kind = "file" if entry["kind"] == "FILE" else "directory"
-            yield Fact(
-                f"{folder.rstrip('/')}/{entry['name']}" if folder else entry["name"],
-                ("path",),
-                (kind,),
-                tool.id,
-            )
+            path = f"{folder.rstrip('/')}/{entry['name']}" if folder else entry["name"]
+            yield Fact(path, ("path",), (kind,), tool.id)
             continue
         for path in _PATH.findall(line):
             yield Fact(path, ("path",), ("path",), tool.id)
         if pair := _PAIR.fullmatch(line.strip()):
-            yield Fact(pair["value"].strip("'\""), words_of(pair["key"]), about, tool.id)
+            value = pair["value"].strip("'\"")
+            if value.casefold() not in _NO_VALUES:
+                yield Fact(value, words_of(pair["key"]), about, tool.id, block)
         elif commit := _COMMIT.fullmatch(line.strip()):
-            yield Fact(commit["value"], ("commit",), about, tool.id)
+            yield Fact(commit["value"], ("commit",), about, tool.id, block)
         elif item := _ITEM.fullmatch(line):
             yield Fact((item["value"] or item["other"]).strip(), about, about, tool.id)

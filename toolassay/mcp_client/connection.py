@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolassay.extras import needed
-from toolassay.mcp_client.link import Limits, Link
+from toolassay.mcp_client.link import INVALID_ANSWER, Limits, Link
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
 from toolassay.mcp_client.server_process import resident_bytes
 from toolassay.version import __version__
@@ -25,6 +25,8 @@ _SLOW = "raise --timeout, or check the server"
 _DOWNLOADING = "raise --timeout: npx and uvx may still be downloading the package"
 # What the SDK writes for an error status whose response has no error of MCP.
 _STAND_INS = ("Not Found", "Server returned an error response")
+_CLOSED = "Connection closed"
+_LOST = "SSE stream "  # "… ended without a response", "… failed: …": no error of the server's own
 _OTHER_FORM = "Unexpected content type:"
 
 
@@ -56,6 +58,12 @@ class Connection:
         self._deadline = deadline
         self._handshake = info
         self.info = ServerInfo()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the connection has not failed, and the server's process, if there is one, runs."""
+        link = self._link
+        return link.failure is None and not link.has_ended and link.is_running()
 
     @property
     def memory_bytes(self) -> int:
@@ -112,11 +120,20 @@ class Connection:
         """Call a tool; the result as the server gives it, unchecked.
 
         Raises:
-            ServerError: There is no result, or it exceeds a bound.
+            ServerError: There is no result, or it exceeds a bound; `is_unsent` says whether the call surely
+                did not reach the tool.
         """
         from mcp_types import CallToolRequest, CallToolRequestParams
 
-        self._link.restart()
+        link = self._link
+        if not self.is_alive:
+            if link.failure is None and link.ended is not None:
+                link.fail(f"{await link.ended()} before tools/call was sent", "try again")
+            assert link.failure is not None
+            raise ServerError(
+                link.failure.reason, server=str(link.failure.file), fix=link.failure.fix, is_unsent=True
+            )
+        link.restart()
         params = CallToolRequestParams(name=name, arguments=arguments)
         return await self._request(CallToolRequest(params=params), seconds)
 
@@ -150,7 +167,7 @@ class Connection:
         """
         import anyio
         from mcp.shared.exceptions import MCPError
-        from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
+        from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, PARSE_ERROR
         from pydantic import ValidationError
 
         link = self._link
@@ -162,22 +179,33 @@ class Connection:
             try:
                 return await send()
             except MCPError as error:
-                if error.code == CONNECTION_CLOSED and link.ended is not None:
+                # Servers use this code for errors of their own too.
+                if error.code == CONNECTION_CLOSED and link.has_ended and link.ended is not None:
                     raise link.fail(
                         f"{await link.ended()} before it answered {method}",
                         "run the command by hand to see why",
+                    ) from None
+                if error.code == CONNECTION_CLOSED and link.ended is None and error.message == _CLOSED:
+                    raise link.fail(
+                        f"closed the connection before it answered {method}", "try again"
                     ) from None
                 if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
                     raise link.error(f"answered {method} with something else than MCP", _VERSION) from None
                 if link.refusal is not None and error.message in _STAND_INS:
                     raise link.fail(*link.refusal) from None
+                if link.has_lost_session and error.code != METHOD_NOT_FOUND:
+                    raise link.fail(
+                        "does not know the session any more", "try again", is_unsent=True
+                    ) from None
                 message = link.config.cleaned(error.message)
                 if message.startswith(_OTHER_FORM):
                     what = message.removeprefix(_OTHER_FORM).partition(";")[0].strip() or "an unknown type"
                     fix = "check the path, which often ends in /mcp"
                     raise link.fail(f"answered {method} with {what}, not with MCP", fix) from None
+                is_stand_in = link.is_abandoned or message == INVALID_ANSWER or message.startswith(_LOST)
+                code = None if is_stand_in else error.code
                 raise link.error(
-                    f"answered {method} with the error '{message}'", "check the server", error.code
+                    f"answered {method} with the error '{message}'", "check the server", code
                 ) from None
             except (RuntimeError, ValidationError):
                 raise link.error(f"answered {method} with something else than MCP", _VERSION) from None

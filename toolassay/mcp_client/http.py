@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 30.0
 _DELETE_SECONDS = 2.0  # to end a session that is not needed any more
+# Statuses with which a server refuses a request before it looks at the call in it: no access, no such path,
+# no such session.
+_UNSENT = (401, 403, 404, 405)
 
 
 @asynccontextmanager
@@ -83,14 +87,20 @@ def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> htt
                 response = await super().send(request, stream=True, **options)
             except httpx2.HTTPError as error:
                 if is_vital:
-                    link.fail(*_unreachable(error))
+                    is_unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+                    link.fail(*_unreachable(error), is_unsent=is_unsent and _is_call(request.content))
                 raise
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             # Of other messages the SDK ignores the response, which some servers give in a form of their own.
             if is_vital and (link.config.legacy_sse or b'"id":' in request.content):
                 link.refusal = _refusal(response.status_code)
+                if b'"method":' in request.content:  # not an answer to a request of the server
+                    status = response.status_code
+                    link.is_abandoned = status == 202 or 300 <= status < 400
+                    link.has_lost_session = status == 404 and "mcp-session-id" in request.headers
                 if link.refusal and (kind != "application/json" or response.status_code in (401, 403)):
-                    link.fail(*link.refusal)
+                    is_unsent = response.status_code in _UNSENT and _is_call(request.content)
+                    link.fail(*link.refusal, is_unsent=is_unsent)
             if response.headers.get("content-encoding", "identity").lower() not in ("identity", ""):
                 link.fail("sends compressed responses, which was not requested")
             assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -100,6 +110,15 @@ def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> htt
             return response
 
     return Client(headers=headers, timeout=timeout)
+
+
+def _is_call(message: bytes) -> bool:
+    """Whether a message calls a tool: of others, nothing follows for a call that was sent before."""
+    try:
+        value = json.loads(message)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("method") == "tools/call"
 
 
 def _unreachable(error: httpx2.HTTPError) -> tuple[str, str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
 
+INVALID_ANSWER = "the answer is not valid JSON-RPC"
+"""The error that stands for an answer that is none. It is not the server's own."""
 _RESUMED = 30
 
 
@@ -40,10 +42,14 @@ class Link:
         failure: Why the connection cannot be used any more; None while it can.
         garbage: Number of lines that are no messages.
         ended: Waits for its status and says how the server ended; None over HTTP.
+        has_ended: Whether the output of the server has ended; never over HTTP.
+        is_running: Whether the server's process runs; always true over HTTP.
         state: What is known of a server that does not answer.
         processes: The numbers of the server's processes; none over HTTP.
         refusal: The last HTTP status that is an error, and what to do, if its response is JSON: it may have
             an error of MCP, which says more.
+        is_abandoned: Whether the last response over HTTP announces that there is no answer.
+        has_lost_session: Whether the last response says that the session is unknown, as after a restart.
     """
 
     def __init__(self, config: ServerConfig, limits: Limits) -> None:
@@ -52,9 +58,13 @@ class Link:
         self.failure: ServerError | None = None
         self.garbage = 0
         self.ended: Callable[[], Awaitable[str]] | None = None
+        self.is_running: Callable[[], bool] = lambda: True
         self.state: Callable[[], str] = lambda: ""
         self.processes: Callable[[], Collection[int]] = lambda: ()
         self.refusal: tuple[str, str] | None = None
+        self.is_abandoned = False
+        self.has_lost_session = False
+        self.has_ended = False
         self._cancel: set[Callable[[], None]] = set()
         self.restart()
 
@@ -71,10 +81,17 @@ class Link:
         server = self.config.name or self.config.shown
         return self.failure or ServerError(reason, server=server, fix=fix, code=code)
 
-    def fail(self, reason: str, fix: str = "ask its maintainers, or leave the server out") -> ServerError:
+    def fail(
+        self,
+        reason: str,
+        fix: str = "ask its maintainers, or leave the server out",
+        *,
+        is_unsent: bool = False,
+    ) -> ServerError:
         """Give up the connection: waiting requests end with this error. The first failure counts."""
         if self.failure is None:
             self.failure = self.error(reason, fix)
+            self.failure.is_unsent = is_unsent
             for cancel in tuple(self._cancel):
                 cancel()
         return self.failure

@@ -92,10 +92,14 @@ class ServerError(UsageError):
         reason: What is wrong, one clause without the name of the server.
         fix: What to do.
         code: Of the JSON-RPC error that the server answered with, if it did.
+        is_unsent: Whether the request surely did not reach the server's tools.
     """
 
-    def __init__(self, reason: str, *, server: str, fix: str, code: int | None = None) -> None:
+    def __init__(
+        self, reason: str, *, server: str, fix: str, code: int | None = None, is_unsent: bool = False
+    ) -> None:
         super().__init__(reason, file=server, fix=fix)
+        self.is_unsent = is_unsent
         self.reason = reason
         self.fix = fix
         self.code = code

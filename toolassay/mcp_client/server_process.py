@@ -231,6 +231,18 @@ def _processes() -> dict[int, _Process]:
     return living
 
 
+def has_ended(process: asyncio.subprocess.Process) -> bool:
+    """Whether a child has ended, also before the event loop has its status."""
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # its status is on the way to the loop
+        return True
+
+
 def resident_bytes(pid: int) -> int:
     """Memory of a process that is in RAM; 0 if it has ended or there is no /proc."""
     try:

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from toolassay.mcp_client.link import Link
-from toolassay.mcp_client.server_process import GRACE, ServerProcess
+from toolassay.mcp_client.link import INVALID_ANSWER, Link
+from toolassay.mcp_client.server_process import GRACE, ServerProcess, has_ended
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -36,6 +36,7 @@ async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
 
     server = await ServerProcess.start(link.config)
     link.ended, link.state, link.processes = server.end_reason, lambda: server.state, server.processes
+    link.is_running = lambda: not has_ended(server.process)
     arrived: MemoryObjectSendStream[SessionMessage | Exception]
     received: MemoryObjectReceiveStream[SessionMessage | Exception]
     sent: MemoryObjectSendStream[SessionMessage]
@@ -47,7 +48,7 @@ async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
             tasks.start_soon(server.drain_stderr)
             tasks.start_soon(_read, server, link, arrived)
             tasks.start_soon(_write, server, unsent)
-            tasks.start_soon(_end_with, server, arrived)
+            tasks.start_soon(_end_with, server, link, arrived)
             healthy = False
             try:
                 yield received, sent
@@ -82,13 +83,14 @@ async def _read(
                 line.clear()
             line += rest
             link.check_message(len(line))
+        link.has_ended = True
     with suppress(OSError):  # a server that waits for its output to be read would not end
         while await output.read(_CHUNK):
             pass
 
 
 async def _end_with(
-    server: ServerProcess, arrived: MemoryObjectSendStream[SessionMessage | Exception]
+    server: ServerProcess, link: Link, arrived: MemoryObjectSendStream[SessionMessage | Exception]
 ) -> None:
     """End the connection with the server, although a child may hold its output open.
 
@@ -98,6 +100,7 @@ async def _end_with(
 
     await server.ended()
     await anyio.sleep(_LAST_WORDS)
+    link.has_ended = True
     arrived.close()
 
 
@@ -128,7 +131,7 @@ def _parsed(line: bytearray, link: Link) -> JSONRPCMessage | None:
         link.fail("sent a message that is nested too deeply")
     except ValidationError:
         if isinstance(value, dict) and isinstance(value.get("id"), int) and "method" not in value:
-            error = ErrorData(code=INVALID_REQUEST, message="the answer is not valid JSON-RPC")
+            error = ErrorData(code=INVALID_REQUEST, message=INVALID_ANSWER)
             return JSONRPCError(jsonrpc="2.0", id=value["id"], error=error)
         link.other_message(garbage=True)
     except ValueError:

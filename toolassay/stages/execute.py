@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.registry import benchmark_of, benchmarks
+from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
 from toolassay.calls.execution_record import FILE, Execution, read_executions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -86,13 +86,6 @@ class Executed:
     outcome: OutcomeSummary | None = None
 
 
-def every_executor() -> tuple[Executor, ...]:
-    """The executors that benchmarks bring."""
-    from toolassay.benchmarks.benchmark import load
-
-    return tuple(load(target) for one in benchmarks() for target in one.executors.values())
-
-
 def execute(
     data_dir: str | Path,
     *,
@@ -124,7 +117,7 @@ def execute(
         UsageError: The executor cannot be used as given, a file is missing or malformed, or the settings
             differ from those of earlier executions.
     """
-    chosen = executor_named(executor, every_executor())
+    chosen = executor_named(executor, benchmark_executors())
     own = gather(options if options is not None else chosen.options(), keywords)
     rules = gather(settings or ExecutionSettings(), keywords)
     refuse_unknown("execute", keywords)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from toolassay.backinstruct.generator import Problem, Review
 from toolassay.backinstruct.labels import Labeller
+from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder
@@ -19,19 +22,22 @@ from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
-from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules
+from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules, result_of
 from toolassay.executors.registry import executor_named
-from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.files import atomic_target, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
+from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
+from toolassay.link_review.review_run import FOLDER as REVIEWS
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
+from toolassay.live_values.results import is_empty, values_with_errors
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import WARNING, Screen
-from toolassay.stages.execute import every_executor
 from toolassay.stages.graph import build_graph
+from toolassay.stages.schema_links import TRACES
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 
@@ -41,8 +47,12 @@ RECORD = "values_from"
 """Key of `benchmark.json` that says how the values were collected."""
 UNUSABLE = "unusable"
 """Key of that record: tools of which no call was accepted."""
+CHANGING = "changing"
+"""Key of that record: tools of which a call changed the workspace."""
 _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
+# What a graph is derived from, and the values that a new collection replaces.
+_NEEDED = ("tool_desc.json", "graph_desc.json", "benchmark.json", EDITS, TRACES, VALUES)
 
 
 @dataclass(frozen=True)
@@ -82,32 +92,43 @@ def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
 
 def unusable_tools(folder: DataFolder) -> frozenset[str]:
     """The tools of which a collection of values got no call accepted."""
+    return _recorded(folder, UNUSABLE)
+
+
+def _recorded(folder: DataFolder, key: str) -> frozenset[str]:
     record = folder.benchmark.get(RECORD)
-    names = record.get(UNUSABLE) if isinstance(record, Mapping) else None
-    return (
-        frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
-    )
+    names = record.get(key) if isinstance(record, Mapping) else None
+    return frozenset(one for one in names if isinstance(one, str)) if isinstance(names, list) else frozenset()
 
 
-def collect_values(folder: DataFolder, live: LiveSettings, seed: int, screen: Screen) -> None:
+def changing_tools(folder: DataFolder) -> frozenset[str]:
+    """The tools of which a call changed the workspace when values were collected."""
+    return _recorded(folder, CHANGING)
+
+
+def collect_values(
+    folder: DataFolder, live: LiveSettings, seed: int, screen: Screen, *, again: bool = False
+) -> None:
     """Learn from a server what its tools accept and return, and write that into the data folder.
 
     `values.json` gets values of accepted calls. Tools that declare no output schema and return structure get
     the schema of what they returned, and the graph is derived again. Links that no trial got to work become
-    removals in `graph_edits.json`, which people can take back. A folder that has a record of a collection is
-    left as it is.
+    removals in `graph_edits.json`, which people can take back. Everything is written at the end: a
+    collection that fails or is interrupted leaves the folder as it was. A folder that has a record of a
+    collection is left as it is.
 
     Args:
         folder: A data folder with imported tools and a schema graph.
         live: The server.
         seed: Random seed.
         screen: Receives messages and progress.
+        again: Collect although the folder has a record of a collection.
 
     Raises:
         UsageError: The folder has no schema graph, or the executor cannot be used as given.
         ToolassayError: The server does not work.
     """
-    if RECORD in folder.benchmark:
+    if RECORD in folder.benchmark and (folder.path / VALUES).is_file() and not again:
         screen.say(f"values were collected before ({folder.path / VALUES}); --force collects them again")
         return
     library = folder.library(say=screen.say)
@@ -117,39 +138,89 @@ def collect_values(folder: DataFolder, live: LiveSettings, seed: int, screen: Sc
             file=folder.path,
             fix="import them with toolassay import",
         )
-    try:
-        observation, context = run_coroutine(interruptible(_collected(folder, library, live, seed, screen)))
-    except EnvironmentFailure as error:
-        raise ToolassayError(
-            f"collecting values failed: {error}", file=folder.path, fix="check the server and its options"
-        ) from None
-    path = folder.path / VALUES
-    if path.exists() and read_json(path) != observation.values:
-        screen.say(f"kept {keep_dated_copy(path).name}")
-    write_json(path, observation.values)
-    unusable = sorted(observation.unusable)
-    folder.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, UNUSABLE: unusable}})
-    _report(observation, library, path, screen)
+    with tempfile.TemporaryDirectory(prefix="toolassay-") as place:
+        # Schemas and links are worked out in a copy: only a collection that ends changes the folder.
+        draft = _draft(folder, Path(place))
+        try:
+            observation, context = run_coroutine(
+                interruptible(_collected(folder, draft, library, live, seed, screen))
+            )
+        except EnvironmentFailure as error:
+            raise ToolassayError(
+                f"collecting values failed: {error}", file=folder.path, fix="check the server and its options"
+            ) from None
+        if not observation.values and observation.unusable:
+            name, words = next(iter(observation.unusable.items()))
+            raise ToolassayError(
+                f"the server accepted no call; '{name}': {words}",
+                file=folder.path,
+                fix="check the server and its options",
+            )
+        if not observation.calls:
+            raise UsageError(
+                "no tool of the server may be called: none is marked read-only",
+                file=folder.path,
+                fix="add --allow_writes, and --workspace FOLDER so that calls run on a copy",
+            )
+        path = draft.path / VALUES
+        if path.exists() and read_json(path) != observation.values:
+            screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
+        write_json(path, observation.values)
+        names = {UNUSABLE: sorted(observation.unusable), CHANGING: sorted(observation.changing)}
+        draft.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
+        _hand_over(draft, folder)
+    _report(observation, library, folder.path / VALUES, screen)
+
+
+def _draft(folder: DataFolder, place: Path) -> DataFolder:
+    """A folder with what the graph is derived from: tools, recorded calls, edits and reviews of links."""
+    for name in _NEEDED:
+        if (folder.path / name).is_file():
+            shutil.copy2(folder.path / name, place)
+    if (folder.path / REVIEWS).is_dir():
+        (place / REVIEWS).symlink_to((folder.path / REVIEWS).resolve(), target_is_directory=True)
+    return DataFolder(place)
+
+
+def _hand_over(draft: DataFolder, folder: DataFolder) -> None:
+    """Put what changed in the draft into the folder, file by file; the record of the collection last."""
+    names = {path.name for path in draft.path.iterdir() if path.is_file() and not path.name.startswith(".")}
+    for name in sorted(names, key=lambda name: (name == folder.benchmark_file.name, name)):
+        new, old = draft.path / name, folder.path / name
+        if not (old.is_file() and new.read_bytes() == old.read_bytes()):
+            with atomic_target(old) as stream:
+                stream.write(new.read_bytes())
+    folder.__dict__.pop("benchmark", None)
 
 
 async def _collected(
-    folder: DataFolder, library: ToolLibrary, live: LiveSettings, seed: int, screen: Screen
+    folder: DataFolder,
+    draft: DataFolder,
+    library: ToolLibrary,
+    live: LiveSettings,
+    seed: int,
+    screen: Screen,
 ) -> tuple[Observation, dict[str, Any]]:
-    """Collect the values; the tools and the graph of the folder are rewritten on the way."""
-    executor = executor_named(live.executor, every_executor())
+    """Collect the values; the tools and the graph of the draft are rewritten on the way."""
+    executor = executor_named(live.executor, benchmark_executors())
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
     options = live.options if live.options is not None else executor.options()
-    async with executor.open(context, options) as opened:
+    async with AsyncExitStack() as stack:
+        fresh = opened = await stack.enter_async_context(executor.open(context, options))
+        if opened.is_isolated and getattr(options, "fresh", None) == "plan":
+            # Starting a process for each of some hundred calls takes minutes.
+            shared = replace(options, fresh="worker")
+            opened = await stack.enter_async_context(executor.open(context, shared))
         known = await _known(opened)
         consent = live.allow_writes or executor.is_harmless
-        collector = Collector(opened, library, known, allow_writes=consent, seed=seed)
+        collector = Collector(opened, library, known, allow_writes=consent, seed=seed, fresh=fresh)
         with screen.progress("collecting values", collector.steps) as advance:
             observation = await collector.collect(advance)
-        links = _with_observed_schemas(folder, observation, screen)
+        links = _with_observed_schemas(draft, observation, screen)
         with screen.progress("trying links", len(links)) as advance:
-            await collector.try_links(links, folder.library(), advance)
-        _remove_refuted(folder, observation, screen)
-        return observation, dict(opened.identity)
+            await collector.try_links(links, draft.library(), advance)
+        _remove_refuted(draft, observation, screen)
+        return observation, dict(fresh.identity)
 
 
 async def _known(opened: OpenExecutor) -> Known:
@@ -213,7 +284,9 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
 
 @contextlib.contextmanager
 def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Review]:
-    """A function that executes the plan of a generated sample and reports a refused call as a problem.
+    """A function that executes the plan of a generated sample and reports what is wrong with it.
+
+    That is a refused call, a search that finds nothing, and a plan that should change something and does not.
 
     The executor runs in a thread with an event loop of its own, because its connections must be opened and
     closed in one loop. Plans that may change something that lasts are not executed here.
@@ -223,7 +296,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     """
     from anyio.from_thread import start_blocking_portal
 
-    executor = executor_named(live.executor, every_executor())
+    executor = executor_named(live.executor, benchmark_executors())
     library, kind = graph.library, graph.dependency_type
     labeller = Labeller(library, kind)
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
@@ -238,6 +311,12 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
         runner = PlanRunner(opened, executor.name, library, RunRules(allow_writes=consent), journal)
 
         free = asyncio.Semaphore(_AT_ONCE)
+        changing = changing_tools(folder)
+        reads = {
+            tool.id
+            for tool in library
+            if opened.is_read_only(tool) or verb_of(tool, None) in ("find", "search")
+        }
 
         async def run(item: PlannedItem) -> Execution:
             async with free:
@@ -253,8 +332,30 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
                 return []
             item = PlannedItem(label["id"], plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
-            if execution.outcome != "failed":
-                return []
-            return [Problem("execution", f"the plan was executed and failed: {execution.reason}")]
+            if execution.outcome == "failed":
+                return [Problem("execution", f"the plan was executed and failed: {execution.reason}")]
+            return [Problem("execution", text) for text in pointless(execution, reads, changing)]
 
         yield review
+
+
+def pointless(execution: Execution, reads: Collection[str], changing: Collection[str]) -> Iterator[str]:
+    """What an execution shows that ran and that no person would want.
+
+    Args:
+        execution: The execution.
+        reads: Tools that read.
+        changing: Tools that are known to change something.
+    """
+    if execution.outcome != "ran":
+        return
+    for call in execution.calls:
+        result = result_of(call)
+        if values_with_errors(result, call.arguments):
+            words = result.text[:200]
+            yield f"the plan was executed; call {call.node} ({call.tool}) reports an error: {words}"
+        elif call.tool in reads and is_empty(result):
+            yield f"the plan was executed; call {call.node} ({call.tool}) found nothing"
+    writing = next((call.tool for call in execution.calls if call.tool in changing), None)
+    if writing is not None and execution.changes == {}:
+        yield f"the plan was executed; '{writing}' changed nothing"

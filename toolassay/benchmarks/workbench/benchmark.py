@@ -175,7 +175,7 @@ class WorkBench(Benchmark):
         self, folder: DataFolder, *, allow_tools: bool = False, say: Say = lambda _: None
     ) -> PlanSet:
         """The ground-truth calls of the tasks."""
-        from toolassay.benchmarks.workbench.executor import task_plans
+        from toolassay.benchmarks.workbench.workplace_environment import task_plans
 
         return task_plans(folder, allow_tools=allow_tools)
 

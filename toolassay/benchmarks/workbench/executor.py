@@ -1,35 +1,14 @@
-"""Executes calls on a copy of a workplace: the published one, or a team's own."""
+"""The executor `workbench`: calls run on a copy of a workplace, the published one or a team's own."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan
-from toolassay.data_folder import DataFolder
-from toolassay.executors.executor import (
-    CallResult,
-    Environment,
-    EnvironmentFailure,
-    ExecutionContext,
-    Executor,
-    OpenExecutor,
-    Refusal,
-    State,
-    one_line,
-)
-from toolassay.executors.plan_run import PlannedItem, PlanSet
-from toolassay.executors.workspace import table_places
+from toolassay.executors.executor import ExecutionContext, Executor, OpenExecutor
 from toolassay.extras import Option
-from toolassay.tools import Tool, ToolLibrary
-
-if TYPE_CHECKING:
-    from toolassay.benchmarks.workbench.sandbox import Sandbox
-    from toolassay.benchmarks.workbench.tools import Toolset, WorkplaceTool
 
 
 @dataclass(frozen=True)
@@ -68,121 +47,10 @@ class WorkplaceExecutor(Executor):
             UsageError: There is none, or its tools may not be run.
         """
         from toolassay.benchmarks.workbench.workplace import open_workplace
+        from toolassay.benchmarks.workbench.workplace_environment import OpenWorkplace
 
         place = Path(options.workplace) if options.workplace else context.folder.path
-        yield _OpenWorkplace(open_workplace(place, allow_tools=context.allow_tools), context)
+        yield OpenWorkplace(open_workplace(place, allow_tools=context.allow_tools), context)
 
 
 EXECUTOR = WorkplaceExecutor()
-
-
-class _OpenWorkplace(OpenExecutor):
-    def __init__(self, original: Sandbox, context: ExecutionContext) -> None:
-        import hashlib
-
-        from toolassay.benchmarks.workbench.tools import toolset_of
-
-        self._original, self._context = original, context
-        self._toolset: Toolset = toolset_of(original)
-        self.identity = {"sandbox": hashlib.sha256(original.image()).hexdigest()[:16]}
-
-    @asynccontextmanager
-    async def environment(self) -> AsyncIterator[Environment]:
-        """A fork of the sandbox."""
-        sandbox = self._original.fork()
-        try:
-            yield _WorkplaceEnvironment(sandbox, self._toolset, self._context)
-        finally:
-            sandbox.close()
-
-    def _tool(self, tool: Tool) -> WorkplaceTool | None:
-        return self._toolset.find(tool.id)
-
-    def is_read_only(self, tool: Tool) -> bool:
-        """Whether the workplace says that the tool changes nothing."""
-        found = self._tool(tool)
-        return found is not None and not found.changes_state
-
-    def missing(self, tool: Tool) -> str:
-        """Whether the workplace lacks the tool."""
-        return "" if self._tool(tool) else f"the workplace has no tool '{tool.id}'"
-
-
-class _WorkplaceEnvironment:
-    def __init__(self, sandbox: Sandbox, toolset: Toolset, context: ExecutionContext) -> None:
-        self._sandbox, self._toolset, self._limits = sandbox, toolset, context.limits
-
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
-        """See `Environment.call`."""
-        from toolassay.benchmarks.workbench.tools import ToolFailure
-
-        found = self._toolset.find(tool.id)
-        if found is None:
-            raise Refusal(f"the workplace has no tool '{tool.id}'")
-        try:
-            value = found.execute(self._sandbox, found.recorded_arguments(arguments))
-        except ToolFailure as error:
-            raise Refusal(one_line(error)) from None
-        result = CallResult.of(value)
-        size = len(result.text.encode(errors="surrogatepass"))
-        if size > self._limits.result_bytes:
-            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
-        return result
-
-    async def state(self) -> State:
-        """The rows of the judged tables."""
-        from toolassay.benchmarks.workbench.sandbox.schema import JUDGED
-
-        try:
-            state: dict[str, Any] = {}
-            for table in self._sandbox.judged or JUDGED:
-                rows = self._sandbox.connection.execute(f"SELECT * FROM {_quoted(table.name)}")
-                state |= table_places(table.name, rows, leave_out=_POSITIONS)
-            return state
-        except sqlite3.Error as error:
-            raise EnvironmentFailure(f"the sandbox cannot be read: {error}") from None
-
-
-_POSITIONS = ("row", "label")
-"""Columns that say where a row is, not what it holds."""
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def task_plans(folder: DataFolder, *, allow_tools: bool = False) -> PlanSet:
-    """The ground-truth calls of the tasks of a folder.
-
-    Raises:
-        UsageError: There are no tasks or no workplace, or its tools may not be run.
-    """
-    from toolassay.benchmarks.workbench.calls import parse_call
-    from toolassay.benchmarks.workbench.tasks import Task, read_tasks
-    from toolassay.benchmarks.workbench.tools import toolset_of
-    from toolassay.benchmarks.workbench.workplace import open_workplace
-
-    toolset = toolset_of(open_workplace(folder.path, allow_tools=allow_tools))
-    tasks = read_tasks(folder.path)
-    library = ToolLibrary(
-        [
-            Tool(tool.name, tool.description, input_schema={"type": "object"}, raw={"id": tool.name})
-            for tool in toolset.tools.values()
-        ]
-    )
-
-    def planned(task: Task) -> PlannedItem:
-        calls = []
-        for text in task.answer:
-            parsed = parse_call(text, toolset)
-            if parsed is None or parsed.name not in library:
-                return PlannedItem(task.id, None, f"{text[:100]!r} is no call of a tool")
-            calls.append(Call(parsed.name, tuple(Argument(*pair) for pair in parsed.arguments.items())))
-        nodes = tuple(range(len(calls)))
-        links = tuple((place, place + 1) for place in nodes[:-1])
-        return PlannedItem(task.id, CallPlan(task.id, task.query, (), tuple(calls), links, True, nodes))
-
-    def items() -> Iterator[PlannedItem]:
-        yield from map(planned, tasks)
-
-    return PlanSet(library, len(tasks), items)

@@ -61,20 +61,35 @@ null for an argument that it did not have.
 """
 
 
-def real_arguments(values: RealValues, tool: str, rng: Random) -> dict[str, Any] | None:
+def real_arguments(
+    values: RealValues, tool: str, rng: Random, known: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
     """Real values for one call of a tool, by argument; None if there are none for it.
+
+    Args:
+        values: The real values.
+        tool: Id of the tool.
+        rng: Random numbers.
+        known: Values that the call has in any case. A call that was accepted with most of them is chosen.
 
     >>> values = {"show": {"repository": ["a", "b"], "commit": ["1f", "9c"]}}
     >>> real_arguments(values, "show", Random(1)), real_arguments(values, "log", Random(1))
     ({'repository': 'a', 'commit': '1f'}, None)
+    >>> real_arguments(values, "show", Random(1), {"repository": "b"})
+    {'repository': 'b', 'commit': '9c'}
     """
     columns = {name: list(given) for name, given in values.get(tool, {}).items() if given}
     if not columns:
         return None
     lengths = {len(given) for given in columns.values()}
-    row = rng.randrange(min(lengths))
-    is_rows = len(lengths) == 1
-    found = {name: given[row] if is_rows else rng.choice(given) for name, given in columns.items()}
+    if len(lengths) > 1:
+        found = {name: rng.choice(given) for name, given in columns.items()}
+    else:
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        # Equal rows would make one call as frequent as it was tried.
+        rows = [row for number, row in enumerate(rows) if row not in rows[:number]]
+        agreeing = [sum(row.get(name) == value for name, value in (known or {}).items()) for row in rows]
+        found = rng.choice([row for row, count in zip(rows, agreeing, strict=True) if count == max(agreeing)])
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -11,6 +13,7 @@ from toolassay.dataset import Sample
 from toolassay.english.vocabulary import items
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
+from toolassay.graph.derive.fields import verb_of
 from toolassay.offline.argument_templates import as_text
 from toolassay.offline.fed_arguments import FedArgument, fed_arguments
 from toolassay.offline.own_tools.arguments import (
@@ -60,6 +63,8 @@ def write_own_instruction(
     Raises:
         ToolassayError: No valid arguments were found for a tool.
     """
+    if values:
+        sample = _removing_last(sample, library)
     fed = fed_arguments(sample, library)
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     best: tuple[_Writer, str] | None = None
@@ -84,6 +89,27 @@ def write_own_instruction(
             "links": [{"source": link.source, "target": link.target} for link in sample.links],
         },
     }
+
+
+def _removing_last(sample: Sample, library: ToolLibrary) -> Sample:
+    """The sample with the tools that remove something as late as its links allow.
+
+    On a real server a thing that is removed is gone for the calls that follow. Of several such tools the one
+    with the most fed arguments is first, because it removes a part of a thing.
+    """
+    place = {name: number for number, name in enumerate(sample.nodes)}
+    fed = Counter(
+        link.target for link, pairs in zip(sample.links, sample.fields, strict=False) for _ in pairs
+    )
+    sources = {name: {link.source for link in sample.links if link.target == name} for name in sample.nodes}
+    left, ordered = list(sample.nodes), list[str]()
+    while left:
+        free = [name for name in left if sources[name].isdisjoint(left)] or left
+        removes = {name: verb_of(library[name], None) == "remove" for name in free}
+        first = min(free, key=lambda name: (removes[name], -fed[name] * removes[name], place[name]))
+        left.remove(first)
+        ordered.append(first)
+    return replace(sample, nodes=tuple(ordered))
 
 
 class _Writer:
@@ -115,8 +141,8 @@ class _Writer:
         for number, tool in enumerate(self.tools):
             self.tool = tool.id
             taken = [one.text for drawn in self.drawn for one in drawn.stated]
-            real = real_arguments(self.values, tool.id, self.rng) if self.values else None
             fed, known = self.fed[number], self._known(number)
+            real = real_arguments(self.values, tool.id, self.rng, known) if self.values else None
             self.drawn.append(draw_arguments(tool, self.rng, fed=fed, known=known, taken=taken, real=real))
         calls = [self._call(number) for number in range(len(self.tools))]
         setting = setting_of(self.library, self.purposes, self.rng) if self.rng.random() < _SETTING else ""

@@ -1,0 +1,226 @@
+"""`toolassay execute`, killed again and again: no write is repeated, and no plan is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import imported_folder, imported_tool, write_labels
+from mcp_servers import command_of, is_running, serving
+from running import command_of as command
+from running import environment, lines_of, shell, started
+
+KEY = {"key": {"type": "string"}}
+VALUE = {**KEY, "value": {"type": "string"}}
+
+
+def call(tool: str, **values: Any) -> dict[str, Any]:
+    """A node of a label."""
+    return {"task": tool, "arguments": [{"name": name, "value": value} for name, value in values.items()]}
+
+
+def folder_of(path: Path, plans: list[list[dict[str, Any]]]) -> Path:
+    """A data folder with a label for each plan."""
+    path.mkdir(parents=True)
+    tools = [
+        imported_tool("look", "Looks.", KEY, ["key"]),
+        imported_tool("put", "Puts.", VALUE, ["key", "value"]),
+        imported_tool("add", "Adds.", VALUE, ["key", "value"]),
+    ]
+    imported_folder(path, {"nodes": tools})
+    labels = [
+        {
+            "id": f"r{number:03}",
+            "user_request": f"Request {number}",
+            "task_steps": ["do"] * len(calls),
+            "task_nodes": calls,
+            "task_links": [{"source": one["task"], "target": two["task"]} for one, two in pairwise(calls)],
+        }
+        for number, calls in enumerate(plans)
+    ]
+    write_labels(path, labels)
+    return path
+
+
+def words_of(record: Path) -> list[str]:
+    """The calls in a record, e.g. "add r001"."""
+    lines = record.read_text().splitlines() if record.exists() else []
+    return [line for line in lines if not line.startswith("pid ")]
+
+
+def kill_often(arguments: list[str], place: Path, record: Path, *, kills: int, seed: int) -> int:
+    """Kill a run some milliseconds after some call of each start; returns how often it was killed."""
+    chance, killed = random.Random(seed), 0
+    for turn in range(3 * kills):
+        if killed == kills:
+            break
+        before = len(words_of(record))
+        process = subprocess.Popen(
+            [*command("execute"), *arguments],
+            cwd=place,
+            env=environment(TMPDIR=str(place)),  # the copies of killed runs stay
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        awaited = before + chance.randint(0 if turn % 4 == 3 else 1, 9)
+        while len(words_of(record)) < awaited and process.poll() is None:
+            time.sleep(0.003)
+        time.sleep(chance.uniform(0, 0.05))
+        process.kill()
+        killed += process.wait() == -signal.SIGKILL
+    return killed
+
+
+def steady(executions: list[Any]) -> list[Any]:
+    """The executions without the times."""
+    for one in executions:
+        for each in one["calls"]:
+            del each["seconds"]
+    return executions
+
+
+@pytest.mark.parametrize(
+    ("kills", "plans", "seed"), [(4, 24, 3), pytest.param(30, 260, 8, marks=pytest.mark.slow)]
+)
+def test_no_write_is_repeated_where_effects_last(tmp_path: Path, kills: int, plans: int, seed: int) -> None:
+    record = tmp_path / "record"
+    folder_of(
+        tmp_path / "data",
+        [
+            [
+                call("look", key=f"r{number:03}"),
+                call("put", key=f"r{number:03}", value="<node-0>.result"),
+                call("add", key=f"r{number:03}", value="<node-1>.result"),
+            ]
+            for number in range(plans)
+        ],
+    )
+    with serving("recorder", str(record)) as address:
+        arguments = ["--data_dir", "data", "--executor", "mcp", "--server", address, "--allow_writes"]
+        killed = kill_often(arguments, tmp_path, record, kills=kills, seed=seed)
+        assert killed == kills
+        done = shell("execute", *arguments, cwd=tmp_path)
+        assert done.code == 0, done.err
+
+    calls = Counter(words_of(record))
+    executions = {one["id"]: one for one in lines_of(tmp_path / "data/executions.jsonl")}
+    assert len(executions) == plans
+    doubtful = {name for name, one in executions.items() if one["outcome"] == "in_doubt"}
+    assert {one["outcome"] for one in executions.values()} <= {"ran", "in_doubt"}
+    # At most the plans of both workers at the moment of a kill.
+    assert len(doubtful) <= 2 * kills
+    for name, one in executions.items():
+        assert calls[f"add {name}"] <= 1
+        if name in doubtful:
+            assert [each["tool"] for each in one["calls"]] == ["look", "put"]
+            assert "whether call 2 (add) took effect is unknown" in one["reason"]
+        else:
+            assert calls[f"add {name}"] == 1
+            assert one["calls"][2]["result"] == {"key": name, "was": f"{name} is seen {name}"}
+    repeated = sum(count - 1 for count in calls.values())
+    assert repeated <= 2 * kills
+    print(f"{kills} kills, {sum(calls.values())} calls, {repeated} repeated, {len(doubtful)} in doubt")
+
+
+@pytest.mark.parametrize(
+    ("kills", "plans", "seed", "fresh"),
+    [
+        (3, 20, 5, "plan"),
+        pytest.param(20, 150, 6, "plan", marks=pytest.mark.slow),
+        pytest.param(20, 150, 7, "worker", marks=pytest.mark.slow),
+    ],
+)
+def test_nothing_is_lost_where_each_plan_has_a_copy(
+    tmp_path: Path, kills: int, plans: int, seed: int, fresh: str
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "ledger.txt").write_text("first 1\n")
+    every = [
+        [
+            call("add", key=f"r{number:03}", value=f"v{number}"),
+            call("add", key="<node-0>.key", value="<node-0>.lines"),
+            call("look", key="<node-1>.key"),
+        ]
+        for number in range(plans)
+    ]
+    results = {}
+    pids: list[int] = []
+    for name in ("disturbed", "undisturbed"):
+        place, record = tmp_path / name, tmp_path / f"{name}.record"
+        folder_of(place / "data", every)
+        arguments = [
+            *("--data_dir", "data", "--executor", "mcp", "--server", command_of("ledger", str(record))),
+            *("--workspace", str(source), "--allow_writes", "--fresh", fresh),
+        ]
+        if name == "disturbed":
+            assert kill_often(arguments, place, record, kills=kills, seed=seed) == kills
+        done = shell("execute", *arguments, cwd=place)
+        assert done.code == 0, done.err
+        results[name] = steady(lines_of(place / "data/executions.jsonl"))
+        pids += [int(line.split()[1]) for line in record.read_text().splitlines() if line.startswith("pid ")]
+    assert results["disturbed"] == results["undisturbed"]
+    assert [one["id"] for one in results["disturbed"]] == [f"r{number:03}" for number in range(plans)]
+    assert {one["outcome"] for one in results["disturbed"]} == {"ran"}
+    assert results["disturbed"][7]["calls"][2]["result"] == {"key": "r007", "lines": 3}
+    assert (source / "ledger.txt").read_text() == "first 1\n"
+    deadline = time.monotonic() + 10
+    while left := [pid for pid in pids if is_running(pid)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_done_and_ends_the_servers(tmp_path: Path, how: signal.Signals) -> None:
+    source, record, temporary = tmp_path / "source", tmp_path / "record", tmp_path / "temporary"
+    for folder in (source, temporary):
+        folder.mkdir()
+    (source / "ledger.txt").write_text("")
+    plans = [[call("add", key=f"r{number:03}", value="v")] for number in range(300)]
+    folder_of(tmp_path / "data", plans)
+    arguments = [
+        *("--data_dir", "data", "--executor", "mcp", "--server", command_of("ledger", str(record))),
+        *("--workspace", str(source), "--allow_writes"),
+    ]
+    process = started("execute", *arguments, cwd=tmp_path, TMPDIR=str(temporary))
+    deadline = time.monotonic() + 60
+    while len(words_of(record)) < 8:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(how)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err and "never retrieved" not in err
+    executions = lines_of(tmp_path / "data/executions.jsonl")
+    assert 5 <= len(executions) < 300
+    assert {one["outcome"] for one in executions} == {"ran"}
+    pids = [int(line.split()[1]) for line in record.read_text().splitlines() if line.startswith("pid ")]
+    assert not [pid for pid in pids if is_running(pid)]
+    assert not list(temporary.glob("toolassay-*"))
+
+
+def test_an_interrupt_waits_for_a_write_that_must_not_be_repeated(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    plans = [[call("add", key=f"r{number:03}", value="v")] for number in range(60)]
+    folder_of(tmp_path / "data", plans)
+    with serving("recorder", str(record)) as address:
+        arguments = ["--data_dir", "data", "--executor", "mcp", "--server", address, "--allow_writes"]
+        process = started("execute", *arguments, cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while len(words_of(record)) < 5:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.003)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 130, err
+        assert shell("execute", *arguments, cwd=tmp_path).code == 0
+    executions = lines_of(tmp_path / "data/executions.jsonl")
+    assert {one["outcome"] for one in executions} == {"ran"}
+    assert set(Counter(words_of(record)).values()) == {1}

@@ -1,0 +1,388 @@
+"""Plans on real servers of the SDK: what runs, what is refused, and that nothing outside the copy changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_servers import HERE, closed_port, command_of, is_running, serving
+from plan_runs import WRITES, executed, library_of, opened, planned, run_with
+from running import files_below
+
+from toolassay.calls.execution_record import Execution
+from toolassay.errors import UsageError
+from toolassay.executors.mcp import EXECUTOR
+from toolassay.executors.plan_run import RunRules
+
+pytestmark = pytest.mark.usefixtures("temporary_files")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with two notes."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "oak.txt").write_text("cut the oak boards")
+    (folder / "list.txt").write_text("oak.txt")
+    return folder
+
+
+@pytest.fixture
+def pids(tmp_path: Path) -> Path:
+    """The file to which servers append their numbers."""
+    return tmp_path / "pids"
+
+
+def notes_server(pids: Path, folder: str = "{workspace}") -> str:
+    return f"PIDS={pids} {command_of('notes', 'folder')} {folder}"
+
+
+def assert_all_ended(pids: Path, at_least: int = 1) -> None:
+    numbers = [int(line) for line in pids.read_text().split() if line.isdigit()]
+    assert len(numbers) >= at_least
+    assert not [number for number in numbers if is_running(number)]
+
+
+def results(execution: Execution) -> list[Any]:
+    return [call.result if call.error is None else call.error for call in execution.calls]
+
+
+async def test_plans_with_references_run_each_on_a_fresh_copy(
+    tmp_path: Path, notes: Path, pids: Path
+) -> None:
+    before = files_below(notes)
+    chain = planned(
+        "chain",
+        ("list_notes", {}),
+        ("read_note", {"name": "<node-0>.result[1]"}),
+        ("append_note", {"name": "<node-0>.result[0]", "text": " and: <node-1>"}),
+        ("size", {"name": "<node-0>.result[0]"}),
+    )
+    paths = planned(
+        "paths",
+        ("write_note", {"name": "/workspace/new.txt", "text": "kept in /workspace"}),
+        ("read_note", {"name": "<node-0>.result"}),
+        ("where", {}),
+        ("write_note", {"name": "./relative.txt", "text": "r"}),
+    )
+    refused = planned("refused", ("delete_note", {"name": "oak.txt"}), ("read_note", {"name": "oak.txt"}))
+    done = await executed(
+        EXECUTOR,
+        tmp_path,
+        *(chain, paths, refused),
+        server=notes_server(pids),
+        workspace=str(notes),
+    )
+
+    assert files_below(notes) == before
+    assert_all_ended(pids, at_least=4)  # one lists the tools, one for each plan
+
+    ran = done["chain"]
+    assert (ran.outcome, ran.reason) == ("ran", "")
+    assert results(ran) == [
+        {"result": ["list.txt", "oak.txt"]},
+        {"result": "cut the oak boards"},
+        {"result": "appended 24 characters"},
+        {"name": "list.txt", "words": 6},
+    ]
+    assert ran.calls[2].arguments == {"name": "list.txt", "text": " and: cut the oak boards"}
+    # Text is what the model reads, value is what references pick from.
+    assert (ran.calls[1].text, ran.calls[0].text) == ("cut the oak boards", "list.txt\noak.txt")
+    assert ran.answer == ({"result": "appended 24 characters"}, {"name": "list.txt", "words": 6})
+    assert ran.state_before is not None and ran.state_before["places"] == 2
+    assert ran.state_after is not None and ran.state_after["digest"] != ran.state_before["digest"]
+    assert ran.changes is not None and list(ran.changes) == ["list.txt"]
+
+    ran = done["paths"]
+    assert results(ran)[:3] == [
+        {"result": "/workspace/new.txt"},
+        {"result": "kept in /workspace"},
+        {"result": "in /workspace"},
+    ]
+    assert ran.changes is not None and set(ran.changes) == {"new.txt", "relative.txt"}
+    assert ran.state_before == done["chain"].state_before
+
+    failed = done["refused"]
+    assert failed.outcome == "failed"
+    assert [call.error for call in failed.calls] == [None, "Error executing tool read_note"]
+    assert failed.changes is not None and failed.changes["oak.txt"]["after"] is None
+
+
+async def test_without_consent_nothing_is_called(tmp_path: Path, notes: Path, pids: Path) -> None:
+    reads = planned("reads", ("read_note", {"name": "oak.txt"}), ("size", {"name": "oak.txt"}))
+    repeats = planned("repeats", ("list_notes", {}), ("write_note", {"name": "a", "text": "b"}))
+    unmarked = planned("unmarked", ("append_note", {"name": "oak.txt", "text": "!"}))
+    missing = planned("missing", ("no_such_tool", {}))
+    done = await executed(
+        EXECUTOR,
+        tmp_path,
+        *(reads, repeats, unmarked, missing),
+        rules=RunRules(),
+        server=notes_server(pids, str(notes)),  # not a copy: a write would be seen
+    )
+    assert {name: one.outcome for name, one in done.items()} == {
+        "reads": "ran",
+        "repeats": "not_allowed",
+        "unmarked": "not_allowed",
+        "missing": "failed",
+    }
+    assert not done["repeats"].calls
+    assert done["repeats"].reason == "'write_note' is not marked read-only"
+    assert done["missing"].reason == "the server has no tool 'no_such_tool'"
+    assert done["reads"].state_before is done["reads"].state_after is None
+    assert files_below(notes) == {"oak.txt": b"cut the oak boards", "list.txt": b"oak.txt"}
+    assert_all_ended(pids)
+
+
+async def test_a_worker_uses_one_server_and_restores_its_copy(tmp_path: Path) -> None:
+    """The server keeps its database open, so the rows of one plan must be gone for the next."""
+    source = tmp_path / "source"
+    source.mkdir()
+    with closing(sqlite3.connect(source / "notes.db")) as base:
+        base.execute("CREATE TABLE notes (name TEXT, text TEXT)")
+        base.execute("INSERT INTO notes VALUES ('oak', 'cut')")
+        base.commit()
+    before, pids = files_below(source), tmp_path / "pids"
+    server = f"PIDS={pids} {command_of('notes', 'database')} {{workspace}}/notes.db"
+    items = [
+        planned(number, ("append_note", {"name": f"n{number}", "text": "t"}), ("list_notes", {}))
+        for number in range(4)
+    ]
+    items.append(planned("wrong", ("delete_note", {"name": "elm"})))
+    done = await executed(
+        EXECUTOR, tmp_path, *items, workers=1, server=server, workspace=str(source), fresh="worker"
+    )
+    for number in range(4):
+        assert results(done[number]) == [
+            {"result": "there are 2 notes"},
+            {"result": [f"n{number}", "oak"]},
+        ]
+        assert done[number].changes == {
+            f'notes.db/notes/{{"name": "n{number}", "text": "t"}}': {"before": None, "after": 1}
+        }
+    # The server answers with an ordinary text, which the SDK wraps in an object.
+    assert (done["wrong"].outcome, done["wrong"].reason) == (
+        "failed",
+        "call 0 (delete_note): Error: there is no note elm",
+    )
+    assert len(pids.read_text().split()) == 1
+    assert files_below(source) == before
+    assert_all_ended(pids)
+
+
+async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
+    tmp_path: Path, notes: Path, pids: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "server.py").write_text((HERE / "notes.py").read_text())
+    before = files_below(notes)
+    item = planned(1, ("append_note", {"name": "oak.txt", "text": "!"}))
+    command = f"PIDS={pids} {sys.executable} server.py folder notes"
+    done = await executed(EXECUTOR, tmp_path, item, server=command, workspace="notes")
+    assert done[1].outcome == "ran", done[1].reason
+    assert done[1].changes is not None and list(done[1].changes) == ["oak.txt"]
+    assert files_below(notes) == before
+    assert_all_ended(pids, at_least=2)
+
+
+async def test_a_configuration_file_with_several_servers(tmp_path: Path, notes: Path, pids: Path) -> None:
+    def entry(kind: str, place: str) -> dict[str, Any]:
+        words = [str(HERE / "notes.py"), kind, place]
+        return {"command": sys.executable, "args": words, "env": {"PIDS": str(pids)}}
+
+    config = tmp_path / "servers.json"
+    servers = {
+        "files": entry("folder", "{workspace}"),
+        "table": entry("database", "{workspace}/notes.db"),
+        "off": {"command": "no-such-command", "disabled": True},
+    }
+    config.write_text(json.dumps({"mcpServers": servers}))
+    item = planned(
+        "both",
+        ("list_notes", {}),
+        ("size", {"name": "<node-0>.result[0]"}),
+    )
+    done = await executed(EXECUTOR, tmp_path, item, mcp_config=str(config), workspace=str(notes))
+    assert results(done["both"]) == [
+        {"result": ["list.txt", "oak.txt"]},
+        {"name": "list.txt", "words": 1},
+    ]
+    # Only the server that the plan needs was started: the other one would have made its database.
+    assert done["both"].changes == {}
+    assert_all_ended(pids)
+
+
+async def test_an_address_is_not_isolated_and_has_no_state(tmp_path: Path) -> None:
+    items = [planned(number, ("find", {"words": f"saw {number}", "most": 2})) for number in range(3)]
+    with serving("shop", "http") as address:
+        library = library_of(items)
+        async with opened(EXECUTOR, tmp_path, library, server=address) as ready:
+            assert not ready.is_isolated
+            assert ready.is_read_only(library["find"])
+            done = await run_with(ready, tmp_path / "journal.jsonl", items, rules=RunRules())
+    for number in range(3):
+        assert done[number].outcome == "ran"
+        assert done[number].answer == ({"result": [f"saw {number} 0", f"saw {number} 1"]},)
+        assert done[number].state_before is done[number].state_after is done[number].changes is None
+
+
+async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) -> None:
+    """An unknown session is no refusal of the tool, and the call may be made again."""
+    items = [
+        planned(number, ("buy", {"item": f"saw {number}", "address": {"town": "Ulm"}})) for number in range(2)
+    ]
+    with serving("shop", "http") as address:
+        async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
+            first = await run_with(ready, tmp_path / "journal.jsonl", items[:1])
+            environment = ready._idle[0]  # type: ignore[attr-defined]
+            session = environment._sessions[""]
+            await session.do(_forget_session)
+            second = await run_with(ready, tmp_path / "journal.jsonl", items)
+    assert first[0].outcome == second[1].outcome == "ran"
+    lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in lines if line["key"] == "1"] == [
+        *("start", "call", "withdrawn"),
+        *("start", "call", "result", "end"),
+    ]
+
+
+async def _forget_session(connection: Any) -> None:
+    """End the session on the server, as a restart does, and leave the client as it is."""
+    import httpx2
+
+    link = connection._link
+    async with httpx2.AsyncClient() as client:
+        session = {"mcp-session-id": _session_id(connection), "accept": "application/json"}
+        assert (await client.delete(link.config.url, headers=session)).status_code < 300
+
+
+def _session_id(connection: Any) -> str:
+    import gc
+
+    from mcp.client.streamable_http import StreamableHTTPTransport
+
+    transports = [one for one in gc.get_objects() if isinstance(one, StreamableHTTPTransport)]
+    ids = [one.session_id for one in transports if one.url == connection._link.config.url and one.session_id]
+    return str(ids[-1])
+
+
+async def test_a_server_that_is_gone_leaves_no_plan_in_doubt(tmp_path: Path) -> None:
+    """Calls that never left are no calls: they are made when the server is back."""
+    items = [
+        planned(number, ("buy", {"item": f"saw {number}", "address": {"town": "Ulm"}})) for number in range(3)
+    ]
+    with serving("shop", "http") as address:
+        async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
+            config = ready._configs[""]  # type: ignore[attr-defined]
+            away = f"http://127.0.0.1:{closed_port()}/mcp"
+            await ready.close()  # type: ignore[attr-defined]
+            ready._configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
+            gone = await run_with(ready, tmp_path / "journal.jsonl", items)
+            ready._configs = {"": config}  # type: ignore[attr-defined]
+            back = await run_with(ready, tmp_path / "journal.jsonl", items)
+    assert {one.outcome for one in gone.values()} == {"provider_error"}
+    assert all("refuses the connection" in one.reason for one in gone.values())
+    assert {one.outcome for one in back.values()} == {"ran"}
+
+
+async def test_a_server_that_needs_no_reason_to_start_is_not_started(tmp_path: Path, notes: Path) -> None:
+    pids = tmp_path / "pids"
+    item = planned("none", ("missing_tool", {}))
+    async with opened(
+        EXECUTOR, tmp_path, library_of([item]), server=notes_server(pids), workspace=str(notes)
+    ) as ready:
+        started = len(pids.read_text().split())
+        await run_with(ready, tmp_path / "journal.jsonl", [item])
+        async with ready.environment() as environment:
+            state = await environment.state()
+            assert state is not None and set(state) == {"oak.txt", "list.txt"}
+        assert len(pids.read_text().split()) == started == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "needs a server"),
+        ({"server": "python x.py {workspace}"}, "stands for a copy of a folder"),
+        ({"server": "no-such-command"}, "the command was not found"),
+        ({"server": "python x.py", "workspace": "/no/such/folder"}, "is not a folder"),
+        ({"server": command_of("hostile_calls", "no_list")}, "Method not found"),
+        ({"server": command_of("hostile", "die", "secret")}, "ended with exit status 3"),
+        ({"mcp_config": "/no/such/file.json"}, "file.json"),
+    ],
+)
+async def test_a_server_that_cannot_be_used_is_a_usage_error(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        async with opened(EXECUTOR, tmp_path, library_of([]), **options):
+            raise AssertionError("opened")
+
+
+async def test_a_cancelled_run_ends_servers_and_deletes_copies(
+    tmp_path: Path, notes: Path, temporary_files: Path
+) -> None:
+    log = tmp_path / "log"
+    server = command_of("hostile_calls", "hang", str(log))
+    items = [planned(number, ("bad", {})) for number in range(4)]
+    task = asyncio.ensure_future(
+        executed(EXECUTOR, tmp_path, *items, rules=WRITES, server=server, workspace=str(notes))
+    )
+    async with asyncio.timeout(30):
+        while not log.exists() or log.read_text().split().count("bad") < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(10):
+            await task
+    assert_all_ended(log, at_least=3)
+    assert not files_below(temporary_files)
+
+
+@pytest.mark.parametrize(
+    ("tool", "outcome", "reason"),
+    [
+        ("end_in_a_write", "in_doubt", "whether call 1 (end_in_a_write) took effect is unknown"),
+        ("end_in_a_read", "provider_error", "refuses the connection"),
+    ],
+)
+async def test_a_server_that_ends_in_a_call_is_no_refusal(
+    tmp_path: Path, tool: str, outcome: str, reason: str
+) -> None:
+    """A later plan, of which no call was made, is not in doubt."""
+    items = [
+        planned("ends", ("look", {"key": "a"}), (tool, {"key": "b"})),
+        planned("later", ("add", {"key": "c", "value": "d"})),
+    ]
+    record = tmp_path / "record"
+    with serving("recorder", str(record)) as address:
+        done = await executed(EXECUTOR, tmp_path, *items, workers=1, server=address)
+    assert done["ends"].outcome == outcome, done["ends"].reason
+    assert reason in done["ends"].reason
+    assert [call.result for call in done["ends"].calls] == [{"result": "seen a"}]
+    assert done["later"].outcome == "provider_error"
+    assert record.read_text().split() == ["look", "a", "end", "b"]
+
+
+async def test_a_cancel_while_a_server_is_ended_is_not_lost(tmp_path: Path, notes: Path) -> None:
+    """An interrupt must end a run although it comes between two plans."""
+    log = tmp_path / "log"
+    library = library_of([planned(1, ("good", {}))])
+    server = command_of("hostile_calls", "good", str(log))
+    async with (
+        opened(EXECUTOR, tmp_path, library, server=server, workspace=str(notes)) as ready,
+        ready.environment() as environment,
+    ):
+        await environment.call(library["good"], {})
+        closing = asyncio.ensure_future(environment.close())  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+    assert_all_ended(log, at_least=2)

@@ -1,0 +1,133 @@
+"""Verdicts on a model's plan by what it answers and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
+
+NEW = {"b": {"before": None, "after": 1}}
+OTHER = {"b": {"before": None, "after": 2}}
+
+
+def execution(
+    results: Sequence[Any] = ("seven",),
+    changes: Mapping[str, Any] | None = None,
+    outcome: Outcome = "ran",
+    *,
+    answer: Sequence[Any] | None = None,
+    varies: Sequence[int] | None = None,
+    arguments: Sequence[Mapping[str, Any]] = (),
+) -> Execution:
+    """An execution whose calls return `results`, of which the last is the answer."""
+    calls = tuple(
+        ExecutedCall(number, f"t{number}", arguments[number] if arguments else {}, result)
+        for number, result in enumerate(results)
+    )
+    given_answer = tuple(results[-1:] if answer is None else answer)
+    after = None if changes is None else {"changes": changes}
+    return Execution(1, outcome, "test", "p", calls, "why", given_answer, None, after, None, varies)
+
+
+def verdict(gold: Execution, predicted: Execution) -> OutcomeVerdict:
+    found = judge(gold, predicted)
+    assert found is not None
+    return found
+
+
+@given(
+    results=st.lists(st.integers() | st.text(max_size=2) | st.lists(st.integers()), min_size=1, max_size=4),
+    changes=st.none() | st.dictionaries(st.text(max_size=2), st.just({"before": 1, "after": 2})),
+)
+def test_a_plan_that_does_what_the_gold_plan_does_is_right(results: list[Any], changes: Any) -> None:
+    gold = execution(results, changes)
+    found = verdict(gold, gold)
+    assert found.correct and found.ran and found.answer
+    assert found.state is (None if changes is None else True)
+    assert (found.unwanted, found.missed, found.extra_calls) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "unwanted", "missed"),
+    [
+        (NEW, True, 0, 0),
+        ({}, False, 0, 1),
+        (OTHER, False, 1, 1),
+        (NEW | {"c": {"before": 1, "after": None}}, False, 1, 0),
+        (None, None, 0, 0),
+    ],
+)
+def test_the_state_must_be_that_of_the_gold_plan(
+    changes: Any, state: bool | None, unwanted: int, missed: int
+) -> None:
+    found = verdict(execution(changes=NEW), execution(changes=changes))
+    assert (found.state, found.unwanted, found.missed) == (state, unwanted, missed)
+    assert found.correct is (state is not False)
+    assert found.answer
+
+
+def test_the_answer_must_have_all_that_the_gold_answer_has() -> None:
+    gold = execution([1, 1, {"b": 2, "a": 1}], answer=[1, 1, {"a": 1, "b": 2}])
+    assert verdict(gold, execution([{"a": 1, "b": 2}, 5, 1, 1], answer=[1, 5, 1, {"a": 1, "b": 2}])).answer
+    once = verdict(gold, execution([1, {"a": 1, "b": 2}], answer=[1, {"a": 1, "b": 2}]))
+    assert not once.answer and not once.correct
+    # A result that only another call needs is no answer.
+    assert not verdict(execution([1], answer=[1]), execution([1, 2], answer=[2])).answer
+    assert not verdict(execution([1]), execution(["1"])).answer
+
+
+def test_more_calls_are_counted_and_fewer_are_not() -> None:
+    assert verdict(execution([7]), execution([1, 2, 7])).extra_calls == 2
+    assert verdict(execution([1, 7]), execution([7])).extra_calls == 0
+
+
+def test_of_a_result_that_varies_the_call_counts() -> None:
+    gold = execution(["12:01"], varies=[0], arguments=[{"zone": "UTC"}])
+    assert verdict(gold, execution(["12:02"], arguments=[{"zone": "UTC"}])).correct
+    assert not verdict(gold, execution(["12:01"], arguments=[{"zone": "CET"}])).correct
+    steady = execution(["12:01"], varies=[], arguments=[{"zone": "UTC"}])
+    assert not verdict(steady, execution(["12:02"], arguments=[{"zone": "UTC"}])).correct
+
+
+@pytest.mark.parametrize("changes", [None, NEW])
+def test_a_refused_plan_is_wrong_and_what_it_changed_counts(changes: Any) -> None:
+    found = verdict(execution(changes=NEW), execution(["seven"], changes, "failed"))
+    assert not found.correct and not found.ran and not found.answer
+    assert found.state is (changes is not None)
+    assert found.missed == (changes is None)
+    assert found.reason == "why"
+
+
+@pytest.mark.parametrize("outcome", ["provider_error", "in_doubt", "not_allowed"])
+def test_no_plan_is_judged_without_a_result_of_its_own(outcome: Outcome) -> None:
+    assert judge(execution(), execution(outcome=outcome)) is None
+    assert judge(execution(outcome=outcome), execution()) is None
+    assert judge(execution(outcome="failed"), execution()) is None
+
+
+def test_a_summary_counts() -> None:
+    gold = execution(changes=NEW)
+    verdicts = [
+        verdict(gold, gold),
+        verdict(gold, execution(changes=OTHER)),
+        verdict(gold, execution(["x"], NEW)),
+        verdict(execution(), execution()),
+    ]
+    assert OutcomeSummary.of(verdicts, 6).to_json() == {
+        "judged": 4,
+        "requests": 6,
+        "correct": 2,
+        "ran": 4,
+        "answer": 3,
+        "state": 2,
+        "unwanted": 1,
+    }
+    assert OutcomeSummary.of([], 0).state is None
+    assert OutcomeSummary.of(verdicts[3:], 1).state is None
+    assert verdicts[3].to_json()["state"] is None

@@ -1,0 +1,441 @@
+"""Running plans: tries, what is repeated after a failure, and what a run records beside results."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plan_runs import WRITES, library_of, planned, run_with
+
+from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.executors.execution_journal import ExecutionJournal
+from toolassay.executors.executor import (
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    NotCalled,
+    OpenExecutor,
+    Refusal,
+    State,
+)
+from toolassay.executors.plan_run import (
+    TRIES,
+    PlannedItem,
+    PlanRunner,
+    RunRules,
+    result_of,
+    with_mistake,
+)
+from toolassay.tools import Parameter, Tool
+
+Answer = Callable[[str, Mapping[str, Any], int], Any]
+
+
+class Shop(OpenExecutor):
+    """A shelf in memory, with faults: `answer` is asked for each call and may raise."""
+
+    def __init__(
+        self, *, isolated: bool = True, answer: Answer | None = None, has_state: bool = True
+    ) -> None:
+        self.is_isolated, self.answer, self.has_state = isolated, answer, has_state
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.shelf: dict[str, Any] = {"oak": 1}
+        self.open = 0
+        self.environments = 0
+        self.prepared: list[list[str]] = []
+
+    @asynccontextmanager
+    async def environment(self) -> AsyncIterator[Environment]:
+        self.environments += 1
+        self.open += 1
+        try:
+            yield Shelf(self, dict(self.shelf) if self.is_isolated else self.shelf)
+        finally:
+            self.open -= 1
+
+    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
+        self.prepared.append([tool.id for tool in tools])
+
+    def is_read_only(self, tool: Tool) -> bool:
+        return tool.id == "read"
+
+    def is_idempotent(self, tool: Tool) -> bool:
+        return tool.id in ("read", "put")
+
+    def missing(self, tool: Tool) -> str:
+        return "" if tool.id in ("read", "put", "add") else f"no {tool.id}"
+
+
+class Shelf:
+    """An environment of the shop."""
+
+    def __init__(self, shop: Shop, things: dict[str, Any]) -> None:
+        self._shop, self._things = shop, things
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+        self._shop.calls.append((tool.id, dict(arguments)))
+        if self._shop.answer is not None:
+            answer = self._shop.answer(tool.id, arguments, len(self._shop.calls))
+            if asyncio.iscoroutine(answer):
+                answer = await answer
+            if answer is not None:
+                return CallResult.of(answer)
+        name = arguments.get("name")
+        if not isinstance(name, str) or (tool.id == "read" and name not in self._things):
+            raise Refusal(f"there is no {name}")
+        if tool.id == "put":
+            self._things[name] = arguments.get("value")
+        elif tool.id == "add":
+            self._things[name] = self._things.get(name, 0) + 1
+        return CallResult.of({"name": name, "value": self._things[name]})
+
+    async def state(self) -> State | None:
+        return dict(self._things) if self._shop.has_state else None
+
+
+def failing(*numbers: int, error: type[Exception] = EnvironmentFailure) -> Answer:
+    """An answer that fails in the calls with these numbers, from 1."""
+
+    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> None:
+        if number in numbers:
+            raise error(f"call {number} hangs")
+
+    return answer
+
+
+READ, PUT, ADD = (("read", {"name": "oak"}), ("put", {"name": "elm", "value": 2}), ("add", {"name": "ash"}))
+
+
+async def ran(shop: Shop, path: Path, *items: PlannedItem, rules: RunRules = WRITES, **more: Any) -> Any:
+    """Run plans; the execution of the first one."""
+    done = await run_with(shop, path / "journal.jsonl", items, rules=rules, **more)
+    assert shop.open == 0
+    return done[items[0].id]
+
+
+# What a run records
+
+
+async def test_calls_results_answer_and_state_are_recorded(tmp_path: Path) -> None:
+    item = planned("r", READ, ("put", {"name": "elm", "value": "<node-0>.value"}), ADD)
+    done = await ran(Shop(), tmp_path, item)
+    assert (done.outcome, done.executor, done.plan) == ("ran", "test", item.fingerprint)
+    assert [(call.node, call.tool, call.result) for call in done.calls] == [
+        (0, "read", {"name": "oak", "value": 1}),
+        (1, "put", {"name": "elm", "value": 1}),
+        (2, "add", {"name": "ash", "value": 1}),
+    ]
+    assert done.calls[1].arguments == {"name": "elm", "value": 1}
+    assert done.answer == ({"name": "elm", "value": 1}, {"name": "ash", "value": 1})
+    assert done.state_before["places"] == 1 and done.state_after["places"] == 3
+    assert done.changes == {"ash": {"before": None, "after": 1}, "elm": {"before": None, "after": 1}}
+    assert done.varies is done.wrong_call is None
+
+
+async def test_an_unresolvable_reference_and_a_refusal_fail_the_plan(tmp_path: Path) -> None:
+    unresolvable = planned("u", READ, ("add", {"name": "<node-0>.none"}), ADD)
+    refused = planned("r", ADD, ("read", {"name": "yew"}), ADD)
+    unparsed = PlannedItem("p", None, "calls depend on each other")
+    shop = Shop()
+    done = await run_with(shop, tmp_path / "journal.jsonl", [unresolvable, refused, unparsed])
+    assert {name: (one.outcome, one.reason) for name, one in done.items()} == {
+        "u": ("failed", "call 1 (add): the result of call 0 has no 'none'"),
+        "r": ("failed", "call 1 (read): there is no yew"),
+        "p": ("failed", "calls depend on each other"),
+    }
+    assert [call.tool for call in done["u"].calls] == ["read"]
+    assert done["r"].changes == {"ash": {"before": None, "after": 1}} and done["r"].answer == ()
+    assert len(shop.calls) == 3
+
+
+async def test_missing_tools_and_missing_consent_call_nothing(tmp_path: Path) -> None:
+    shop, items = Shop(), [planned(0, READ, ("dig", {})), planned(1, READ, PUT), planned(2, READ)]
+    done = await run_with(shop, tmp_path / "journal.jsonl", items, rules=RunRules())
+    assert [(one.outcome, one.reason) for one in done.values()] == [
+        ("failed", "no dig"),
+        ("not_allowed", "'put' is not marked read-only"),
+        ("ran", ""),
+    ]
+    assert shop.calls == [READ]
+
+
+async def test_ignored_places_are_neither_counted_nor_compared(tmp_path: Path) -> None:
+    rules = RunRules(allow_writes=True, ignore=("a*", "*.log"))
+    done = await ran(Shop(), tmp_path, planned("r", ADD, PUT), rules=rules)
+    assert done.changes == {"elm": {"before": None, "after": 2}}
+    assert done.state_after["places"] == 2
+    other = await ran(Shop(), tmp_path / "other", planned("r", PUT, ADD), rules=rules)
+    assert other.state_after["digest"] == done.state_after["digest"]
+
+
+async def test_two_executions_of_a_plan_are_equal(tmp_path: Path) -> None:
+    rules = RunRules(allow_writes=True, twice=True, wrong_calls=1)
+    item = planned("r", READ, PUT, ADD)
+    first, second = [
+        (await ran(Shop(), tmp_path / name, item, rules=rules)).to_json() for name in ("one", "two")
+    ]
+    for one in (first, second):
+        for call in (*one["calls"], one["wrong_call"]):
+            del call["seconds"]
+    assert first == second
+
+
+async def test_results_that_differ_in_a_second_execution_vary(tmp_path: Path) -> None:
+    def clock(tool: str, arguments: Mapping[str, Any], number: int) -> Any:
+        return f"at {number}" if tool == "read" else None
+
+    rules = RunRules(allow_writes=True, twice=True)
+    item = planned("r", ADD, READ, ("put", {"name": "elm", "value": "<node-1>"}))
+    assert (await ran(Shop(answer=clock), tmp_path, item, rules=rules)).varies == [1, 2]
+    assert (await ran(Shop(), tmp_path / "same", item, rules=rules)).varies == []
+
+    # Where effects last, only what reads is executed twice.
+    shop = Shop(isolated=False)
+    assert (await ran(shop, tmp_path / "lasting", item, rules=rules)).varies is None
+    assert len(shop.calls) == 3
+    reads = planned("r", READ)
+    assert (await ran(Shop(isolated=False), tmp_path / "reads", reads, rules=rules)).varies == []
+
+
+# Failures
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+async def test_a_plan_without_a_result_is_tried_again_in_a_new_environment(
+    tmp_path: Path, isolated: bool
+) -> None:
+    item = planned("r", ADD, ("read", {"name": "ash"}), PUT)
+    shop = Shop(isolated=isolated, answer=failing(2))
+    done = await ran(shop, tmp_path, item)
+    assert done.outcome == "ran"
+    # A fresh copy needs all calls again; elsewhere a second `add` would change more.
+    again = [ADD, ("read", {"name": "ash"}), PUT] if isolated else [("read", {"name": "ash"}), PUT]
+    assert shop.calls == [ADD, ("read", {"name": "ash"}), *again]
+    assert done.calls[1].result == {"name": "ash", "value": 1}
+    assert shop.environments == 2
+
+
+async def test_after_some_tries_there_is_no_result_and_the_next_start_goes_on(tmp_path: Path) -> None:
+    shop = Shop(isolated=False, answer=failing(*range(2, 2 + TRIES)))
+    item = planned("r", ADD, ("read", {"name": "ash"}))
+    done = await ran(shop, tmp_path, item)
+    assert (done.outcome, done.reason) == ("provider_error", f"call {1 + TRIES} hangs")
+    assert [call.tool for call in done.calls] == ["add"]
+    assert len(shop.calls) == 1 + TRIES
+    again = await ran(shop, tmp_path, item)
+    assert again.outcome == "ran"
+    assert [call.result for call in again.calls] == [{"name": "ash", "value": 1}] * 2
+    assert [tool for tool, _ in shop.calls].count("add") == 1
+    # The end is final: nothing is called again.
+    count = len(shop.calls)
+    assert await ran(shop, tmp_path, item) == again
+    assert len(shop.calls) == count
+
+
+async def test_a_write_without_a_result_is_in_doubt_where_effects_last(tmp_path: Path) -> None:
+    shop = Shop(isolated=False, answer=failing(2))
+    item = planned("r", READ, ADD, READ)
+    done = await ran(shop, tmp_path, item)
+    assert done.outcome == "in_doubt"
+    assert done.reason == "whether call 1 (add) took effect is unknown, and it is not marked idempotent"
+    assert [call.tool for call in done.calls] == ["read"]
+    assert (await ran(shop, tmp_path, item)).outcome == "in_doubt"
+    assert shop.calls == [READ, ADD]
+
+    # Another plan for the request is another plan.
+    assert (await ran(shop, tmp_path, planned("r", ADD))).outcome == "ran"
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+async def test_a_call_that_did_not_leave_may_be_made_again(tmp_path: Path, isolated: bool) -> None:
+    shop = Shop(isolated=isolated, answer=failing(2, 3, error=NotCalled))
+    done = await ran(shop, tmp_path, planned("r", READ, ADD))
+    assert done.outcome == "ran"
+    # A fresh copy needs all calls again; there, the third call is the first one of the second try.
+    assert shop.calls == ([READ, ADD, READ, READ, ADD] if isolated else [READ, ADD, ADD, ADD])
+    assert done.calls[1].result == {"name": "ash", "value": 1}
+
+
+async def test_only_what_is_left_to_call_is_prepared(tmp_path: Path) -> None:
+    shop = Shop(isolated=False, answer=failing(2))
+    await ran(shop, tmp_path, planned("r", ADD, PUT))
+    assert shop.prepared == [["add", "put"], ["put"]]
+
+
+async def test_a_server_that_is_gone_stops_the_run(tmp_path: Path) -> None:
+    shop = Shop(answer=failing(*range(10_000)))
+    items = [planned(number, READ) for number in range(40)]
+    with ExecutionJournal(tmp_path / "journal.jsonl") as journal:
+        runner = PlanRunner(shop, "test", library_of(items), WRITES, journal)
+        summary = await runner.run_all(items, 1, lambda: None)
+    assert summary.new == 8
+    assert summary.stopped.startswith("8 plans in a row have no result; the last: call ")
+
+
+async def test_failures_that_are_not_in_a_row_stop_nothing(tmp_path: Path) -> None:
+    items = [planned(number, READ) for number in range(20)]
+    numbers = {one for start in range(1, 81, 4) for one in range(start, start + 3)}
+    done = await run_with(Shop(answer=failing(*numbers)), tmp_path / "journal.jsonl", items, workers=1)
+    assert [one.outcome for one in done.values()] == ["provider_error", "ran"] * 10
+
+
+# Interrupts
+
+
+async def interrupted(shop: Shop, path: Path, item: PlannedItem, calling: asyncio.Event) -> None:
+    """Cancel a run in its call."""
+    task = asyncio.ensure_future(run_with(shop, path / "journal.jsonl", [item]))
+    await calling.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert shop.open == 0
+
+
+@pytest.mark.parametrize(("tool", "calls"), [(ADD, 1), (PUT, 2)])
+async def test_an_interrupt_waits_for_a_write_that_must_not_be_repeated(
+    tmp_path: Path, tool: tuple[str, dict[str, Any]], calls: int
+) -> None:
+    calling = asyncio.Event()
+
+    async def slow() -> Any:
+        calling.set()
+        await asyncio.sleep(0.05)
+
+    shop = Shop(isolated=False, answer=lambda *_: slow())
+    item = planned("r", tool)
+    await interrupted(shop, tmp_path, item, calling)
+    assert (await ran(shop, tmp_path, item)).outcome == "ran"
+    assert len(shop.calls) == calls
+
+
+async def test_an_interrupt_does_not_wait_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolassay.executors.plan_run._GRACE", 0.05)
+    calling = asyncio.Event()
+
+    async def hang() -> Any:
+        calling.set()
+        await asyncio.Event().wait()
+
+    shop = Shop(isolated=False, answer=lambda *_: hang())
+    item = planned("r", ADD)
+    async with asyncio.timeout(5):
+        await interrupted(shop, tmp_path, item, calling)
+    assert (await ran(shop, tmp_path, item)).outcome == "in_doubt"
+    assert len(shop.calls) == 1
+
+
+async def test_an_error_of_our_own_ends_the_run_and_all_environments(tmp_path: Path) -> None:
+    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> Any:
+        if number == 2:
+            raise ZeroDivisionError
+        return asyncio.sleep(30)
+
+    shop = Shop(answer=answer)
+    with pytest.raises(ZeroDivisionError):
+        await run_with(shop, tmp_path / "journal.jsonl", [planned(1, READ), planned(2, READ)])
+    assert shop.open == 0
+
+
+# Wrong calls
+
+
+async def wrong_calls(path: Path, seed: int, share: float = 1, **more: Any) -> dict[Any, ExecutedCall | None]:
+    tools = [
+        Tool(name, parameters=(Parameter("name", required=True), Parameter("value")), input_schema=schema)
+        for name in ("read", "put", "add")
+        for schema in [{"type": "object", "required": ["name"]}]
+    ]
+    items = [planned(number, READ, ("read", {"name": "<node-0>.name"}), PUT) for number in range(30)]
+    rules = RunRules(allow_writes=True, wrong_calls=share, seed=seed)
+    shop = Shop(**more)
+    done = await run_with(shop, path / "journal.jsonl", items, rules=rules, tools=tools)
+    assert {one.outcome for one in done.values()} == {"ran"}
+    return {name: one.wrong_call for name, one in done.items()}
+
+
+def plain(calls: Mapping[Any, ExecutedCall | None]) -> list[Any]:
+    return [call and (call.node, call.arguments, call.error) for call in calls.values()]
+
+
+async def test_wrong_calls_depend_on_the_seed_alone(tmp_path: Path) -> None:
+    first = await wrong_calls(tmp_path / "a", 3)
+    assert plain(first) == plain(await wrong_calls(tmp_path / "b", 3))
+    assert plain(first) != plain(await wrong_calls(tmp_path / "c", 4))
+    found = [call for call in first.values() if call]
+    assert len(found) > 20
+    for call in found:
+        assert call.error and call.error.startswith("there is no ") and call.result is None
+        assert call.arguments != {"name": "oak"}
+
+
+async def test_a_share_of_the_plans_has_a_wrong_call(tmp_path: Path) -> None:
+    half = await wrong_calls(tmp_path / "half", 3, 0.5)
+    assert 5 <= sum(call is not None for call in half.values()) <= 20
+    every = await wrong_calls(tmp_path / "every", 3)
+    assert all(plain({1: half[one]}) == plain({1: every[one]}) for one in half if half[one])
+    # Where effects last, a wrong call could change something.
+    assert not any((await wrong_calls(tmp_path / "lasting", 3, isolated=False)).values())
+
+
+async def test_a_wrong_call_that_ends_the_server_does_not_undo_the_plan(tmp_path: Path) -> None:
+    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> None:
+        if arguments.get("name") not in ("oak", "elm"):
+            raise EnvironmentFailure("the server ended")
+
+    assert not any((await wrong_calls(tmp_path, 3, answer=answer)).values())
+
+
+@given(
+    arguments=st.dictionaries(
+        st.sampled_from("abc"),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text()
+        | st.lists(st.text()),
+        min_size=1,
+    ),
+    seed=st.integers(),
+)
+def test_a_mistake_changes_one_argument(arguments: dict[str, Any], seed: int) -> None:
+    tool = Tool(
+        "t",
+        parameters=tuple(Parameter(name, required=name == "a") for name in "abc"),
+        input_schema={"type": "object", "required": ["a"]},
+    )
+    before = repr(arguments)
+    changed = with_mistake(arguments, tool, random.Random(seed))
+    assert repr(arguments) == before
+    assert repr(with_mistake(arguments, tool, random.Random(seed))) == repr(changed)
+    if changed is None:
+        return
+    missing = set(arguments) - set(changed)
+    other = {name for name in changed if changed[name] != arguments[name]}
+    assert missing <= {"a"}
+    assert len(missing | other) == 1
+    assert list(changed) == [name for name in arguments if name not in missing]
+
+
+def test_a_result_is_the_same_before_and_after_the_journal() -> None:
+    for result in (
+        CallResult({"id": 7}, "seven"),
+        CallResult.of([1]),
+        CallResult.of("text"),
+        CallResult.of(None),
+    ):
+        text = None if CallResult.of(result.value).text == result.text else result.text
+        call = ExecutedCall(0, "t", {}, result.value, text=text)
+        assert result_of(ExecutedCall.of(call.to_json())) == result
+    execution = Execution(1, "ran", "x", "p", (ExecutedCall(0, "t", {}, 1),), varies=(0,))
+    assert Execution.of(execution.to_json()).varies == (0,)

@@ -1,0 +1,490 @@
+"""Copies of folders: what they hold, that they lead nowhere else, and how their content is compared."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from running import files_below
+
+from toolassay.errors import UsageError
+from toolassay.executors.executor import EnvironmentFailure
+from toolassay.executors.workspace import (
+    Workspace,
+    changes_of,
+    copy_of,
+    digest_of,
+    is_path,
+    paths_in,
+    state_of,
+)
+
+NAMES = st.sampled_from(["a", "b.txt", "ü", " c", "d.db-wal", "e-journal"])
+CONTENTS = st.binary(max_size=20)
+TREES: Any = st.recursive(CONTENTS, lambda inner: st.dictionaries(NAMES, inner, max_size=4), max_leaves=8)
+
+
+@pytest.fixture
+def source(tmp_path: Path, temporary_files: Path) -> Path:
+    """A folder to copy, beside that of temporary files."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    return folder
+
+
+def write(folder: Path, tree: Any, reverse: bool = False) -> None:
+    """Make files and folders, in one order or the other."""
+    folder.mkdir(exist_ok=True)
+    for name in sorted(tree, reverse=reverse):
+        if isinstance(tree[name], dict):
+            write(folder / name, tree[name], reverse)
+        else:
+            (folder / name).write_bytes(tree[name])
+
+
+def database(path: Path, *rows: tuple[Any, ...], mode: str = "delete") -> Path:
+    with closing(sqlite3.connect(path)) as base:
+        base.execute(f"PRAGMA journal_mode={mode}")
+        base.execute("CREATE TABLE IF NOT EXISTS notes (name TEXT, size)")
+        base.executemany("INSERT INTO notes VALUES (?, ?)", rows)
+        base.commit()
+    return path
+
+
+def git(folder: Path, *words: str) -> str:
+    program = shutil.which("git")
+    if program is None:
+        pytest.skip("there is no git")
+    env = {
+        **{f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "HOME": str(folder),
+        "PATH": os.environ["PATH"],
+    }
+    return subprocess.run(
+        [program, *words], cwd=folder, env=env, capture_output=True, text=True, check=True
+    ).stdout
+
+
+# States
+
+
+@settings(max_examples=50)
+@given(tree=st.dictionaries(NAMES, TREES, max_size=4), other=st.dictionaries(NAMES, TREES, max_size=4))
+def test_states_are_equal_if_the_content_is(
+    tmp_path_factory: pytest.TempPathFactory, tree: Any, other: Any
+) -> None:
+    place = tmp_path_factory.mktemp("states")
+    write(place / "one", tree)
+    write(place / "two", tree, reverse=True)
+    write(place / "other", other)
+    assert state_of(place / "one") == state_of(place / "two")
+    assert digest_of(state_of(place / "one")) == digest_of(state_of(place / "two"))
+    assert (state_of(place / "one") == state_of(place / "other")) == (tree == other)
+    shutil.rmtree(place)
+
+
+def test_places_are_files_folders_and_links(source: Path) -> None:
+    write(source, {"a.txt": b"a", "empty": {}, "sub": {"b": b"b"}})
+    (source / "link").symlink_to("sub/b")
+    (source / "gone").symlink_to("nowhere")
+    assert {place: value[:10] for place, value in state_of(source).items()} == {
+        "a.txt": "sha256:ca9",
+        "empty/": "folder",
+        "sub/": "folder",
+        "sub/b": "sha256:3e2",
+        "link": "link:sub/b",
+        "gone": "link:nowhe",
+    }
+
+
+def test_pipes_and_sockets_are_not_opened(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(source / "pipe")
+    monkeypatch.chdir(source)  # the path of a socket may be short only
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket")
+        assert state_of(source) == {"pipe": "special", "socket": "special"}
+        copy = Workspace(source)
+    assert copy.state() == {}
+    copy.remove()
+
+
+def test_a_name_that_is_no_text_can_be_written_as_json(source: Path) -> None:
+    Path(os.fsdecode(os.fsencode(source) + b"/\xff.txt")).write_bytes(b"")
+    assert list(state_of(source)) == ["\\xff.txt"]
+
+
+def test_rows_of_a_database_are_places(source: Path) -> None:
+    database(source / "n#1?.db", ("oak", 1), ("elm", None), ("oak", 1), ("ash", b"\x01"))
+    with closing(sqlite3.connect(source / "n#1?.db")) as base:
+        base.execute('CREATE TABLE "odd ""name" (a)')
+        base.execute('INSERT INTO "odd ""name" VALUES (CAST(x\'ff41\' AS TEXT))')
+        base.commit()
+    assert state_of(source) == {
+        "n#1?.db/notes": "CREATE TABLE notes (name TEXT, size)",
+        'n#1?.db/notes/{"name": "ash", "size": "01"}': 1,
+        'n#1?.db/notes/{"name": "elm", "size": null}': 1,
+        'n#1?.db/notes/{"name": "oak", "size": 1}': 2,
+        'n#1?.db/odd "name': 'CREATE TABLE "odd ""name" (a)',
+        'n#1?.db/odd "name/{"a": "�A"}': 1,
+    }
+    assert [path.name for path in source.iterdir()] == ["n#1?.db"]
+
+
+def test_the_order_of_rows_and_the_history_of_a_database_do_not_count(source: Path) -> None:
+    database(source / "one.db", ("oak", 1), ("elm", 2))
+    first = state_of(source)
+    (source / "one.db").unlink()
+    database(source / "one.db", ("elm", 2), ("ash", 3), ("oak", 1))
+    with closing(sqlite3.connect(source / "one.db")) as base:
+        base.execute("DELETE FROM notes WHERE name = 'ash'")
+        base.commit()
+    assert state_of(source) == first
+
+
+def test_a_write_ahead_log_counts_and_reading_leaves_no_files(source: Path) -> None:
+    """A database that a server has open, and the same one after it was closed."""
+    database(source / "n.db", ("oak", 1), mode="wal")
+    assert files_below(source).keys() == {"n.db"}
+    closed = state_of(source)
+    assert files_below(source).keys() == {"n.db"}  # SQLite itself would have made two more
+    with closing(sqlite3.connect(source / "n.db")) as base:
+        base.execute("INSERT INTO notes VALUES ('elm', 2)")
+        base.commit()
+        before = files_below(source)
+        opened = state_of(source)
+        assert files_below(source) == before
+    assert changes_of(closed, opened) == {
+        'n.db/notes/{"name": "elm", "size": 2}': {"before": None, "after": 1}
+    }
+    assert state_of(source) == opened
+
+
+def test_a_database_that_cannot_be_read_is_a_file(source: Path) -> None:
+    (source / "broken.db").write_bytes(b"SQLite format 3\0 and nothing more")
+    assert state_of(source)["broken.db"].startswith("sha256:")
+
+
+def test_many_rows_are_one_place(source: Path) -> None:
+    database(source / "n.db", *((str(number), 0) for number in range(20_001)))
+    assert len(state_of(source)) == 2
+
+
+def test_a_staged_change_is_a_change_and_times_are_none(source: Path) -> None:
+    git(source, "init", "--quiet")
+    (source / "a.txt").write_text("a")
+    git(source, "add", "a.txt")
+    git(source, "commit", "--quiet", "-m", "first", "--date=2031-01-01T12:00:00Z")
+    before = state_of(source)
+    os.utime(source / "a.txt")
+    git(source, "status")  # writes the index again
+    assert state_of(source) == before
+    (source / "b.txt").write_text("b")
+    unstaged = state_of(source)
+    git(source, "add", "b.txt")
+    changed = {place for place in changes_of(unstaged, state_of(source)) if "objects" not in place}
+    assert changed == {".git/index"}
+    git(source, "rm", "--cached", "--quiet", "b.txt")
+    assert state_of(source)[".git/index"] == before[".git/index"]
+
+
+def test_changes_name_what_came_went_and_differs() -> None:
+    assert changes_of({}, {}) == {}
+    before, after = {"same": 1, "gone": 1, "other": 1}, {"same": 1, "new": None, "other": 2}
+    assert changes_of(before, after) == {
+        "gone": {"before": 1, "after": None},
+        "other": {"before": 1, "after": 2},
+    }
+
+
+# Copies
+
+
+def test_links_that_lead_out_are_not_copied(source: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    write(outside, {"secret": b"s"})
+    write(source, {"a": b"a", "sub": {"b": b"b", "deep": {}}})
+    kept = {"in": "a", "up": "sub/../a", "dangling": "sub/none", "sub/up": "../a"}
+    up_to_root = "../" * len((source / "sub").parts) + str(source / "a").lstrip("/")
+    lost = {
+        "out": str(outside / "secret"),
+        "folder": "../outside",
+        "absolute": str(source / "a"),  # the original itself
+        "again": "../source/a",
+        "sub/root": up_to_root,  # relative, and the same in every copy: the original
+        "chain": "out",
+        "circle": "circle",
+        "sub/deep/out": "../../../outside/secret",
+    }
+    for name, target in (kept | lost).items():
+        (source / name).symlink_to(target)
+    assert (source / "sub/root").resolve() == source / "a"
+    copy = Workspace(source)
+    found = {
+        str(path.relative_to(copy.path)): str(path.readlink())
+        for path in copy.path.rglob("*")
+        if path.is_symlink()
+    }
+    assert found == kept
+    (copy.path / "sub/up").write_bytes(b"changed")
+    (copy.path / "dangling").write_bytes(b"new")
+    copy.restore()
+    assert (source / "a").read_bytes() == b"a" and not (source / "sub/none").exists()
+    copy.remove()
+
+
+@settings(max_examples=30)
+@given(tree=st.dictionaries(NAMES, TREES, max_size=4), other=st.dictionaries(NAMES, TREES, max_size=4))
+def test_restoring_gives_back_the_original(
+    tmp_path_factory: pytest.TempPathFactory, tree: Any, other: Any
+) -> None:
+    """Whatever was made of it: a file in place of a folder, more, less, or nothing."""
+    source = tmp_path_factory.mktemp("source")
+    write(source, tree)
+    copy = Workspace(source)
+    try:
+        assert copy.state() == state_of(source)
+        for path in list(copy.path.iterdir()):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        write(copy.path, other)
+        copy.restore()
+        assert copy.state() == state_of(source)
+        assert files_below(copy.path) == files_below(source)
+    finally:
+        copy.remove()
+        shutil.rmtree(source)
+    assert not copy.path.exists()
+
+
+def test_a_server_that_keeps_a_file_open_sees_the_restored_content(source: Path) -> None:
+    database(source / "n.db", ("oak", 1))
+    (source / "a.txt").write_text("first")
+    copy = Workspace(source)
+    with closing(sqlite3.connect(copy.path / "n.db")) as base, (copy.path / "a.txt").open() as file:
+        for _ in range(2):
+            base.execute("INSERT INTO notes VALUES ('elm', 2)")
+            base.commit()
+            assert base.execute("SELECT count(*) FROM notes").fetchone() == (2,)
+            (copy.path / "a.txt").write_text("second")
+            copy.restore()
+            assert base.execute("SELECT count(*) FROM notes").fetchone() == (1,)
+            file.seek(0)
+            assert file.read() == "first"
+    copy.remove()
+
+
+def test_restoring_writes_to_no_file_outside_through_a_second_name(source: Path, tmp_path: Path) -> None:
+    (source / "a").write_text("first")
+    copy = Workspace(source)
+    (copy.path / "a").unlink()
+    (tmp_path / "outside").write_text("mine")
+    os.link(tmp_path / "outside", copy.path / "a")
+    copy.restore()
+    assert (tmp_path / "outside").read_text() == "mine"
+    assert (copy.path / "a").read_text() == "first"
+    copy.remove()
+
+
+def test_modes_are_kept_and_do_not_prevent_the_end(source: Path) -> None:
+    write(source, {"run.sh": b"", "fixed": {"a": b"a"}})
+    (source / "run.sh").chmod(0o755)
+    (source / "fixed").chmod(0o555)
+    copy = Workspace(source)
+    assert (copy.path / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert (copy.path / "fixed").stat().st_mode & 0o777 == 0o555
+    copy.restore()
+    (copy.path / "fixed").chmod(0o000)
+    copy.remove()
+    assert not copy.path.parent.exists()
+    (source / "fixed").chmod(0o755)
+
+
+def test_a_copy_that_fails_leaves_nothing(
+    source: Path, temporary_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(source, {"a": b"a"})
+
+    def full(*paths: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(EnvironmentFailure, match=r"cannot be copied.*No space left"):
+        Workspace(source)
+    assert not list(temporary_files.iterdir())
+    with pytest.raises(UsageError, match="is not a folder"):
+        Workspace(source / "a")
+
+
+async def test_a_cancelled_copy_is_deleted(
+    source: Path, temporary_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(source, {"a": b"a"})
+    copying, go_on = asyncio.Event(), False
+    loop, real = asyncio.get_running_loop(), shutil.copyfile
+
+    def slow(*paths: Any, **options: Any) -> Any:
+        loop.call_soon_threadsafe(copying.set)
+        deadline = time.monotonic() + 10
+        while not go_on and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return real(*paths, **options)
+
+    monkeypatch.setattr(shutil, "copyfile", slow)
+    task = asyncio.ensure_future(copy_of(source))
+    await copying.wait()
+    task.cancel()
+    go_on = True
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not files_below(temporary_files)
+
+
+# Names
+
+
+@pytest.fixture
+def copy(source: Path) -> Any:
+    """A copy of a folder with one file."""
+    (source / "a.txt").write_text("a")
+    made = Workspace(source)
+    yield made
+    made.remove()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("/workspace", True),
+        ("/workspace/notes/a.txt", True),
+        ("in /workspace, and '/workspace/b'", True),
+        ("see /workspace.", True),
+        ("file:///workspace/a", True),
+        ("path=/workspace", True),
+        ("/workspaces", False),
+        ("/workspace-old/a", False),
+        ("/workspace.old", False),
+        ("/my/workspace", False),
+        ("my/workspace", False),
+        ("./workspace", False),
+        ("workspace", False),
+    ],
+)
+def test_only_the_workspace_is_replaced(copy: Workspace, text: str, is_named: bool) -> None:
+    real = copy.with_real_paths(text)
+    assert (str(copy.path) in real) == is_named
+    assert copy.with_names(real) == text
+
+
+@given(
+    value=st.recursive(
+        st.integers()
+        | st.lists(st.sampled_from(["/workspace", "a", " ", "/", ".", "-", "file:/", "s", "\n"])).map(
+            "".join
+        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    )
+)
+def test_names_and_real_paths_are_each_others_opposite(tmp_path_factory: Any, value: Any) -> None:
+    copy = _COPIES.setdefault("one", None) or Workspace(tmp_path_factory.mktemp("source"))
+    _COPIES["one"] = copy
+    assert copy.with_names(copy.with_real_paths(value)) == value
+
+
+_COPIES: dict[str, Workspace | None] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end_of_copies() -> Any:
+    """Delete the copy that the examples of a property share."""
+    yield
+    for copy in _COPIES.values():
+        assert copy is not None
+        copy.remove()
+
+
+def test_a_result_of_one_call_is_an_argument_of_the_next(copy: Workspace) -> None:
+    for text in (str(copy.path / "a.txt"), f"file://{copy.path}/a.txt", f"in {copy.path}."):
+        named = copy.with_names({text: [text]})
+        assert copy.with_real_paths(named) == {text: [text]}
+    assert copy.with_names(f"{copy.path}.old") == f"{copy.path}.old"
+
+
+def test_content_that_names_the_copy_is_the_same_in_every_copy(source: Path) -> None:
+    states = []
+    for _ in range(2):
+        copy = Workspace(source)
+        (copy.path / "log.txt").write_text(f"wrote {copy.path}/a\n")
+        (copy.path / "binary").write_bytes(b"\xff\xfe" + str(copy.path).encode())
+        (copy.path / "link").symlink_to(copy.path / "log.txt")
+        database(copy.path / "n.db", (f"{copy.path}/b", 1))
+        states.append(copy.state())
+        copy.remove()
+    assert states[0] == states[1]
+    assert 'n.db/notes/{"name": "/workspace/b", "size": 1}' in (states[0] or {})
+
+
+def test_words_of_a_command_that_name_the_original_name_the_copy(
+    copy: Workspace, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(source.parent)
+    (source.parent / "alias").symlink_to(source)
+    for word, after in {
+        "{workspace}/a.txt": "/a.txt",
+        str(source): "",
+        f"{source}/a.txt": "/a.txt",
+        f"{source}/not/yet": "/not/yet",
+        "source": "",
+        "./source/a.txt": "/a.txt",
+        "alias/a.txt": "/a.txt",
+        str(source.parent / "alias"): "",
+    }.items():
+        assert copy.filled_in(word) == f"{copy.path}{after}"
+        assert copy.filled_in(f"--root={word}") == f"--root={copy.path}{after}"
+    assert copy.filled_in(f"sh -c 'ls {source}'") == f"sh -c 'ls {copy.path}'"
+    for word in (
+        "",
+        "serve",
+        "-y",
+        f"{source}s",
+        "--source",
+        "source-2",
+        "no/such",
+        str(source.parent),
+        "a" * 5000,
+    ):
+        assert copy.filled_in(word) == word
+
+
+def test_a_word_is_a_path_if_it_looks_like_one_and_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"serve": b"", "run.py": b"", "sub": {"x": b""}})
+    assert [
+        word
+        for word in ("serve", "run.py", "sub", "sub/x", "./serve", "no.py", "-m", "a\0b")
+        if is_path(word)
+    ] == [*("run.py", "sub", "sub/x", "./serve")]
+
+
+def test_paths_are_listed_as_arguments_name_them(source: Path) -> None:
+    write(source, {"a.txt": b"", ".git": {"x": b""}, "sub": {"b.txt": b"", "deep": {"c": b""}}})
+    (source / "link").symlink_to("a.txt")
+    assert paths_in(source) == (
+        ["/workspace/a.txt", "/workspace/sub/b.txt", "/workspace/sub/deep/c"],
+        ["/workspace", "/workspace/sub", "/workspace/sub/deep"],
+    )
+    write(source / "many", {f"{number:04}": b"" for number in range(300)})
+    files, folders = paths_in(source, most=50)
+    assert len(files) + len(folders) < 350

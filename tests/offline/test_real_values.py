@@ -1,0 +1,161 @@
+"""The offline writer with real values: what a call takes of them, and what wins over them."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.argument_schemas import ArgumentValidator
+from toolassay.dataset import Sample
+from toolassay.graph import FieldPair, Link
+from toolassay.offline.fed_arguments import FedArgument
+from toolassay.offline.own_tools.arguments import UnfillableError, draw_arguments, real_arguments, unfillable
+from toolassay.offline.own_tools.request import write_own_instruction
+from toolassay.offline.tool_names import ToolNames
+from toolassay.tools import Tool, ToolLibrary
+
+TEXT = {"type": "string"}
+
+
+def tool(name: str, required: str, **properties: Any) -> Tool:
+    schema = {"type": "object", "properties": properties, "required": required.split()}
+    return Tool(name, description=f"{name.replace('_', ' ').capitalize()}.", input_schema=schema)
+
+
+SHOW = tool("show_commit", "repository commit", repository=TEXT, commit=TEXT, lines={"type": "integer"})
+ROWS: dict[str, dict[str, list[Any]]] = {
+    "show_commit": {
+        "repository": ["alpha", "beta", "beta"],
+        "commit": ["1f3a9c2d", "9c77e01b", "77aa01c2"],
+        "lines": [None, 3, None],
+    }
+}
+PAIRS = {("alpha", "1f3a9c2d", None), ("beta", "9c77e01b", 3), ("beta", "77aa01c2", None)}
+
+
+@given(st.integers(0, 10_000))
+def test_values_of_one_call_stay_together(seed: int) -> None:
+    rng = Random(seed)
+    drawn = draw_arguments(SHOW, rng, real=real_arguments(ROWS, "show_commit", rng))
+    given_values = drawn.arguments
+    assert (given_values["repository"], given_values["commit"], given_values.get("lines")) in PAIRS
+    assert {one.evidence for one in drawn.stated} == {"real"}
+
+
+def test_a_row_that_agrees_with_what_the_call_has_is_chosen() -> None:
+    for seed in range(20):
+        row = real_arguments(ROWS, "show_commit", Random(seed), {"repository": "beta"})
+        assert row is not None and row["repository"] == "beta"
+
+
+def test_equal_rows_count_once() -> None:
+    rows = {"t": {"a": ["x"] * 99 + ["y"]}}
+    found = [real_arguments(rows, "t", Random(seed)) for seed in range(60)]
+    assert 15 < found.count({"a": "y"}) < 45
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=4), st.lists(st.sampled_from("xyz"), max_size=4))
+def test_hand_written_lists_of_any_lengths_are_used(one: list[str], other: list[str]) -> None:
+    found = real_arguments({"t": {"one": one, "other": other}}, "t", Random(1))
+    if not one and not other:
+        assert found is None
+        return
+    assert found is not None
+    assert set(found) == {name for name, values in (("one", one), ("other", other)) if values}
+    assert found.get("one", "a") in (one or ["a"]) and found.get("other", "x") in (other or ["x"])
+
+
+def test_a_list_takes_its_items_in_order_and_has_no_others() -> None:
+    one = tool("open_pages", "names", names={"type": "array", "items": TEXT})
+    for seed in range(20):
+        drawn = draw_arguments(one, Random(seed), real={"names": ["Ann Moss", "Bo Lind"]})
+        assert drawn.arguments == {"names": ["Ann Moss", "Bo Lind"]}
+
+
+NESTED = tool(
+    "delete_notes",
+    "deletions",
+    deletions={
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"owner": TEXT, "notes": {"type": "array", "items": TEXT}},
+            "required": ["owner", "notes"],
+        },
+    },
+)
+
+
+def test_values_in_nested_lists_are_used() -> None:
+    for seed in range(20):
+        real = {"deletions.owner": ["Ann Moss"], "deletions.notes": ["likes tea"]}
+        drawn = draw_arguments(NESTED, Random(seed), real=real)
+        assert drawn.arguments == {"deletions": [{"owner": "Ann Moss", "notes": ["likes tea"]}]}
+
+
+def test_a_fed_argument_wins_over_a_real_one() -> None:
+    fed = [FedArgument(("commit",), 0, "<node-0>.id", ("id",))]
+    drawn = draw_arguments(SHOW, Random(1), fed=fed, real={"repository": "alpha", "commit": "1f3a9c2d"})
+    assert drawn.arguments == {"repository": "alpha", "commit": "<node-0>.id"}
+    assert [one.text for one in drawn.stated] == ["alpha"]
+
+
+def test_a_known_value_wins_over_a_real_one() -> None:
+    real = {"repository": "alpha", "commit": "1f3a9c2d"}
+    drawn = draw_arguments(SHOW, Random(1), known={"repository": "beta"}, real=real)
+    assert drawn.arguments["repository"] == "beta"
+
+
+@pytest.mark.parametrize("real", [{"commit": "x" * 3}, {"lines": "many"}, {"lines": 2.5}])
+def test_a_real_value_that_the_schema_forbids_is_refused_and_not_replaced(real: dict[str, Any]) -> None:
+    strict = tool("show", "commit", commit={"type": "string", "minLength": 8}, lines={"type": "integer"})
+    with pytest.raises(UnfillableError, match="does not take a real value"):
+        draw_arguments(strict, Random(1), real=real)
+    assert unfillable(ToolLibrary([strict]), real={"show": {name: [one] for name, one in real.items()}})
+
+
+@given(st.integers(0, 1000), st.sampled_from(["4", 4, "9c", "x"]))
+def test_every_call_with_real_values_is_valid(seed: int, value: Any) -> None:
+    one = tool("get_item", "number", number={"type": ["integer", "string"]}, kind={"enum": ["a", "b"]})
+    try:
+        drawn = draw_arguments(one, Random(seed), real={"number": value})
+    except UnfillableError:
+        return
+    assert ArgumentValidator(one.input_schema or {}).problems(drawn.arguments) == []
+
+
+REMOVE = tool("delete_note", "note_id", note_id=TEXT)
+READ = tool("read_note", "note_id", note_id=TEXT)
+FIND = tool("find_note", "words", words=TEXT)
+LIBRARY = ToolLibrary([FIND, REMOVE, READ])
+SAMPLE = Sample(
+    0,
+    1,
+    "dag",
+    ("find_note", "delete_note", "read_note"),
+    (Link("find_note", "delete_note", "note_id"), Link("find_note", "read_note", "note_id")),
+    ((FieldPair("id", "note_id"),), (FieldPair("id", "note_id"),)),
+    ((), ()),
+)
+
+
+def written(values: Any) -> dict[str, Any]:
+    return write_own_instruction(
+        SAMPLE, LIBRARY, "schema", ToolNames([tool.id for tool in LIBRARY]), values=values
+    )
+
+
+def test_what_is_removed_is_removed_last_where_values_are_real() -> None:
+    real = {"find_note": {"words": ["spring menu"]}}
+    names = [node["id"] for node in written(real)["invoking_graph"]["nodes"]]
+    assert names == ["find_note", "read_note", "delete_note"]
+    assert [node["id"] for node in written(None)["invoking_graph"]["nodes"]] == list(SAMPLE.nodes)
+
+
+def test_references_follow_the_new_order() -> None:
+    nodes = written({"find_note": {"words": ["spring menu"]}})["invoking_graph"]["nodes"]
+    assert [node["arguments"][0]["value"] for node in nodes] == ["spring menu", "<node-0>.id", "<node-0>.id"]

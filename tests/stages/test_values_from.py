@@ -1,0 +1,254 @@
+"""`generate --values_from mcp` through the command line, with a real server of the MCP SDK."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_servers import command_of
+from mcp_servers.notes_server import SEED
+from running import Finished, files_below, inside, lines_of
+
+from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.data_folder import DataFolder
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.executors.mcp import McpExecution
+from toolassay.live_values.collector import MOST_CALLS, Collector
+from toolassay.screen import Screen
+from toolassay.stages.live_values import (
+    RECORD,
+    LiveSettings,
+    changing_tools,
+    collect_values,
+    pointless,
+    unusable_tools,
+)
+
+Capture = pytest.CaptureFixture[str]
+GRAPH_FILES = ("tool_desc.json", "graph_desc.json", "benchmark.json")
+
+
+def server(mode: str = "") -> str:
+    return f"{command_of('notes_server')} {{workspace}}/notes.json {mode}".strip()
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place with a workspace, and a data folder with the server's tools and graph."""
+    place = tmp_path_factory.mktemp("values")
+    (place / "workspace").mkdir()
+    (place / "workspace" / "notes.json").write_text(json.dumps(SEED))
+    from toolassay.cli.main import load, run
+
+    address = server().replace("{workspace}", str(place / "workspace"))
+    assert run(load("import"), ["mcp", address, "--data_dir", str(place / "data"), "-q"], "import.py") == 0
+    assert run(load("graph"), ["--data_dir", str(place / "data"), "-q"], "graph.py") == 0
+    return place
+
+
+@pytest.fixture
+def place(imported: Path, tmp_path: Path) -> Path:
+    """A copy of it for one test."""
+    shutil.copytree(imported, tmp_path / "place")
+    return tmp_path / "place"
+
+
+def live(place: Path, *, mode: str = "", consent: bool = True, **options: Any) -> LiveSettings:
+    given = {"server": server(mode), "workspace": str(place / "workspace"), "fresh": "worker", **options}
+    return LiveSettings("mcp", McpExecution(**given), allow_writes=consent)
+
+
+def collect(place: Path, said: list[str] | None = None, **settings: Any) -> DataFolder:
+    folder, again = DataFolder(place / "data"), settings.pop("again", False)
+    lines: list[str] = [] if said is None else said
+    screen = Screen(say=lines.append)
+    collect_values(folder, live(place, **settings), 1, screen, again=again)
+    return DataFolder(place / "data")
+
+
+def values(place: Path) -> Any:
+    return json.loads((place / "data" / "values.json").read_text())
+
+
+def generated(capsys: Capture, place: Path, *more: str) -> Finished:
+    given = ("--server", server(), "--workspace", place / "workspace", "--fresh", "worker", "--allow_writes")
+    start = ("--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "25", "--seed", "1")
+    return inside(capsys, "generate", *start, "--values_from", "mcp", *given, *more)
+
+
+def test_every_literal_of_every_gold_plan_is_accepted_by_the_server(place: Path, capsys: Capture) -> None:
+    workspace = files_below(place / "workspace")
+    done = generated(capsys, place)
+    assert done.code == 0, done.err
+    assert inside(capsys, "format", "--data_dir", place / "data").code == 0
+    given = ("--server", server(), "--workspace", place / "workspace", "--fresh", "worker", "--allow_writes")
+    done = inside(capsys, "execute", "--data_dir", place / "data", "--executor", "mcp", *given)
+    assert done.code == 0, done.err
+    executions = lines_of(place / "data" / "executions.jsonl")
+    assert [one["outcome"] for one in executions] == ["ran"] * 25
+    called = {call["tool"] for one in executions for call in one["calls"]}
+    assert len(called) == 6
+    for one in executions:
+        for call in one["calls"]:
+            if call["tool"] == "rename_note":  # the server refuses an owner who is not the note's
+                assert call["arguments"]["note_id"] in {note["note_id"] for note in SEED}
+    assert files_below(place / "workspace") == workspace
+
+    before = files_below(place / "data")
+    again = generated(capsys, place)
+    assert again.code == 0 and "values were collected before" in again.err
+    assert files_below(place / "data")["values.json"] == before["values.json"]
+    assert files_below(place / "data")["data_raw.json"] == before["data_raw.json"]
+
+
+def test_values_belong_together_and_links_that_fail_are_removed(place: Path) -> None:
+    said: list[str] = []
+    folder = collect(place, said)
+    owners = {note["note_id"]: note["owner"] for note in SEED}
+    rows = values(place)["rename_note"]
+    assert all(owners[note] == owner for note, owner in zip(rows["note_id"], rows["owner"], strict=True))
+    assert {*rows["note_id"]} == {*owners}
+    assert {*values(place)["search_notes"]["owner"]} == {*owners.values()}
+    assert changing_tools(folder) == {"create_note", "rename_note", "delete_notes"}
+    assert unusable_tools(folder) == frozenset()
+    pairs = {(link.source, link.target) for link in folder.graph(None).dependencies()}
+    assert ("list_notes", "get_note") in pairs
+
+
+def test_a_second_collection_happens_only_on_request(place: Path, tmp_path: Path) -> None:
+    collect(place)
+    before = files_below(place / "data")
+    collect(place, mode="crash")
+    assert files_below(place / "data") == before
+    with pytest.raises(ToolassayError):
+        collect(place, mode="crash", again=True)
+    assert files_below(place / "data") == before
+    collect(place, again=True)
+    assert values(place) == json.loads(before["values.json"])
+
+
+def test_values_of_the_user_are_kept_as_a_dated_copy(place: Path) -> None:
+    (place / "data" / "values.json").write_text('{"get_note": {"note_id": ["mine"]}}')
+    said: list[str] = []
+    collect(place, said)
+    copies = list((place / "data").glob("values.*.json"))
+    assert [json.loads(one.read_text()) for one in copies] == [{"get_note": {"note_id": ["mine"]}}]
+    assert f"kept {copies[0].name}" in said
+
+
+def test_a_server_that_refuses_every_call_leaves_the_folder_as_it_was(place: Path, capsys: Capture) -> None:
+    before = files_below(place / "data")
+    given = (
+        "--server",
+        server("refuse"),
+        "--workspace",
+        place / "workspace",
+        "--allow_writes",
+        "--fresh",
+        "worker",
+    )
+    done = inside(
+        capsys, "generate", "--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "2",
+        "--seed", "1", "--values_from", "mcp", *given,
+    )  # fmt: skip
+    assert done.code in (1, 2)
+    assert "accepted no call" in done.error
+    assert files_below(place / "data") == before
+
+
+@pytest.mark.parametrize("command", ["/no/such/program", f"{os.devnull}", "false"])
+def test_a_program_that_is_no_server_is_one_line(place: Path, capsys: Capture, command: str) -> None:
+    before = files_below(place / "data")
+    done = inside(
+        capsys, "generate", "--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "2",
+        "--values_from", "mcp", "--server", command, "--workspace", place / "workspace",
+    )  # fmt: skip
+    assert done.code in (1, 2) and done.error
+    assert files_below(place / "data") == before
+
+
+def test_an_interrupted_collection_leaves_the_folder_as_it_was(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files_below(place / "data")
+
+    async def interrupted(self: Collector, *given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Collector, "try_links", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        collect(place)
+    assert files_below(place / "data") == before
+
+
+def calls_of(place: Path) -> list[str]:
+    log = place / "calls"
+    return log.read_text().split() if log.exists() else []
+
+
+def test_a_server_as_it_is_gets_only_calls_of_read_only_tools(place: Path) -> None:
+    file = place / "workspace" / "notes.json"
+    command = f"CALLS={place / 'calls'} {command_of('notes_server')} {file}"
+    before = file.read_bytes()
+    collect(place, server=command, workspace="")
+    assert {*calls_of(place)} == {"list_notes", "get_note", "search_notes"}
+    assert file.read_bytes() == before
+    assert len(calls_of(place)) < MOST_CALLS
+
+
+def test_without_consent_no_copy_is_written_to(place: Path) -> None:
+    command = f"CALLS={place / 'calls'} {server()}"
+    collect(place, server=command, consent=False)
+    assert {*calls_of(place)} == {"list_notes", "get_note", "search_notes"}
+    assert {*values(place)} == {"get_note", "search_notes"}
+
+
+def test_with_a_process_for_each_plan_collecting_uses_few_processes(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toolassay.executors import mcp
+
+    started: list[Any] = []
+    start = mcp._Session.start
+
+    async def counted(self: Any) -> None:
+        started.append(self)
+        await start(self)
+
+    monkeypatch.setattr(mcp._Session, "start", counted)
+    folder = collect(place, fresh="plan")
+    assert len(started) < 12
+    assert folder.benchmark[RECORD]["fresh"] == "plan"
+
+
+def test_a_folder_without_schemas_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tool_desc.json").write_text(
+        json.dumps({"nodes": [{"id": "a", "desc": "Do a.", "input-type": ["text"], "output-type": ["text"]}]})
+    )
+    with pytest.raises(UsageError, match="schemas"):
+        collect(tmp_path)
+
+
+def execution(*calls: ExecutedCall, changes: dict[str, Any] | None = None) -> Execution:
+    after = None if changes is None else {"digest": "d", "places": 1, "changes": changes}
+    return Execution("1", "ran", "mcp", "p", list(calls), state_after=after)
+
+
+def test_a_plan_that_finds_or_changes_nothing_is_reported() -> None:
+    empty = ExecutedCall(0, "find", {"path": "a"}, result=[])
+    failing = ExecutedCall(1, "read", {"path": "a"}, result="a: Error - no such file")
+    write = ExecutedCall(2, "write", {}, result="ok")
+    found = list(pointless(execution(empty, failing, write, changes={}), {"find", "read"}, {"write"}))
+    assert [text.partition("; ")[2].partition(": ")[0] for text in found] == [
+        "call 0 (find) found nothing",
+        "call 1 (read) reports an error",
+        "'write' changed nothing",
+    ]
+    good = ExecutedCall(0, "find", {"path": "a"}, result=["b"])
+    assert not [*pointless(execution(good, write, changes={"a": {}}), {"find"}, {"write"})]
+    assert not [*pointless(execution(good, write), {"find"}, {"write"})]

@@ -1,0 +1,90 @@
+"""What a result says: nothing was found, an error in an ordinary text, or a value that another call takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolassay.executors.executor import CallResult
+
+# What a search says that finds nothing: "No matches found", "0 results"; not "No. 7".
+_NOTHING = re.compile(r"\s*(?:no|0)\s+(?:\w+\s+){0,2}(?:found|match\w*|results?|changes?)\b.*", re.IGNORECASE)
+# A heading with nothing below it: "Commit history:"; not "Note: none".
+_HEADING = re.compile(r"\s*[^\n:]{1,80}:\s*")
+# What follows a value in a text that reports an error for it: "/a/b: Error - it is a directory".
+_ERROR = re.compile(r"['\"]?\s*[:-]\s*error\b", re.IGNORECASE)
+_PROSE = frozenset(
+    {"content", "text", "body", "message", "comment", "note", "description", "summary", "prompt", "input"}
+)
+_PATHS = frozenset({"path", "file", "directory", "folder", "id", "uri", "url", "key"})
+_LONGEST_VALUE = 80  # characters
+_MOST_WORDS = 4
+
+
+def is_empty(result: CallResult) -> bool:
+    """Whether a call found nothing.
+
+    >>> is_empty(CallResult.of({"entities": []})), is_empty(CallResult.of("No matches found"))
+    (True, True)
+    >>> is_empty(CallResult.of("Commit history:")), is_empty(CallResult.of(0))
+    (True, False)
+    """
+    value = result.value
+    if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
+        value = only
+    if isinstance(value, dict):
+        return all(item in ([], {}, "", None) for item in value.values())
+    if isinstance(value, str):
+        return any(pattern.fullmatch(value) for pattern in (_NOTHING, _HEADING)) or not value.strip()
+    return value in ([], None)
+
+
+def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list[str]:
+    """The values of a call for which a text reports an error, beside results for others.
+
+    >>> text = CallResult.of("a.txt: hello b: Error - it is a directory")
+    >>> values_with_errors(text, {"paths": ["a.txt", "b"]})
+    ['b']
+    """
+    found = []
+    for value in dict.fromkeys(_texts(arguments)):
+        place = result.text.find(value)
+        while place >= 0:
+            if _ERROR.match(result.text, place + len(value)):
+                found.append(value)
+                break
+            place = result.text.find(value, place + len(value))
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if value:
+            yield value
+    elif isinstance(value, list | Mapping):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)
+
+
+def is_plain_value(value: Any, words: frozenset[str]) -> bool:
+    """Whether a value of a result is one that a call takes, not a text about it.
+
+    Args:
+        value: The value.
+        words: Of the name of the argument.
+
+    >>> is_plain_value("BK-2041", frozenset({"id"})), is_plain_value("Created a.txt", frozenset({"path"}))
+    (True, False)
+    >>> is_plain_value("Created a.txt", frozenset({"text"})), is_plain_value([{"id": 1}], frozenset())
+    (True, False)
+    """
+    if isinstance(value, list):
+        return all(is_plain_value(one, words) for one in value)
+    if isinstance(value, dict):
+        return False
+    if not isinstance(value, str) or words & _PROSE:
+        return True
+    if not value.strip() or len(value) > _LONGEST_VALUE or "\n" in value or value[:1] in ("[", "{", "<"):
+        return False
+    return len(value.split()) <= (1 if words & _PATHS else _MOST_WORDS)
