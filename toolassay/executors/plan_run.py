@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import fnmatch
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -132,23 +133,60 @@ class PlanRunner:
         self._rules, self._journal = rules, journal
         self._first_state: State | None = None
 
-    async def run_all(
-        self, items: Iterable[PlannedItem], workers: int, advance: Callable[[], None]
-    ) -> RunSummary:
-        """Run the plans that have not ended, several at a time; their order does not matter."""
-        summary, waiting = RunSummary(), iter(items)
+    @property
+    def passes(self) -> int:
+        """How often `run_all` goes through the plans."""
+        return 2 if self._rules.twice or self._rules.wrong_calls else 1
 
-        async def work() -> None:
+    async def run_all(
+        self, items: Sequence[PlannedItem], workers: int, advance: Callable[[], None]
+    ) -> RunSummary:
+        """Run the plans that have not ended, several at a time; their order does not matter.
+
+        Second executions come after all first ones, so that some time has passed between the two.
+
+        Args:
+            items: The plans.
+            workers: Number of plans at a time.
+            advance: Called after each plan of each pass.
+        """
+        summary = RunSummary()
+
+        async def first(item: PlannedItem) -> None:
+            if self._journal.outcome(item.id, item.fingerprint) in (None, "provider_error"):
+                execution = await self._executed(item)
+                self._journal.end(execution)
+                summary.count(execution)
+
+        async def second(item: PlannedItem) -> None:
+            if self._journal.outcome(item.id, item.fingerprint) == "ran":
+                execution = self._journal.execution(item.id)
+                examined = await self._examined(item, execution)
+                if examined != execution:
+                    self._journal.end(examined)
+
+        for work in (first, second)[: self.passes]:
+            await self._each(work, items, workers, advance, summary)
+        return summary
+
+    async def _each(
+        self,
+        work: Callable[[PlannedItem], Awaitable[None]],
+        items: Sequence[PlannedItem],
+        workers: int,
+        advance: Callable[[], None],
+        summary: RunSummary,
+    ) -> None:
+        waiting = iter(items)
+
+        async def go_on() -> None:
             for item in waiting:
                 if summary.stopped:
                     return
-                if self._journal.outcome(item.id, item.fingerprint) in (None, "provider_error"):
-                    execution = await self.run(item)
-                    self._journal.end(execution)
-                    summary.count(execution)
+                await work(item)
                 advance()
 
-        tasks = [asyncio.ensure_future(work()) for _ in range(workers)]
+        tasks = [asyncio.ensure_future(go_on()) for _ in range(workers)]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -156,10 +194,13 @@ class PlanRunner:
                 if not task.cancelling():  # a second time would interrupt the end of its server
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return summary
 
     async def run(self, item: PlannedItem) -> Execution:
         """Run one plan, several times if it has no result through no fault of its own."""
+        execution = await self._executed(item)
+        return await self._examined(item, execution) if execution.outcome == "ran" else execution
+
+    async def _executed(self, item: PlannedItem) -> Execution:
         plan = item.plan
         if plan is None:
             return self._ended(item, "failed", item.fault)
@@ -177,16 +218,24 @@ class PlanRunner:
                 return self._ended(item, "in_doubt", doubt, self._done(item))
             try:
                 async with self._opened.environment() as environment:
-                    execution = await self._attempt(item, plan, tools, environment)
-                if execution.outcome == "ran" and self._rules.twice:
-                    execution = replace(execution, varies=await self._varying(plan, tools, execution))
-                if execution.outcome == "ran" and self._is_chosen(item):
-                    execution = replace(execution, wrong_call=await self._wrong_call(plan, tools, execution))
+                    return await self._attempt(item, plan, tools, environment)
             except EnvironmentFailure as error:
                 reason = str(error)
-                continue
-            return execution
         return self._ended(item, "provider_error", reason, self._done(item))
+
+    async def _examined(self, item: PlannedItem, execution: Execution) -> Execution:
+        """An execution that ran, with what a second one and a wrong call show, where these are wanted."""
+        plan = item.plan
+        if plan is None:
+            return execution
+        tools = [self._library[call.tool] for call in plan.calls]
+        # An environment that fails here says nothing of the plan, which ran; the next start tries again.
+        with contextlib.suppress(EnvironmentFailure):
+            if self._rules.twice and execution.varies is None:
+                execution = replace(execution, varies=await self._varying(plan, tools, execution))
+            if self._is_chosen(item) and execution.wrong_call is None:
+                execution = replace(execution, wrong_call=await self._wrong_call(plan, tools, execution))
+        return execution
 
     def _ended(
         self, item: PlannedItem, outcome: Outcome, reason: str, calls: Sequence[ExecutedCall] = ()

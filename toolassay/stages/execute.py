@@ -216,7 +216,7 @@ class _Run:
             with ExecutionJournal(self._place / JOURNAL, is_durable=not opened.is_isolated) as journal:
                 runner = PlanRunner(opened, self._executor.name, self._context.library, run_rules, journal)
                 try:
-                    with self._screen.progress("executing plans", len(items)) as advance:
+                    with self._screen.progress("executing plans", len(items) * runner.passes) as advance:
                         summary = await runner.run_all(items, rules.workers, advance)
                 finally:  # also after an interrupt: what was done is there to see
                     _write(path, journal, items)
