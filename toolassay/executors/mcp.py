@@ -62,8 +62,8 @@ _CLOSING = 20.0  # seconds to end a server, which ends its children first
 # The same in every copy, so that a commit has the same id in each.
 _FIXED_ENVIRONMENT = {
     "TZ": "UTC",
-    "GIT_AUTHOR_DATE": "2031-01-01T12:00:00Z",
-    "GIT_COMMITTER_DATE": "2031-01-01T12:00:00Z",
+    "GIT_AUTHOR_DATE": "2031-01-01T12:00:00 +0000",
+    "GIT_COMMITTER_DATE": "2031-01-01T12:00:00 +0000",
 }
 # An error as an ordinary text: "Error: no such file", "Database error: no such table: x"; not "No errors".
 _ERROR_TEXT = re.compile(r"\s*(?:[A-Za-z]\w* ){0,2}(?:[A-Z]\w*)?(?:error|exception)\s*:", re.IGNORECASE)

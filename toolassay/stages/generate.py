@@ -112,16 +112,17 @@ def generate(
     suffix = "_check" if writing.check else ""
     name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    if live is not None and writing.rewrite is None and llm == "offline":
+        writing = replace(writing, rewrite=LIVE_REWRITES)
     if live is None or run.choices.dry_run:
         return _generated(place, dependency_type, run, samples, writing, None, is_new=data_dir is None)
     if data_dir is None or not place.folder.path.is_dir():
         raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
-    collect_values(place.folder, live, max(samples.seed, 0), screen)
-    if writing.rewrite is None and llm == "offline":
-        writing = replace(writing, rewrite=LIVE_REWRITES)
+    seed = max(samples.seed, 0)
+    collect_values(place.folder, live, seed, screen, again=run.choices.force)
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     graph = place.graph(dependency_type, say=lambda _: None)
-    with execution_review(place.folder, live, graph, max(samples.seed, 0)) as tried:
+    with execution_review(place.folder, live, graph, seed) as tried:
         return _generated(place, dependency_type, run, samples, writing, tried, is_new=False)
 
 
