@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-MODE = sys.argv[1]
+MODE = sys.argv[1] if len(sys.argv) > 1 else ""  # doctests import it without arguments
 LOG = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(os.devnull)
 SCHEMA = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
 READS = {"readOnlyHint": True}

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-RECORD = Path(sys.argv[1])
+RECORD = Path(sys.argv[1] if len(sys.argv) > 1 else os.devnull)  # doctests import it without arguments
 LEDGER = Path("ledger.txt")
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import copy
 import fnmatch
+import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -458,5 +459,5 @@ def with_mistake(arguments: Mapping[str, Any], tool: Tool, rng: random.Random) -
     elif kind == "misspelled" and isinstance(value, int) and not isinstance(value, bool):
         changed[name] = value * 10 + 7
     elif kind == "type":
-        changed[name] = {"value": value} if isinstance(value, str | int | float) else str(value)
+        changed[name] = {"value": value} if isinstance(value, str | int | float) else json.dumps(value)
     return changed if changed != arguments else None
