@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.errors import UsageError
+from toolassay.executors.environment_pool import EnvironmentPool
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -185,10 +186,10 @@ class _OpenMcp(OpenExecutor):
         self, configs: Mapping[str, ServerConfig], source: Path | None, fresh: str, limits: CallLimits
     ) -> None:
         self._configs, self._source, self._limits = configs, source, limits
-        self._reuses = fresh == "worker" or source is None
-        self._idle: list[_McpEnvironment] = []
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
         self.is_isolated = source is not None and not any(config.url for config in configs.values())
+        reuses = fresh == "worker" or source is None
+        self._pool = EnvironmentPool(self._made, reuses=reuses, restores=self.is_isolated)
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
             "workspace": None if source is None else digest_of(state_of(source)),
@@ -210,37 +211,11 @@ class _OpenMcp(OpenExecutor):
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
         """A new copy and server, or one that an earlier plan has used."""
-        environment = await self._idle_environment()
-        if environment is None:
-            environment = _McpEnvironment(self, await self._new_copy())
-        is_whole = False
-        try:
+        async with self._pool.taken() as environment:
             yield environment
-            is_whole = True
-        finally:
-            if is_whole and self._reuses and environment.is_usable:
-                self._idle.append(environment)
-            else:
-                await environment.close()
 
-    async def _idle_environment(self) -> _McpEnvironment | None:
-        """One that an earlier plan has used, with the first content of its copy; None if there is none."""
-        while self._idle:
-            environment = self._idle.pop()
-            is_ready = False
-            try:
-                if environment.is_usable:
-                    if self.is_isolated:
-                        await environment.restore()
-                    is_ready = True
-                    return environment
-            finally:
-                if not is_ready:
-                    await environment.close()
-        return None
-
-    async def _new_copy(self) -> Workspace | None:
-        return None if self._source is None else await copy_of(self._source)
+    async def _made(self) -> _McpEnvironment:
+        return _McpEnvironment(self, None if self._source is None else await copy_of(self._source))
 
     async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
         """Connect to the servers of the tools, unless each plan has servers of its own."""
@@ -251,8 +226,7 @@ class _OpenMcp(OpenExecutor):
 
     async def close(self) -> None:
         """End the idle servers."""
-        while self._idle:
-            await self._idle.pop().close()
+        await self._pool.close()
 
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""

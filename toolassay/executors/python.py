@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
+from toolassay.executors.environment_pool import EnvironmentPool
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -128,10 +129,9 @@ def _absolute(functions: str) -> str:
 class _OpenPython(OpenExecutor):
     def __init__(self, functions: str, source: Path | None, fresh: str, limits: CallLimits) -> None:
         self.functions, self.source, self.limits = functions, source, limits
-        self._reuses = fresh == "worker"
-        self._idle: list[_PythonEnvironment] = []
         self._names: frozenset[str] = frozenset()
         self.is_isolated = source is not None
+        self._pool = EnvironmentPool(self._made, reuses=fresh == "worker", restores=self.is_isolated)
         self.identity = {
             "functions": Path(functions).name,
             "workspace": None if source is None else digest_of(state_of(source)),
@@ -150,39 +150,18 @@ class _OpenPython(OpenExecutor):
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
         """A new process and copy, or those of an earlier plan."""
-        environment, is_whole = await self._idle_environment(), False
-        if environment is None:
-            workspace = None if self.source is None else await copy_of(self.source)
-            environment = _PythonEnvironment(self, workspace)
-            await environment.start()
-        try:
+        async with self._pool.taken() as environment:
             yield environment
-            is_whole = True
-        finally:
-            if is_whole and self._reuses and environment.is_usable:
-                self._idle.append(environment)
-            else:
-                await environment.close()
 
-    async def _idle_environment(self) -> _PythonEnvironment | None:
-        """One that an earlier plan has used, with the first content of its copy; None if there is none."""
-        while self._idle:
-            environment, is_ready = self._idle.pop(), False
-            try:
-                if environment.is_usable:
-                    if environment.workspace is not None:
-                        await asyncio.to_thread(environment.workspace.restore)
-                    is_ready = True
-                    return environment
-            finally:
-                if not is_ready:
-                    await environment.close()
-        return None
+    async def _made(self) -> _PythonEnvironment:
+        workspace = None if self.source is None else await copy_of(self.source)
+        environment = _PythonEnvironment(self, workspace)
+        await environment.start()
+        return environment
 
     async def close(self) -> None:
         """End the idle processes."""
-        while self._idle:
-            await self._idle.pop().close()
+        await self._pool.close()
 
     def missing(self, tool: Tool) -> str:
         """Whether the module has no such function."""
@@ -274,6 +253,11 @@ class _PythonEnvironment:
         if size > self._opened.limits.result_bytes:
             raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
         return result
+
+    async def restore(self) -> None:
+        """Give the workspace its first content again."""
+        if self.workspace is not None:
+            await asyncio.to_thread(self.workspace.restore)
 
     async def state(self) -> State | None:
         """The files of the workspace."""
