@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ GRACE = 2.0
 """Seconds for a server to end after its input is closed, and again after SIGTERM."""
 _STDERR_BYTES = 4096  # kept of its stderr
 _POLL = 0.05
+_REAPING = 0.5  # seconds in which a process that was killed is gone
 _PROC = Path("/proc")
 # A variable that marks a server's descendants. It finds those that started a session of their own and whose
 # parent has ended, which neither the process group nor the parents' numbers lead to.
@@ -144,11 +146,19 @@ class ServerProcess:
             await self._ended(GRACE, lambda: self.process.returncode is None)
         finally:
             self._kill()  # another Ctrl-C may interrupt the waiting
+            self._await_end()
             # The transport stays open, and warns when it is collected, while an escaped process has the pipe.
             transport = getattr(self.process, "_transport", None)
             if transport is not None:
                 with contextlib.suppress(PermissionError, ProcessLookupError):
                     transport.close()
+
+    def _await_end(self) -> None:
+        """Block until a killed process is gone, so that its status comes before the loop is closed."""
+        end = time.monotonic() + _REAPING
+        place = _PROC / str(self.process.pid)
+        while self.process.returncode is None and place.exists() and time.monotonic() < end:
+            time.sleep(_REAPING / 100)
 
     async def _ended(self, seconds: float, is_alive: Callable[[], bool]) -> None:
         """Wait until it has ended. `Process.wait` would also wait for its pipes, which children hold."""
