@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import Finished, files_below, inside, lines_of
 
+from toolassay import generate
 from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.mcp import McpExecution
 from toolassay.live_values.collector import MOST_CALLS, Collector
+from toolassay.models import ChatRequest, ChatResponse
+from toolassay.offline.offline_model import OfflineModel
 from toolassay.screen import Screen
 from toolassay.stages.live_values import (
     RECORD,
@@ -252,3 +257,34 @@ def test_a_plan_that_finds_or_changes_nothing_is_reported() -> None:
     good = ExecutedCall(0, "find", {"path": "a"}, result=["b"])
     assert not [*pointless(execution(good, write, changes={"a": {}}), {"find"}, {"write"})]
     assert not [*pointless(execution(good, write), {"find"}, {"write"})]
+
+
+class Guessing:
+    """A served model whose first answer to each sample names a note that is not there."""
+
+    name = "guessing"
+
+    def __init__(self) -> None:
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        answer = (await OfflineModel().complete(request)).text
+        is_first = len(request.messages) == 1
+        return ChatResponse(re.sub(r"N-10\d", "N-999", answer) if is_first else answer)
+
+    async def close(self) -> None: ...
+
+
+def test_a_model_sees_real_values_and_hears_what_the_server_refuses(place: Path) -> None:
+    model = Guessing()
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+        generate(place / "data", llm="guessing", number_of_samples=12, seed=1, rewrite=2, live=live(place))
+    prompts = [one.messages[0]["content"] for one in model.asked]
+    assert any("N-101" in prompt for prompt in prompts)
+    again = [one.messages for one in model.asked if len(one.messages) > 1]
+    assert again
+    words = again[0][-1]["content"]
+    assert "the plan was executed and failed" in words
+    assert "N-999" in words  # the server's own words name it
+    assert "N-999" not in (place / "data" / "data_raw.json").read_text()
