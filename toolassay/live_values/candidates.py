@@ -30,7 +30,7 @@ _FILES = frozenset({"file", "directory", "folder", "document"})
 _NEW_WORDS = frozenset({"destination", "target", "output", "new"})
 _OLD_WORDS = frozenset({"base", "source", "old", "from", "parent"})
 _KEY_WORDS = frozenset({"name", "id", "key", "path", "title", "slug"})
-# Texts that a person writes anew for each call: the writer has better ones than those that are there.
+# Texts that are new in each call: the writer has better ones than those that are there.
 _PROSE = frozenset(
     {"content", "text", "body", "message", "comment", "note", "observation", "description", "summary"}
 )

@@ -125,7 +125,7 @@ def write_instruction(
         library: the tools.
         dependency_type: of the tool graph; resource tools get inputs, others arguments.
         attempt: Another request for each number.
-        values: Values that exist on a server, for tools that nobody wrote phrases for.
+        values: Values that exist on a server, for tools without written phrases.
 
     Returns:
         `task_steps`, `user_request` and `invoking_graph` (`nodes`, `links`), the form that Shen et al. (2024,
