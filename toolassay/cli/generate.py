@@ -71,7 +71,8 @@ from toolassay.errors import UsageError
     type=click.Choice(NAMES),
     default=None,
     help="Collect real values of arguments from this executor first (values.json), use them in requests, and "
-    "execute each plan when it is written; what is refused goes back to the writer.",
+    "execute each plan when it is written; what is refused goes back to the writer (a served model: with "
+    "--rewrite N).",
 )
 @executor_section()
 @options.flag("play", "Generate one sample and show the model's answer; writes nothing.")

@@ -79,8 +79,8 @@ def generate(
         samples: Which subgraphs are sampled.
         writing: How requests are written.
         choices: Only `force` and `dry_run` are used.
-        live: A server whose values requests name, and on which each plan is executed when it is written; a
-            refused call goes back to the writer.
+        live: A server whose values requests name. Where answers are rewritten, each plan is executed when it
+            is written, and a refused call goes back to the writer (the offline one: 5 times by default).
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
         keywords: Fields of the five options objects; they replace the fields of the given objects.
