@@ -35,6 +35,7 @@ from toolassay.runs.trials import Trial
 
 _MOST_CHANGES = 20
 _LONGEST_RESULT = 2_000  # characters
+_LONGEST_STATE = 20  # characters of a place before and after; a hash needs no more
 
 
 def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
@@ -127,7 +128,8 @@ def _result_text(text: str | None, result: Any) -> str:
 
 
 def _state(value: Any) -> str:
-    return "-" if value is None else str(value)[:40]
+    text = "-" if value is None else str(value)
+    return text if len(text) <= _LONGEST_STATE else f"{text[: _LONGEST_STATE - 1]}…"
 
 
 def _reader(folder: DataFolder) -> PlanReader:
