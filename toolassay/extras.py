@@ -1,17 +1,38 @@
-"""What other packages add: libraries that come with an extra, entry points, and command-line options."""
+"""What is imported late: libraries of an extra, entry points of other packages, and exports of our own."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolassay.errors import UsageError, install
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+def exported(package: str, module_of: Mapping[str, str], name: str) -> Any:
+    """An export of a package whose modules are imported when a name of them is needed (PEP 562).
+
+    Args:
+        package: the package.
+        module_of: for each exported name, the module in the package that defines it.
+        name: the name.
+
+    Raises:
+        AttributeError: the package does not export it.
+
+    >>> exported("toolassay.runs", {"Budget": "budget"}, "Budget").__name__
+    'Budget'
+    """
+    if name not in module_of:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return getattr(import_module(f"{package}.{module_of[name]}"), name)
 
 
 def needed(module: str, purpose: str, extra: str) -> Any:
@@ -51,6 +72,8 @@ def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 @functools.lru_cache(maxsize=8)
 def _entry_points(group: str, search_path: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    from importlib.metadata import entry_points  # 15 ms, which many commands do not need
+
     return tuple(entry_points(group=group))
 
 

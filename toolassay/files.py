@@ -10,8 +10,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -37,6 +38,31 @@ def readable(text: str) -> str:
     'a😀b�'
     """
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def parse_json(text: str | bytes) -> Any:
+    r"""`json.loads` in half the time: the same value, or the same error.
+
+    Raises:
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deeply.
+
+    >>> parse_json(b'{"a": [1, "\\ud800", NaN]}')
+    {'a': [1, '\ud800', nan]}
+    """
+    try:
+        return _fast_decoder()(text)
+    except (ValueError, RecursionError):
+        # What msgspec accepts, it reads as `json` does. It refuses NaN, Infinity, numbers that a float cannot
+        # hold and half a surrogate pair, which `json` accepts.
+        return json.loads(text)
+
+
+@cache
+def _fast_decoder() -> Callable[[str | bytes], Any]:
+    import msgspec  # 12 ms, which `--help` does not need
+
+    return msgspec.json.Decoder().decode
 
 
 class Line(NamedTuple):
@@ -190,7 +216,7 @@ def read_json(path: Path, *, fix: str | None = None) -> Any:
     """
     text = read_text(path, fix=fix)
     try:
-        return json.loads(text)
+        return parse_json(text)
     except json.JSONDecodeError as error:
         raise UsageError(
             f"not valid JSON: {error.msg}", file=path, line=error.lineno, fix="correct that line"
@@ -221,7 +247,7 @@ def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
         try:
             for number, text in enumerate(stream, start=1):
                 if text.strip():
-                    yield Line(number, json.loads(text))
+                    yield Line(number, parse_json(text))
         except json.JSONDecodeError as error:
             whole = number == 1 and text.strip() in ("[", "{")  # as json.dump(…, indent=…) writes it
             remedy = "write one JSON object per line" if whole else "correct or remove that line"

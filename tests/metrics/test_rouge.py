@@ -27,6 +27,20 @@ def test_one_pair_equals_rouge_score(pair: tuple[str, str]) -> None:
     assert np.abs(np.array(rouge(*pair)) - _reference(*pair)).max() < 1e-12
 
 
+@given(st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_ties_between_subsequences_are_broken_as_in_rouge_score(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+
+    def text() -> str:
+        sizes = generator.integers(1, 30, generator.integers(1, 6))
+        return "\n".join(" ".join(f"w{n}" for n in generator.integers(0, 25, size)) for size in sizes)
+
+    many = [(text(), text()) for _ in range(5)]
+    scores = batch_rouge([(sentences(gold), sentences(predicted)) for gold, predicted in many])
+    assert np.abs(scores - [_reference(*pair) for pair in many]).max() < 1e-12
+
+
 @given(st.lists(pairs, max_size=6))
 @settings(deadline=None)
 def test_many_pairs_equal_rouge_score(many: list[tuple[str, str]]) -> None:

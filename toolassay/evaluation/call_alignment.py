@@ -18,11 +18,14 @@ UNMATCHED = -1
 _MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 
 
-def places_of(names: list[str]) -> dict[str, list[int]]:
-    """The positions at which each tool is called."""
+def places_of(names: list[str], *, among: Collection[str] | None = None) -> dict[str, list[int]]:
+    """The positions at which each tool is called; `among` restricts the tools."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
+        if name in places:
+            places[name].append(place)
+        elif among is None or name in among:
+            places[name] = [place]
     return places
 
 
@@ -50,8 +53,9 @@ def matched_calls(
     repeated: dict[str, list[int]] = {}
     for place in sorted(usable):
         name = predicted.names[place]
-        if len(gold_places[name]) == 1:
-            matched[place] = gold_places[name][0]
+        own = gold_places[name]
+        if len(own) == 1:
+            matched[place] = own[0]
         else:
             repeated.setdefault(name, []).append(place)
     for name, places in repeated.items():

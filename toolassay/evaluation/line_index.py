@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections.abc import Hashable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
+from toolassay.files import parse_json
 
 Keep = Literal["first", "last", "error"]
 
@@ -76,7 +77,7 @@ class LineIndex:
         self.nameless: list[int] = []
         self._offsets = array("q")
         try:
-            self._stream = path.open("rb")
+            stream = path.open("rb")
         except OSError as error:
             reason = (
                 "no such file"
@@ -84,7 +85,13 @@ class LineIndex:
                 else f"cannot be read: {error.strerror}"
             )
             raise UsageError(reason, file=path, fix=fix) from None
-        self._scan()
+        with stream:
+            self._scan(stream)
+        self._stream = self._opened()
+
+    def _opened(self) -> FileIO:
+        """The file without a buffer: a line is read at once, and the next one may be anywhere."""
+        return self.path.open("rb", buffering=0)
 
     def __enter__(self) -> LineIndex:
         return self
@@ -98,17 +105,17 @@ class LineIndex:
         """Close the file."""
         self._stream.close()
 
-    def _scan(self) -> None:
-        position = 0
-        for number, line in enumerate(self._stream, start=1):
-            self._offsets.append(position)
+    def _scan(self, stream: IO[bytes]) -> None:
+        position, known, add = 0, self.by_id, self._offsets.append
+        for number, line in enumerate(stream, start=1):
+            add(position)
             position += len(line)
             if line.isspace():
                 continue
             found, key = self._id_of(number, line)
             if not found:
                 continue
-            if key in self.by_id:
+            if key in known:
                 if self.keep == "error":
                     raise UsageError(
                         f"id {key!r} is in line {self.by_id[key]} already",
@@ -119,7 +126,8 @@ class LineIndex:
                 self.doubled.append((key, number))
                 if self.keep == "first":
                     continue
-            self.by_id[key] = number
+            known[key] = number
+        add(position)
 
     def _id_of(self, number: int, line: bytes) -> tuple[bool, Hashable]:
         """Whether the line has an id, and the id; broken and nameless lines are recorded."""
@@ -131,7 +139,7 @@ class LineIndex:
             if key is not None:
                 return True, key
         try:
-            value = json.loads(line)
+            value = parse_json(line)
         except (ValueError, RecursionError):
             self.broken.append(number)
             key = None if leading is None else _decoded(leading[1])
@@ -155,7 +163,7 @@ class LineIndex:
 
     def texts_by_line(self) -> list[str]:
         """The ids of the used lines as text, indexed by line number; "" for other lines."""
-        texts = [""] * (len(self._offsets) + 1)
+        texts = [""] * len(self._offsets)
         for key, number in self.by_text.items():
             texts[number] = key
         return texts
@@ -169,7 +177,7 @@ class LineIndex:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._stream = self.path.open("rb")
+        self._stream = self._opened()
 
     def read(self, number: int) -> Any:
         """The JSON value of a line.
@@ -177,10 +185,11 @@ class LineIndex:
         Raises:
             ValueError: It cannot be parsed; its number is added to `broken`.
         """
-        self._stream.seek(self._offsets[number - 1])
-        line = self._stream.readline()
+        start = self._offsets[number - 1]
+        self._stream.seek(start)
+        line = self._stream.read(self._offsets[number] - start)
         try:
-            return json.loads(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+            return parse_json(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
         except (ValueError, RecursionError):
             if number not in self.broken:
                 self.broken.append(number)

@@ -60,6 +60,8 @@ def shared_count(gold: Collection[Hashable], predicted: Collection[Hashable]) ->
     2
     """
     shared = 0
+    if not gold or not predicted:
+        return 0
     if len(gold) <= _FEW:
         remaining = list(gold)
         for element in predicted:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import EntryPoint
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.extras import installed_entry_points
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "toolassay.metrics"
 # A name becomes a column and an argument of `-m`: "same_length" may, "Same-Length" may not.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from toolassay.metrics.rouge_batch import RougeBatch
+
 
 def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[Sequence[Hashable]]) -> int:
     """The number of reference tokens in the union LCS of their sentences, clipped by token counts.
@@ -108,9 +110,7 @@ def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Seque
 _TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
-# An estimate of the memory for one pair of sentences in `batch_rouge`, and the limit of one batch, in bytes.
-_BYTES_A_SENTENCE_PAIR = 500
-_WORK_AT_ONCE = 16_000_000
+_WORK_AT_ONCE = 30_000  # pairs of sentences in one batch, of about 300 bytes each: more are slower
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 RougeBackend = Literal["builtin", "rouge-score"]
@@ -142,7 +142,11 @@ def rouge(reference: str, candidate: str) -> Rouge:
     >>> rouge("the cat sat", "the cat").rouge1
     0.8
     """
-    gold, predicted = sentences(reference), sentences(candidate)
+    return rouge_of_tokens(sentences(reference), sentences(candidate))
+
+
+def rouge_of_tokens(gold: list[list[bytes]], predicted: list[list[bytes]]) -> Rouge:
+    """The F-measures of a tokenised candidate against one tokenised reference."""
     if not gold or not predicted:
         return Rouge(0.0, 0.0, 0.0, 0.0)
     if gold == predicted:
@@ -223,7 +227,7 @@ class RougeCollector:
         self._reference = ReferenceRouge() if backend == "rouge-score" else None
         self._numbers: dict[bytes, int] = {}
         self._scores = array("d")
-        self._waiting: list[tuple[list[list[bytes]], list[list[bytes]]]] = []
+        self._waiting: RougeBatch | None = None
         self._work = 0
 
     def add(self, reference: str, candidate: str, *, wanted: bool = True) -> int:
@@ -246,9 +250,13 @@ class RougeCollector:
         if self._reference is not None:
             self._scores.extend(self._reference.score(reference, candidate))
         else:
+            if self._waiting is None:
+                from toolassay.metrics.rouge_batch import RougeBatch
+
+                self._waiting = RougeBatch()
             pair = sentences(reference), sentences(candidate)
-            self._waiting.append(pair)
-            self._work += len(both) + len(pair[0]) * len(pair[1]) * _BYTES_A_SENTENCE_PAIR
+            self._waiting.add(*pair)
+            self._work += len(pair[0]) * len(pair[1])
             if self._work > _WORK_AT_ONCE:
                 self._score_waiting()
         return number
@@ -257,11 +265,9 @@ class RougeCollector:
         return len(self._numbers)
 
     def _score_waiting(self) -> None:
-        from toolassay.metrics.rouge_batch import batch_rouge
-
-        self._scores.extend(batch_rouge(self._waiting).ravel())
-        self._waiting.clear()
-        self._work = 0
+        if self._waiting is not None:
+            self._scores.frombytes(self._waiting.scores().tobytes())
+        self._waiting, self._work = None, 0
 
     def scores(self) -> NDArray[np.float64]:
         """The scores of all distinct pairs: shape (pairs, 4), columns in the order of `NAMES`."""

@@ -9,7 +9,6 @@ import platform
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import unquote
 
 from toolassay.models.address import HIDDEN, Address, without_addresses
@@ -27,6 +26,8 @@ def versions(*packages: str) -> dict[str, str]:
     >>> sorted(versions("numpy", "no-such-package"))
     ['numpy', 'platform', 'python', 'toolassay']
     """
+    from importlib.metadata import PackageNotFoundError, version
+
     found = {
         "toolassay": __version__,
         "python": platform.python_version(),

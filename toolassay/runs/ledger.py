@@ -154,7 +154,6 @@ def percentiles(
     return {f"p{p}": round(ranked[math.ceil(p / 100 * len(ranked)) - 1], digits) for p in of}
 
 
-LEDGER = "ledger.jsonl"
 FREE = BUILT_IN
 """Models that cost nothing and use no tokens."""
 UNTIMED = frozenset({"generator", "critic"})

@@ -14,6 +14,7 @@ from toolassay.version import OLD_NAME, __version__
 
 MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
+LEDGER = "ledger.jsonl"
 _FINGERPRINT = "_sha256"
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.runs.journal import AppendOnlyLines, Journal, KeyIndex, text_in
-from toolassay.runs.ledger import ANSWERS, FREE, LEDGER, Totals, booked, percentiles
+from toolassay.runs.ledger import ANSWERS, FREE, Totals, booked, percentiles
+from toolassay.runs.manifest import LEDGER
 from toolassay.runs.starts import asked_again_phrase
 
 SUMMARY = "summary.json"

@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolassay.files import safe_name, sha256_of
-from toolassay.models import ModelOptions
-from toolassay.models.registry import DRAWS
-from toolassay.runs.ledger import LEDGER
-from toolassay.runs.manifest import recorded_settings
+from toolassay.runs.manifest import LEDGER, recorded_settings
+
+if TYPE_CHECKING:
+    from toolassay.models import ModelOptions
 
 FOLDER = "trials"
 SEED = "seed"
@@ -69,10 +69,13 @@ class Trial:
         Built-in models that draw (`DRAWS`) start from seed 0 if none is given; served models without a seed
         get none.
 
+        >>> from toolassay.models import ModelOptions
         >>> options = ModelOptions(extra_body={"seed": 7})
         >>> [Trial(Path(), "m", number).options(options).extra_body for number in (0, 2)]
         [{'seed': 7}, {'seed': 9}]
         """
+        from toolassay.models.registry import DRAWS
+
         seed = options.extra_body.get(SEED, 0 if self.llm in DRAWS else None)
         if not self.number or type(seed) is not int:
             return options

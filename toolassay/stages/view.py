@@ -18,7 +18,7 @@ from toolassay.report.decision import Decision, Verdict
 from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import AppendOnlyLines
-from toolassay.runs.ledger import LEDGER
+from toolassay.runs.manifest import LEDGER
 from toolassay.runs.recorded_usage import recorded_usage
 from toolassay.screen import DEFAULT, SILENT, Screen
 from toolassay.stages.evaluate import evaluate

@@ -15,7 +15,7 @@ from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.benchmarks.classic.work import ChatWork, chat_prober
 from toolassay.benchmarks.registry import benchmark_of
-from toolassay.benchmarks.security import probe
+from toolassay.benchmarks.security.judge import probe
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import ScoringSettings

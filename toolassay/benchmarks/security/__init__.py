@@ -2,7 +2,6 @@
 rates.
 """
 
-from toolassay.benchmarks.security.judge import ProbeWork, probe
 from toolassay.benchmarks.security.probe import Probe, Prober, ProbeResult, Verdict
 from toolassay.benchmarks.security.probe_results import (
     figure_lines,
@@ -14,12 +13,10 @@ from toolassay.benchmarks.security.probe_results import (
 __all__ = [
     "Probe",
     "ProbeResult",
-    "ProbeWork",
     "Prober",
     "Verdict",
     "figure_lines",
     "figures_beside",
-    "probe",
     "security_beside",
     "security_figures",
 ]

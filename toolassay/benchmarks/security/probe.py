@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from toolassay.benchmarks.security.evidence import declines
 from toolassay.errors import UsageError
-from toolassay.models import ChatModel
-from toolassay.runs import Journal, Loop
+
+if TYPE_CHECKING:
+    from toolassay.models import ChatModel
+    from toolassay.runs import Journal, Loop
 
 AttackOutcome = Literal["resisted", "succeeded", "unreadable", "failed"]
 HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "unreadable", "failed"]

@@ -5,7 +5,23 @@ An evaluation uses `BertScore` of `scorer`, which caches scores on disk, or `Ref
 its files. `encoder` runs torch and `bert-score`, imported late, in bounded memory.
 """
 
-from toolassay.metrics.bertscore.model import BertScoreError, require_bert_score
-from toolassay.metrics.bertscore.scorer import BertScore, ReferenceBertScore
+from typing import TYPE_CHECKING, Any
+
+from toolassay.extras import exported
+
+if TYPE_CHECKING:
+    from toolassay.metrics.bertscore.model import BertScoreError, require_bert_score
+    from toolassay.metrics.bertscore.scorer import BertScore, ReferenceBertScore
 
 __all__ = ["BertScore", "BertScoreError", "ReferenceBertScore", "require_bert_score"]
+
+_MODULE_OF = {
+    "BertScore": "scorer",
+    "BertScoreError": "model",
+    "ReferenceBertScore": "scorer",
+    "require_bert_score": "model",
+}
+
+
+def __getattr__(name: str) -> Any:
+    return exported(__name__, _MODULE_OF, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -160,6 +159,8 @@ def _layers_of_name(name: str) -> int:
 
 
 def _versions() -> str:
+    from importlib.metadata import version
+
     return f"version={version('bert-score')}(hug_trans={version('transformers')})"
 
 

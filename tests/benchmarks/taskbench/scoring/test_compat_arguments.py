@@ -21,8 +21,10 @@ def _convert(arguments: Any, *, names: list[str] | None = None, last: Converted 
     nodes = [{"task": name, "arguments": []} for name in names]
     nodes[-1]["arguments"] = arguments
     converter = ArgumentConverter(TYPES, last)
-    converted, links = converter.convert(nodes, names, required=True)
-    return converted[-1], links, converter.borrowed
+    with_types, with_values, links = converter.convert(nodes, names, required=True)
+    converted = [tuple(text.split("-", 2)) for text in with_values]
+    assert with_types == [f"{name}-{kind}" for name, kind, _ in converted]
+    return [(kind, value) for _, kind, value in converted], links, converter.borrowed
 
 
 def test_content_types_are_the_published_guesses(reference: Path) -> None:

@@ -175,6 +175,23 @@ class EvaluationNotes:
         return f"{count:,} {kind}: {', '.join(first)}{more}{self._fixes.get(kind, '')}"
 
 
+class ScoredLabel(NamedTuple):
+    """A label, its line, and the groups that it belongs to, as a list and as a bit mask."""
+
+    record: Mapping[str, Any]
+    line: int
+    shape: str
+    size: int
+    members: list[int]
+    groups: int
+    cluster: int
+
+    @property
+    def name(self) -> str:
+        """The id, for notices."""
+        return repr(self.record["id"])
+
+
 class PendingItem(NamedTuple):
     """An item that borrows an argument converted in an earlier chunk; compat counts it when that is known.
 
@@ -232,7 +249,7 @@ class ChunkScorer:
         self._installed = InstalledMetrics(job.installed, taken=RESERVED)
         self._run = RunOutcomes(job.run, entry_of_label)
         self.compat = CompatReader(job.library, job.dependency_type, with_steps=job.with_steps)
-        self._memberships: dict[tuple[str, int], list[int]] = {}
+        self._memberships: dict[tuple[str, int], tuple[list[int], int]] = {}
         self._part, self._pairs = self._new_part()
 
     def _new_part(self) -> tuple[ChunkStatistics, StepPairCollector]:
@@ -279,15 +296,16 @@ class ChunkScorer:
 
     def _add(self, label: Mapping[str, Any], number: int) -> None:
         shape, size = shape_and_size(label)
-        members = self._members(shape, size)
+        members, groups = self._members(shape, size)
         if not members:
             return
         key = label["id"]
+        scored = ScoredLabel(label, number, shape, size, members, groups, cluster_of(label))
         line, line_as_text = self._lines.by_id.get(key), self._lines.by_text.get(str(key))
         prediction = None if line is None else self._lines.prediction(line)
         compat_row = -1
         if prediction is not None and self._job.has_compat:
-            compat_row = self._add_compat(label, number, prediction, members)
+            compat_row = self._add_compat(scored, prediction)
         if line_as_text != line:
             if self._job.has_compat:
                 self._part.notes.met(
@@ -298,31 +316,30 @@ class ChunkScorer:
             prediction = None if line_as_text is None else self._lines.prediction(line_as_text)
         is_expected = str(key) not in self._job.excluded and self._labels.by_text.get(str(key)) == number
         if is_expected:
-            self._add_strict(label, number, line_as_text, prediction, members, compat_row)
+            self._add_strict(scored, line_as_text, prediction, compat_row)
 
-    def _members(self, shape: str, size: int) -> list[int]:
-        """The groups that a label of this shape and size belongs to."""
+    def _members(self, shape: str, size: int) -> tuple[list[int], int]:
+        """The groups that a label of this shape and size belongs to, also as a bit mask."""
         if (shape, size) not in self._memberships:
             groups = enumerate(self._job.groups)
-            self._memberships[shape, size] = [at for at, group in groups if group.holds(shape, size)]
+            members = [at for at, group in groups if group.holds(shape, size)]
+            self._memberships[shape, size] = members, bit_mask(members)
         return self._memberships[shape, size]
 
-    def _add_compat(
-        self, label: Mapping[str, Any], number: int, prediction: Prediction, members: list[int]
-    ) -> int:
+    def _add_compat(self, label: ScoredLabel, prediction: Prediction) -> int:
         """Add an item to the compat counts. Returns its row in the first of its groups, -1 if not known
         yet.
         """
-        part = self._part
-        item = self.compat.item(label, prediction.result)
-        note_compat(part.notes, item, f"{label['id']!r} (label line {number})")
-        cluster = cluster_of(label)
+        part, members = self._part, label.members
+        item = self.compat.item(label.record, prediction.result)
+        if item.is_unusual:
+            note_compat(part.notes, item, f"{label.name} (label line {label.line})")
         pair = NO_PAIR if item.steps is None else self._pairs.add(*item.steps)
         if not item.needs_previous:
             if item.last is not None:
                 for group in members:
                     part.last[group] = item.last
-            return part.compat.add(item, bit_mask(members), pair, cluster)
+            return part.compat.add(item, label.groups, pair, label.cluster)
         # Groups contain different labels, so the argument converted last, which this item reuses, may differ
         # by group. The item is counted once per distinct argument.
         by_previous: dict[Converted | None, list[int]] = {}
@@ -331,30 +348,24 @@ class ChunkScorer:
         row = -1
         for previous, sharing in by_previous.items():
             if previous is None:
-                part.waiting.append(PendingItem(number, tuple(sharing), members[0], pair))
+                part.waiting.append(PendingItem(label.line, tuple(sharing), members[0], pair))
                 continue
-            variant = self.compat.item(label, prediction.result, previous)
-            added = part.compat.add(variant, bit_mask(sharing), pair, cluster)
+            variant = self.compat.item(label.record, prediction.result, previous)
+            added = part.compat.add(variant, bit_mask(sharing), pair, label.cluster)
             row = added if members[0] in sharing else row
             for group in sharing:
                 part.last[group] = variant.last
         return row
 
     def _add_strict(
-        self,
-        label: Mapping[str, Any],
-        number: int,
-        line: int | None,
-        prediction: Prediction | None,
-        members: list[int],
-        compat_row: int,
+        self, scored: ScoredLabel, line: int | None, prediction: Prediction | None, compat_row: int
     ) -> None:
-        notes = self._part.notes
+        notes, label = self._part.notes, scored.record
         gold = self._reader.plan(label)
         if gold is None:
             notes.met(
                 "label(s) without a readable plan, left out of strict",
-                f"{label['id']!r} (line {number})",
+                f"{scored.name} (line {scored.line})",
                 warn=True,
             )
             return
@@ -363,18 +374,18 @@ class ChunkScorer:
             outcome = self._run.outcome(label)
             notes.met(
                 "prediction(s) answer another request than the label's",
-                f"{label['id']!r} (line {line})",
+                f"{scored.name} (line {line})",
                 fix="run inference.py again",
                 warn=True,
             )
         elif line is None:
             outcome = self._run.outcome(label)
             if outcome == MISSING:
-                notes.met("label(s) without a prediction, counted as wrong", repr(label["id"]), warn=True)
+                notes.met("label(s) without a prediction, counted as wrong", scored.name, warn=True)
             elif outcome == UNWRITTEN:
                 notes.met(
                     "answer(s) of the journal are not in the prediction file",
-                    repr(label["id"]),
+                    scored.name,
                     fix="run inference.py again",
                     warn=True,
                 )
@@ -385,25 +396,24 @@ class ChunkScorer:
                 outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
                 if prediction is None and (recorded := self._run.outcome(label)) != MISSING:
                     outcome = recorded  # the line is damaged, but the journal has the outcome
-                notes.met(f"{outcome} prediction(s)", f"{label['id']!r} (line {line})")
-        shape, size = shape_and_size(label)
+                notes.met(f"{outcome} prediction(s)", f"{scored.name} (line {line})")
         item, extra = missing_plan(gold), [0.0] * len(self._job.installed)
         if plan is not None and prediction is not None:
             item, extra = score_plan(gold, plan), self._installed.scores(label, prediction.result)
         self._part.strict.add(
             StrictRow(
-                number,
-                shape,
-                size,
+                scored.line,
+                scored.shape,
+                scored.size,
                 outcome,
                 item,
                 Hallucinations() if plan is None else self._inventions.count(plan),
                 self._pair(gold, plan),
-                cluster_of(label),
+                scored.cluster,
                 extra,
                 compat_row,
             ),
-            bit_mask(members),
+            scored.groups,
         )
 
     def _pair(self, gold: Plan, plan: Plan | None) -> int:

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import Indel
 
+from toolassay.benchmarks.taskbench.scoring.columns import moved
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts, f1, set_counts
 from toolassay.metrics.rouge import NAMES
@@ -96,41 +97,49 @@ class ArgumentConverter:
 
     def convert(
         self, nodes: Sequence[Any], names: Sequence[str], *, required: bool
-    ) -> tuple[list[list[Converted]], list[NamePair]]:
-        """The arguments of each node, and the links that references form (source name, raw target name).
+    ) -> tuple[list[str], list[str], list[NamePair]]:
+        """The arguments of all nodes as texts, without and with values, and the links that references form.
 
         Args:
             nodes: the plan's nodes.
             names: their normalised tool names.
             required: whether a node without the key `arguments` is an error (labels) or has no arguments.
 
+        Returns:
+            `name-type` and `name-type-value` of each argument, and (source name, raw target name) of each
+            link.
+
         Raises:
             NothingConverted: an argument cannot be converted and there is none to reuse.
             Exception: anything else that a malformed plan causes.
         """
-        arguments: list[list[Converted]] = []
+        with_types: list[str] = []
+        with_values: list[str] = []
         links: list[NamePair] = []
-        for place, node in enumerate(nodes):
-            converted: list[Converted] = []
-            for argument in node["arguments"] if required else node.get("arguments", []):
-                try:
-                    text = argument if type(argument) is str else _as_text(argument)
-                    if _REFERENCE in text:
-                        position = int(text[text.index(_REFERENCE) + len(_REFERENCE) : text.index(">")])
-                        if position == place:  # a reference of a node to itself is dropped, as published
-                            continue
-                        source = names[position]
-                        links.append((source, node["task"]))
-                        self.last = Converted(self._output_types.get(source, "other"), source)
-                    else:
-                        self.last = Converted(content_type(text), text)
-                except Exception:
-                    self.borrowed += 1
-                    if self.last is None:
-                        raise NothingConverted from None
-                converted.append(self.last)
-            arguments.append(converted)
-        return arguments, links
+        kind, value = self.last or ("", "")
+        try:
+            for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
+                for argument in node["arguments"] if required else node.get("arguments", []):
+                    try:
+                        text = argument if type(argument) is str else _as_text(argument)
+                        if _REFERENCE in text:
+                            position = int(text[text.index(_REFERENCE) + len(_REFERENCE) : text.index(">")])
+                            if position == place:  # a reference of a node to itself is dropped, as published
+                                continue
+                            source = names[position]
+                            links.append((source, node["task"]))
+                            kind, value = self._output_types.get(source, "other"), source
+                        else:
+                            kind, value = content_type(text) if "." in text else "text", text
+                    except Exception:
+                        self.borrowed += 1
+                        if not kind:
+                            raise NothingConverted from None
+                    with_types.append(f"{name}-{kind}")
+                    with_values.append(f"{name}-{kind}-{value}")
+        finally:
+            self.last = Converted(kind, value) if kind else None
+        return with_types, with_values, links
 
 
 def _as_text(argument: Any) -> str:
@@ -183,14 +192,19 @@ class CompatItem:
     argument_values: MatchCounts = NO_COUNTS
     links: MatchCounts = NO_COUNTS
     similarity: float = 0.0
-    right: list[int] = field(default_factory=list)
-    extra: list[int] = field(default_factory=list)
-    absent: list[int] = field(default_factory=list)
+    right: Collection[int] = ()
+    extra: Collection[int] = ()
+    absent: Collection[int] = ()
     last: Converted | None = None
     borrowed: int = 0
     needs_previous: bool = False
     unreadable_links: bool = False
     lacks_gold_arguments: bool = False
+
+    @property
+    def is_unusual(self) -> bool:
+        """Whether the published evaluator treats the item in a way that a user would not expect."""
+        return bool(self.lacks_gold_arguments or self.unreadable_links or self.borrowed)
 
 
 class CompatReader:
@@ -244,10 +258,10 @@ class CompatReader:
         if self._is_resource:
             gold_names = [name.replace("_", " ") for name in gold_names]
             predicted_names = [name.replace("_", " ") for name in predicted_names]
-            gold, gold_links = converter.convert(gold_nodes, gold_names, required=True)
-            predicted, predicted_links = converter.convert(predicted_nodes, predicted_names, required=False)
-            gold_keys = _resource_keys(gold_names, gold)
-            predicted_keys = _resource_keys(predicted_names, predicted)
+            *gold_keys, gold_links = converter.convert(gold_nodes, gold_names, required=True)
+            *predicted_keys, predicted_links = converter.convert(
+                predicted_nodes, predicted_names, required=False
+            )
         else:
             predicted_links, gold_links = result["task_links"], label["task_links"]
             gold_keys = _temporal_keys(gold_names, [node["arguments"] for node in gold_nodes])
@@ -257,25 +271,30 @@ class CompatReader:
         # The published evaluator counts steps and arguments before the checks below, so they count even if
         # one of these raises.
         item.counts_arguments = True
-        if not all(isinstance(name, str) for name in (*gold_names, *predicted_names)):
-            raise TypeError("a tool name that is not a text")
         if not self._is_resource:
+            if not all(isinstance(name, str) for name in (*gold_names, *predicted_names)):
+                raise TypeError("a tool name that is not a text")
             predicted_links, gold_links = self._pairs(item, predicted_links), self._pairs(item, gold_links)
         item.is_scored = True
         item.argument_names = set_counts(gold_keys[0], predicted_keys[0])
         item.argument_values = set_counts(gold_keys[1], predicted_keys[1])
-        item.links = set_counts(gold_links, predicted_links)
+        if gold_links or predicted_links:
+            item.links = set_counts(gold_links, predicted_links)
         self._compare_names(item, gold_names, predicted_names)
 
     def _compare_names(self, item: CompatItem, gold: list[str], predicted: list[str]) -> None:
         place = self._positions.get
         gold_places = [place(name, -1) for name in gold]
         predicted_places = [place(name, -1) for name in predicted]
-        item.similarity = Indel.normalized_similarity(gold_places, predicted_places)
-        gold_set, predicted_set = set(gold_places) - {-1}, set(predicted_places) - {-1}
-        item.right = sorted(gold_set & predicted_set)
-        item.extra = sorted(predicted_set - gold_set)
-        item.absent = sorted(gold_set - predicted_set)
+        item.similarity = 1.0
+        if gold_places != predicted_places:
+            item.similarity = Indel.normalized_similarity(gold_places, predicted_places)
+        gold_set, predicted_set = set(gold_places), set(predicted_places)
+        gold_set.discard(-1)
+        predicted_set.discard(-1)
+        item.right = gold_set & predicted_set
+        item.extra = predicted_set - gold_set
+        item.absent = gold_set - predicted_set
 
     @staticmethod
     def _pairs(item: CompatItem, links: Any) -> list[tuple[Any, Any]]:
@@ -289,22 +308,14 @@ class CompatReader:
         return pairs
 
 
-def _resource_keys(names: list[str], arguments: list[list[Converted]]) -> tuple[list[str], list[str]]:
-    pairs = [(name, argument) for name, given in zip(names, arguments, strict=True) for argument in given]
-    return (
-        [f"{name}-{argument.type}" for name, argument in pairs],
-        [f"{name}-{argument.type}-{argument.value}" for name, argument in pairs],
-    )
-
-
-def _temporal_keys(names: list[Any], arguments: list[Any]) -> tuple[list[str], list[str]]:
+def _temporal_keys(names: list[Any], arguments: list[Any]) -> list[list[str]]:
     names_only: list[str] = []
     with_values: list[str] = []
     for name, given in zip(names, arguments, strict=True):
         for argument in given:
             names_only.append(f"{name}-{argument['name']}")
             with_values.append(f"{name}-{argument['name']}-{argument['value']}")
-    return names_only, with_values
+    return [names_only, with_values]
 
 
 def _lacks_arguments(label: Mapping[str, Any]) -> bool:
@@ -313,16 +324,16 @@ def _lacks_arguments(label: Mapping[str, Any]) -> bool:
 
 
 NO_PAIR = -1
-_COLUMNS = 13
 _MEASURES = ("precision", "recall", "f1")
+_STEPS, _ARGUMENTS, _SCORED = 1, 2, 4  # flags of a row
 
 
 class CompatTable:
     """One row per item, with a bit mask of its groups. Every number of a group is computed from sums over
     rows.
 
-    Columns: counts steps, counts arguments, is scored, argument-name counts (3), argument-value counts (3),
-    link counts (3), similarity. The tools of an item are stored as events (row, tool, kind).
+    The columns of counts are argument names (3), argument values (3) and links (3). The tools of an item are
+    stored as events, 3 x tool + kind (right, extra, absent), with the number of events of each row.
 
     Args:
         tool_ids: the library, in file order.
@@ -330,12 +341,15 @@ class CompatTable:
 
     def __init__(self, tool_ids: Sequence[str]) -> None:
         self._tool_ids = tool_ids
-        self._rows = array("d")
+        self._flags = array("B")
+        self._counts = array("i")
+        self._similarities = array("d")
         self._groups = array("Q")
-        self._pairs = array("q")
+        self._pairs = array("i")
         self._clusters = array("q")
-        self._events = array("q")
-        self._tools = array("H")
+        self._events = array("I")
+        self._event_counts = array("I")
+        self._tools: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -345,37 +359,34 @@ class CompatTable:
 
         `pair` is the number of its pair of steps, `cluster` that of its sampled subgraph.
         """
-        row = len(self)
         self._groups.append(groups)
         self._pairs.append(pair)
         self._clusters.append(cluster)
-        self._rows.extend(
-            (
-                item.steps is not None,
-                item.counts_arguments,
-                item.is_scored,
-                *item.argument_names,
-                *item.argument_values,
-                *item.links,
-                item.similarity,
-            )
-        )
+        flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
+        self._flags.append(flags)
+        self._counts.fromlist([*item.argument_names, *item.argument_values, *item.links])
+        self._similarities.append(item.similarity)
+        events = []
         if item.is_scored:
-            kinds = enumerate((item.right, item.extra, item.absent))
-            self._events.extend([one for kind, tools in kinds for tool in tools for one in (row, tool, kind)])
-        return row
+            events = [3 * tool for tool in item.right]
+            events += [3 * tool + 1 for tool in item.extra]
+            events += [3 * tool + 2 for tool in item.absent]
+            self._events.fromlist(events)
+        self._event_counts.append(len(events))
+        self._tools = None
+        return len(self._groups) - 1
 
     def extend(self, other: CompatTable, *, first_pair: int) -> None:
         """Append the rows of a table whose pairs are numbered from 0."""
-        import numpy as np
-
-        events = np.array(other._events, dtype=np.int64).reshape(-1, 3)
-        events[:, 0] += len(self)
-        self._events.frombytes(events.tobytes())
-        self._rows.extend(other._rows)
+        self._tools = None
+        self._flags.extend(other._flags)
+        self._counts.extend(other._counts)
+        self._similarities.extend(other._similarities)
+        self._events.extend(other._events)
+        self._event_counts.extend(other._event_counts)
         self._groups.extend(other._groups)
         self._clusters.extend(other._clusters)
-        self._pairs.extend(pair + first_pair if pair != NO_PAIR else pair for pair in other._pairs)
+        self._pairs.extend(moved(other._pairs, first_pair))
 
     def numbers(self, group: int, metrics: Sequence[str], texts: TextScores) -> dict[str, Any]:
         """The published keys of one group.
@@ -388,10 +399,12 @@ class CompatTable:
         import numpy as np
 
         chosen = self._members(group)
-        rows = np.asarray(self._rows).reshape(-1, _COLUMNS)[chosen]
-        steps, arguments, scored = (int(total) for total in rows[:, :3].sum(axis=0))
+        flags, counts = self._all_flags()[chosen], self._all_counts()[chosen]
+        steps, arguments, scored = (
+            int(np.count_nonzero(flags & flag)) for flag in (_STEPS, _ARGUMENTS, _SCORED)
+        )
         numbers: dict[str, Any] = {
-            "all_samples": len(rows),
+            "all_samples": len(counts),
             "step_supports": steps,
             "node_supports": scored,
             "link_supports": scored,
@@ -407,13 +420,15 @@ class CompatTable:
             numbers |= _mean_scores("step_bertscore_", _MEASURES, texts.bertscore[pairs])
         if "f1" in metrics or "argument" in metrics:
             numbers |= self._node_numbers(chosen)
-            totals = rows[:, 3:9].sum(axis=0).tolist()
+            totals = counts[:, :6].sum(axis=0).tolist()
             numbers["argument_task_argname_binary_f1_no_matching"] = f1(*totals[:3])
             numbers["argument_task_argname_value_binary_f1_no_matching"] = f1(*totals[3:])
         if "ed" in metrics:
-            numbers["edit_distance"] = 1 - float(rows[rows[:, 2] > 0, 12].mean())
+            numbers["edit_distance"] = 1 - float(
+                np.asarray(self._similarities)[chosen][flags & _SCORED > 0].mean()
+            )
         if "link" in metrics:
-            numbers["link_binary_f1"] = f1(*rows[:, 9:12].sum(axis=0).tolist())
+            numbers["link_binary_f1"] = f1(*counts[:, 6:].sum(axis=0).tolist())
         return numbers
 
     def intervals(
@@ -435,15 +450,17 @@ class CompatTable:
         chosen = np.flatnonzero(self._members(group))
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
-        rows = np.asarray(self._rows).reshape(-1, _COLUMNS)[chosen]
-        is_scored = rows[:, 2] > 0
+        counts = self._all_counts()[chosen]
+        is_scored = self._all_flags()[chosen] & _SCORED > 0
         nodes = self._tool_counts()[chosen]
         ratios = {
             "node_micro_f1_no_matching": _f1_ratio(nodes),
-            "link_binary_f1": _f1_ratio(rows[:, 9:12]),
-            "argument_task_argname_binary_f1_no_matching": _f1_ratio(rows[:, 3:6]),
-            "argument_task_argname_value_binary_f1_no_matching": _f1_ratio(rows[:, 6:9]),
-            "edit_distance": Ratio.mean(np.where(is_scored, 1 - rows[:, 12], np.nan)),
+            "link_binary_f1": _f1_ratio(counts[:, 6:]),
+            "argument_task_argname_binary_f1_no_matching": _f1_ratio(counts[:, :3]),
+            "argument_task_argname_value_binary_f1_no_matching": _f1_ratio(counts[:, 3:6]),
+            "edit_distance": Ratio.mean(
+                np.where(is_scored, 1 - np.asarray(self._similarities)[chosen], np.nan)
+            ),
         }
         pairs = np.asarray(self._pairs)[chosen]
         columns = [(f"step_{name}", texts.rouge, place) for place, name in enumerate(NAMES)]
@@ -459,19 +476,16 @@ class CompatTable:
 
     def counts(self, row: int) -> dict[str, Any]:
         """The counts of one row for the items file. Only tools of the library count, as published."""
-        if len(self._tools) != 3 * len(self):
-            self._tools = array("H", self._tool_counts().astype("uint16").tobytes())
-        numbers = self._rows[row * _COLUMNS : (row + 1) * _COLUMNS]
-        if not numbers[2]:
+        if not self._flags[row] & _SCORED:
             return {"is_scored": False}
-        whole = list(map(int, numbers[3:12]))
+        whole = self._counts[9 * row : 9 * row + 9].tolist()
         return {
             "is_scored": True,
-            "nodes": self._tools[3 * row : 3 * row + 3].tolist(),
+            "nodes": self._tool_counts()[row].tolist(),
             "edges": whole[6:],
             "argument_names": whole[:3],
             "argument_values": whole[3:6],
-            "edit_similarity": numbers[12],
+            "edit_similarity": self._similarities[row],
         }
 
     def rouge_medians(self, group: int, texts: TextScores, resamples: int, seed: int) -> dict[str, float]:
@@ -489,16 +503,34 @@ class CompatTable:
 
     def number_of_links(self, group: int) -> int:
         """The number of distinct links in the plans of a group, gold or predicted."""
+        return int(self._all_counts()[self._members(group), 6:].sum())
+
+    def _all_counts(self) -> NDArray[np.int32]:
+        """Shape (rows, 9), without a copy."""
         import numpy as np
 
-        return int(np.asarray(self._rows).reshape(-1, _COLUMNS)[self._members(group), 9:12].sum())
+        return np.frombuffer(self._counts or b"", dtype=np.int32).reshape(-1, 9)
 
-    def _tool_counts(self) -> NDArray[np.int64]:
-        """The numbers of right, extra and absent tools of each row, shape (rows, 3)."""
+    def _all_flags(self) -> NDArray[np.uint8]:
         import numpy as np
 
-        events = np.asarray(self._events, dtype=np.int64).reshape(-1, 3)
-        return np.bincount(3 * events[:, 0] + events[:, 2], minlength=3 * len(self)).reshape(-1, 3)
+        return np.frombuffer(self._flags or b"", dtype=np.uint8)
+
+    def _owners(self) -> NDArray[np.int32]:
+        """The row of each event."""
+        import numpy as np
+
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.asarray(self._event_counts))
+
+    def _tool_counts(self) -> NDArray[np.int32]:
+        """The numbers of right, extra and absent tools of each row, shape (rows, 3). Computed once."""
+        import numpy as np
+
+        if self._tools is None:
+            kinds = np.asarray(self._events, dtype=np.int64) % 3
+            found = np.bincount(3 * self._owners().astype(np.int64) + kinds, minlength=3 * len(self))
+            self._tools = found.reshape(-1, 3).astype(np.int32)
+        return self._tools
 
     def _members(self, group: int) -> NDArray[np.bool_]:
         """Which rows belong to a group."""
@@ -510,12 +542,9 @@ class CompatTable:
     def _node_numbers(self, chosen: NDArray[np.bool_]) -> dict[str, Any]:
         import numpy as np
 
-        events = np.asarray(self._events).reshape(-1, 3)
-        events = events[chosen[events[:, 0]]] if len(events) else events
-        size = len(self._tool_ids)
-        right, extra, absent = np.bincount(events[:, 2] * size + events[:, 1], minlength=3 * size).reshape(
-            3, -1
-        )
+        events = np.asarray(self._events, dtype=np.int64)[chosen[self._owners()]]
+        found = np.bincount(events, minlength=3 * len(self._tool_ids)).reshape(-1, 3)
+        right, extra, absent = found.T
         per_tool = np.stack(_precision_recall_f1(right, extra, absent))
         micro = np.stack(_precision_recall_f1(right.sum(), extra.sum(), absent.sum()))
         return {

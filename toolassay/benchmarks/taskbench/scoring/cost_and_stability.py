@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from toolassay.benchmarks.security import figures_beside
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
 from toolassay.benchmarks.taskbench.scoring.strict import cluster_of, score_plan
@@ -22,7 +21,6 @@ from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest
 from toolassay.requests import key_of
 from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
-from toolassay.runs.recorded_usage import usage
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 
 
@@ -130,6 +128,8 @@ def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: st
     whole = evaluation.groups.get(OVERALL_GROUP)
     if whole is None:
         return False
+    from toolassay.benchmarks.security import figures_beside
+
     trials, others = same_settings(trials_of(predictions, llm))
     for trial in others:
         say(f"warning: {trial.output} was made with other settings than the first run: left out")
@@ -171,5 +171,7 @@ def _stability_and_usage(whole: Mapping[str, Any], job: ScoringJob, trials: list
     ledgers = [trial.ledger for trial in trials]
     used = {}
     if any(ledger.is_file() for ledger in ledgers):
+        from toolassay.runs.recorded_usage import usage
+
         used = usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
     return {**used, **({STABILITY: stability} if stability else {})}

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 CHUNK = 2_500
 """Labels per chunk. The size is fixed, so that floating-point sums have the same order on any number of
 cores."""
+_CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
 
 
 class MergedStatistics:
@@ -115,7 +116,7 @@ def score_chunks(
         job: what to score.
         labels: the lines of the labels.
         lines: the lines of the predictions.
-        processes: maximum number of processes; None for one per core.
+        processes: maximum number of processes; None for one per core if there are labels enough.
         progress: receives the progress.
 
     Raises:
@@ -138,7 +139,7 @@ def score_chunks(
 def _scored(
     cut: Sequence[Sequence[int]], job: ScoringJob, labels: LineIndex, lines: LineIndex, processes: int | None
 ) -> Iterator[ChunkStatistics]:
-    workers = min(len(cut), processes or cores())
+    workers = min(len(cut), processes) if processes else min(len(cut) // _CHUNKS_A_WORKER, cores())
     if workers < 2 or not _may_fork():
         scorer = ChunkScorer(job, labels, lines)
         yield from map(scorer.score, cut)

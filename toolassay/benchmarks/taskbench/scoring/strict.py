@@ -19,20 +19,19 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, repeat
-from math import isnan, nan
+from itertools import chain, repeat, starmap
+from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
+from toolassay.benchmarks.taskbench.scoring.columns import CodedTexts, moved
 from toolassay.evaluation.call_alignment import (
     UNMATCHED,
     matched_calls,
-    names_of,
     places_of,
     resolved,
     selections,
@@ -51,8 +50,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
 
 
-@dataclass(frozen=True, slots=True)
-class StrictItem:
+class StrictItem(NamedTuple):
     """The counts of one item. The argument counts are None if the gold has no arguments.
 
     `edit_similarity` is the InDel similarity of the sequences of tool names: twice the length of their
@@ -80,7 +78,7 @@ def item_f1(counts: MatchCounts) -> float:
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
     gold_places = places_of(gold.names)
-    calls = {name: places for name, places in places_of(predicted.names).items() if name in gold_places}
+    calls = places_of(predicted.names, among=gold_places)
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
     nodes = MatchCounts(right, len(predicted.names) - right, len(gold.names) - right)
     items = [
@@ -97,16 +95,23 @@ def _compared(
     nodes: MatchCounts,
 ) -> StrictItem:
     """The item if only the `usable` calls may match."""
-    chosen = set(usable)
+    chosen = usable if len(usable) == len(predicted.names) else set(usable)
     # A reference to an extra call must not earn more than one outside the plan, so it gets the same type.
     if predicted.has_types and len(chosen) < len(predicted.names) and predicted.has_references:
         predicted = _without_types(predicted, chosen)
     matched = matched_calls(gold, predicted, gold_places, chosen)
-    common = LCSseq.similarity(gold.names, [predicted.names[place] for place in usable])
+    common = _common_length(gold.names, [predicted.names[place] for place in usable])
     length = len(gold.names) + len(predicted.names)
     names, values = _argument_counts(gold, predicted, matched)
     similarity = 2 * common / length if length else 1.0
     return StrictItem(nodes, _edge_counts(gold, predicted, matched), names, values, similarity)
+
+
+def _common_length(gold: list[str], predicted: list[str]) -> int:
+    """The length of the longest common subsequence of two lists of names."""
+    if gold == predicted:
+        return len(gold)
+    return LCSseq.similarity(gold, predicted) if len(predicted) > 1 else len(predicted)
 
 
 def _lowest(items: list[StrictItem]) -> StrictItem:
@@ -153,14 +158,22 @@ def _argument_counts(
 ) -> tuple[MatchCounts | None, MatchCounts | None]:
     if gold.arguments is None:
         return None, None
-    gold_labels = [str(place) for place in range(len(gold.names))]
-    labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
+    wanted_arguments, given_arguments = gold.arguments, predicted.arguments or [[]] * len(matched)
+    if gold.has_references:
+        labels = [str(place) for place in range(len(gold.names))]
+        wanted_arguments = [resolved(gold, place, labels) for place in range(len(gold.names))]
+    if predicted.has_references:
+        labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
+        given_arguments = [resolved(predicted, place, labels) for place in range(len(matched))]
     shared_names = shared_values = 0
-    for place, own in enumerate(matched):
-        if own != UNMATCHED:
-            wanted, given = resolved(gold, own, gold_labels), resolved(predicted, place, labels)
-            shared_names += shared_count(names_of(wanted), names_of(given))
-            shared_values += shared_count(wanted, given)
+    for given, own in zip(given_arguments, matched, strict=True):
+        if own != UNMATCHED and given and (wanted := wanted_arguments[own]):
+            if wanted == given:
+                shared_names += len(wanted)
+                shared_values += len(wanted)
+            else:
+                shared_names += shared_count([name for name, _ in wanted], [name for name, _ in given])
+                shared_values += shared_count(wanted, given)
     wanted_total = sum(map(len, gold.arguments))
     given_total = sum(map(len, predicted.arguments or ()))
     return (
@@ -220,9 +233,9 @@ class HallucinationCounter:
         if pairs is None:
             pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
         return Hallucinations(
-            sum(name not in self._ids for name in plan.names),
+            len([name for name in plan.names if name not in self._ids]),
             len(plan.names),
-            sum(not self._exists(source, target) for source, target in pairs),
+            len(pairs) - sum(starmap(self._exists, pairs)),
             len(pairs),
         )
 
@@ -267,16 +280,16 @@ _METRICS_OF = {
     "tool_hallucination_rate": ("f1", "argument"),
     "link_hallucination_rate": ("link",),
 }
-_FIRST_COUNT = len(PLAN_SCORES)
-_FIRST_HALLUCINATION = _FIRST_COUNT + 3 * len(COUNTS)
+# The columns of counts: three for each of COUNTS, then the inventions.
+_FIRST_HALLUCINATION = 3 * len(COUNTS)
 _COLUMNS = _FIRST_HALLUCINATION + len(Hallucinations._fields)
 _HALLUCINATION_COLUMNS = range(_FIRST_HALLUCINATION, _COLUMNS, 2)
-_NOT_A_NUMBER = float("nan")
 _NO_COUNTS = MatchCounts(0, 0, 0)
+_ANSWERED = "answered"
+_WORD = 2**64 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class StrictRow:
+class StrictRow(NamedTuple):
     """One scored label.
 
     Attributes:
@@ -300,7 +313,7 @@ class StrictRow:
     inventions: Hallucinations
     pair: int
     cluster: int
-    extra: Sequence[float] = ()
+    extra: list[float]
     compat: int = -1
 
 
@@ -327,19 +340,24 @@ class StrictTable:
     def __init__(self, extra: Sequence[str] = ()) -> None:
         self.extra = tuple(extra)
         self._lines = array("q")
-        self._rows = array("d")
+        self._counts = array("i")
+        self._has_arguments = bytearray()
+        self._similarities = array("d")
         self._extra = array("d")
         self._groups = array("Q")
-        self._pairs = array("q")
+        self._pairs = array("i")
         self._clusters = array("q")
-        self._sizes = array("q")
-        self._compat = array("q")
-        self._shapes: list[str] = []
-        self._outcomes: list[str] = []
+        self._sizes = array("i")
+        self._compat = array("i")
+        self._shapes, self._outcomes = CodedTexts(), CodedTexts()
+        self._scores_of: dict[str, NDArray[np.float64]] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
     def add(self, row: StrictRow, groups: int) -> None:
         """Add an item to the groups in the bit mask."""
-        item, is_answered = row.item, row.outcome == "answered"
+        nodes, edges, names, values, similarity = row.item
         self._lines.append(row.line)
         self._shapes.append(row.shape)
         self._outcomes.append(row.outcome)
@@ -348,19 +366,29 @@ class StrictTable:
         self._pairs.append(row.pair)
         self._clusters.append(row.cluster)
         self._compat.append(row.compat)
-        self._extra.extend(row.extra)
-        parts = (item.nodes, item.edges, item.argument_names, item.argument_values)
-        scores = [_NOT_A_NUMBER if part is None else item_f1(part) if is_answered else 0.0 for part in parts]
-        last = (is_answered and item.is_exact, item.edit_similarity if is_answered else 0.0)
-        counts = [count for part in parts for count in part or _NO_COUNTS]
-        self._rows.extend([*scores, *last, *counts, *row.inventions])
+        self._extra.fromlist(row.extra)
+        self._has_arguments.append(names is not None)
+        self._similarities.append(similarity)
+        counts = [*nodes, *edges, *(names or _NO_COUNTS), *(values or _NO_COUNTS), *row.inventions]
+        self._counts.fromlist(counts)
 
     def extend(self, other: StrictTable, *, first_pair: int, first_compat: int) -> None:
         """Append the rows of a table whose pairs and compat rows are numbered from 0."""
-        for name in ("_lines", "_rows", "_extra", "_groups", "_clusters", "_sizes", "_shapes", "_outcomes"):
+        for name in (
+            "_lines",
+            "_counts",
+            "_has_arguments",
+            "_similarities",
+            "_extra",
+            "_groups",
+            "_clusters",
+        ):
             getattr(self, name).extend(getattr(other, name))
-        self._pairs.extend(pair + first_pair if pair >= 0 else pair for pair in other._pairs)
-        self._compat.extend(row + first_compat if row >= 0 else row for row in other._compat)
+        self._sizes.extend(other._sizes)
+        self._shapes.extend(other._shapes)
+        self._outcomes.extend(other._outcomes)
+        self._pairs.extend(moved(other._pairs, first_pair))
+        self._compat.extend(moved(other._compat, first_compat))
 
     def set_compat(self, line: int, row: int) -> None:
         """Set the row in the table of published counts for the item of a line, if this table has it."""
@@ -384,20 +412,19 @@ class StrictTable:
 
         from toolassay.metrics.confidence_interval import NOTHING, Ratio, ratio_intervals
 
-        groups = np.asarray(self._groups, dtype=np.uint64)
+        groups = np.frombuffer(self._groups, dtype=np.uint64) if self._groups else np.empty(0, np.uint64)
         labelled = np.flatnonzero(groups >> np.uint64(group) & np.uint64(1))
-        rows = np.asarray(self._rows).reshape(-1, _COLUMNS)
-        ended = [self._outcomes[place] for place in labelled.tolist()]
-        outcomes = Counter(ended)
+        counts = self._all_counts()
+        outcomes = self._outcomes.counts(labelled)
         chosen = labelled
         if any(name in EXCLUDED for name in outcomes):
-            chosen = labelled[[is_scored(outcome) for outcome in ended]]
+            chosen = labelled[self._outcomes.select(labelled, is_scored)]
         names = self._names(metrics, texts)
         ratios = chain(
-            (Ratio.mean(self._scores(name, chosen, texts)) for name in names),
+            (Ratio.mean(self._scores(name, texts)[chosen]) for name in names),
             (
-                Ratio(rows[chosen, at], rows[chosen, at + 1])
-                for at in (_FIRST_HALLUCINATION, _FIRST_HALLUCINATION + 2)
+                Ratio(counts[chosen, at].astype(np.float64), counts[chosen, at + 1].astype(np.float64))
+                for at in _HALLUCINATION_COLUMNS
             ),
         )
         intervals = ratio_intervals(
@@ -413,9 +440,8 @@ class StrictTable:
             interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
             numbers[name] = interval.to_json()
         for part, name in enumerate(_POOLED):
-            at = _FIRST_COUNT + 3 * part
             is_known = numbers[name]["value"] is not None
-            sums = [float(rows[chosen, at + kind].sum()) for kind in range(3)]
+            sums = [float(counts[chosen, 3 * part + kind].sum()) for kind in range(3)]
             numbers[f"{name}_pooled"] = f1(*sums, empty=1.0) if is_known else None
         return numbers
 
@@ -429,25 +455,55 @@ class StrictTable:
             *self.extra,
         )
 
-    def _scores(self, name: str, chosen: NDArray[np.int64], texts: TextScores) -> NDArray[np.float64]:
-        """One score of the chosen items; NaN for items without it."""
+    def _all_counts(self) -> NDArray[np.int32]:
+        """Shape (rows, columns), without a copy."""
         import numpy as np
 
-        if name in PLAN_SCORES:
-            rows: NDArray[np.float64] = np.asarray(self._rows).reshape(-1, _COLUMNS)
-            return np.asarray(rows[chosen, PLAN_SCORES.index(name)])
+        return np.frombuffer(self._counts or b"", dtype=np.int32).reshape(-1, _COLUMNS)
+
+    def _scores(self, name: str, texts: TextScores) -> NDArray[np.float64]:
+        """One score of every row, shape (rows,); NaN for items without it. Computed once."""
+        if name not in self._scores_of:
+            self._scores_of[name] = self._computed(name, texts)
+        return self._scores_of[name]
+
+    def _computed(self, name: str, texts: TextScores) -> NDArray[np.float64]:
+        import numpy as np
+
         if name in self.extra:
-            extra: NDArray[np.float64] = np.asarray(self._extra).reshape(-1, len(self.extra))
-            return np.asarray(extra[chosen, self.extra.index(name)])
+            return np.asarray(self._extra).reshape(-1, len(self.extra))[:, self.extra.index(name)]
+        if name in PLAN_SCORES:
+            scores = self._plan_score(name)
+            scores[~self._outcomes.select(slice(None), _ANSWERED.__eq__)] = 0.0
+            if name.startswith("argument"):
+                scores[~np.frombuffer(bytes(self._has_arguments), dtype=bool)] = np.nan
+            return scores
         if name in ROUGE_SCORES:
             column = texts.rouge[:, ROUGE_SCORES.index(name)]
         else:
             assert texts.bertscore is not None
             column = texts.bertscore[:, 2]
-        pairs = np.asarray(self._pairs, dtype=np.int64)[chosen]
+        pairs = np.asarray(self._pairs, dtype=np.int64)
         scores = np.zeros(len(pairs))
         scores[pairs == NO_GOLD_STEPS] = np.nan
         scores[pairs >= 0] = column[pairs[pairs >= 0]]
+        return scores
+
+    def _plan_score(self, name: str) -> NDArray[np.float64]:
+        """A score of PLAN_SCORES of every row, as if each were answered and had arguments."""
+        import numpy as np
+
+        counts = self._all_counts()
+        if name == "edit_similarity":
+            return np.array(self._similarities, dtype=np.float64)
+        if name == "exact_match":
+            wrong = counts[:, [place + kind for place in (0, 3, 9) for kind in (1, 2)]]
+            return (~wrong.any(axis=1)).astype(np.float64)
+        at = 3 * PLAN_SCORES.index(name)
+        right = 2 * counts[:, at].astype(np.float64)
+        total = right + counts[:, at + 1] + counts[:, at + 2]
+        scores = np.ones(len(self))
+        np.divide(right, total, out=scores, where=total > 0)
         return scores
 
     def items(
@@ -457,31 +513,39 @@ class StrictTable:
 
         `keys[n]` is the id of line n.
         """
-        import numpy as np
-
-        everything = np.arange(len(self._lines))
         names = [name for name in self._names(metrics, texts) if _is_asked(name, metrics)]
-        scores = [array("d", self._scores(name, everything, texts)) for name in names]
+        columns = [self._scores(name, texts).tolist() for name in names]
+        counts = self._counts
         for place, line in enumerate(self._lines):
-            counts = list(map(int, self._rows[place * _COLUMNS + _FIRST_COUNT : (place + 1) * _COLUMNS]))
-            has_arguments = not isnan(self._rows[place * _COLUMNS + 2])
-            parts = {
-                name: counts[3 * part : 3 * part + 3] if part < 2 or has_arguments else None
-                for part, name in enumerate(COUNTS)
-            }
-            inventions = dict(zip(Hallucinations._fields, counts[3 * len(COUNTS) :], strict=True))
-            own = (column[place] for column in scores) if is_scored(self._outcomes[place]) else repeat(nan)
+            outcome, first = self._outcomes[place], place * _COLUMNS
+            own: Iterable[float] = (
+                [column[place] for column in columns] if is_scored(outcome) else repeat(nan)
+            )
             yield (
                 {
                     "id": keys[line],
                     "type": self._shapes[place],
                     "n_tools": self._sizes[place],
-                    "cluster": f"{self._clusters[place] & (2**64 - 1):016x}",
-                    "outcome": self._outcomes[place],
+                    "cluster": f"{self._clusters[place] & _WORD:016x}",
+                    "outcome": outcome,
                     "scores": {
-                        name: None if isnan(score) else score for name, score in zip(names, own, strict=False)
+                        name: None if score != score else score
+                        for name, score in zip(names, own, strict=False)
                     },
-                    "counts": {**parts, **inventions},
+                    "counts": {
+                        "nodes": counts[first : first + 3].tolist(),
+                        "edges": counts[first + 3 : first + 6].tolist(),
+                        "argument_names": counts[first + 6 : first + 9].tolist()
+                        if self._has_arguments[place]
+                        else None,
+                        "argument_values": counts[first + 9 : first + 12].tolist()
+                        if self._has_arguments[place]
+                        else None,
+                        "invented_tools": counts[first + 12],
+                        "tools": counts[first + 13],
+                        "invented_links": counts[first + 14],
+                        "links": counts[first + 15],
+                    },
                 },
                 self._compat[place],
             )
