@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from toolassay.metrics.rouge import NAMES, RougeCollector, rouge, sentences, union_lcs_hits
+from toolassay.metrics.rouge import NAMES, RougeCollector, rouge, union_lcs_hits
 from toolassay.metrics.rouge_batch import batch_rouge
 
 _SCORER = RougeScorer(list(NAMES))
@@ -37,7 +37,7 @@ def test_ties_between_subsequences_are_broken_as_in_rouge_score(seed: int) -> No
         return "\n".join(" ".join(f"w{n}" for n in generator.integers(0, 25, size)) for size in sizes)
 
     many = [(text(), text()) for _ in range(5)]
-    scores = batch_rouge([(sentences(gold), sentences(predicted)) for gold, predicted in many])
+    scores = batch_rouge(many)
     assert np.abs(scores - [_reference(*pair) for pair in many]).max() < 1e-12
 
 
@@ -57,7 +57,7 @@ def test_long_sentences_go_beyond_one_machine_word() -> None:
         gold = " ".join(generator.choice(list("abcdefgh"), size))
         predicted = " ".join(generator.choice(list("abcdefgh"), size)) + "\na b c d"
         many.append((gold, predicted))
-    scores = batch_rouge([(sentences(gold), sentences(predicted)) for gold, predicted in many])
+    scores = batch_rouge(many)
     for row, pair in zip(scores, many, strict=True):
         assert np.abs(row - _reference(*pair)).max() < 1e-12
 
@@ -65,8 +65,20 @@ def test_long_sentences_go_beyond_one_machine_word() -> None:
 def test_many_sentences_are_scored_one_by_one_to_the_same_number() -> None:
     gold = "\n".join(f"w{n % 7} x w{n % 3}" for n in range(80))
     predicted = "\n".join(f"w{n % 5} x" for n in range(80))
-    scores = batch_rouge([(sentences(gold), sentences(predicted))])
+    scores = batch_rouge([(gold, predicted)])
     assert np.abs(scores[0] - _reference(gold, predicted)).max() < 1e-12
+
+
+def test_long_tokens_and_many_distinct_ones() -> None:
+    long = "a" * 23
+    many = [
+        (f"{long} {long}b {long}bc {long}bcd", f"{long}bcd {long}bc {long}x {long}"),
+        (" ".join(f"w{n}" for n in range(256)), " ".join(f"w{n}" for n in range(0, 300, 3))),
+        (" ".join(f"w{n}" for n in range(255)), " ".join(f"w{n}" for n in range(0, 300, 3))),
+        ("abcdefgh abcdefghi abcdefgh1 b", "abcdefghi abcdefgh abcdefgh2 b"),
+    ]
+    many = [("\n".join(gold[at : at + 99] for at in range(0, len(gold), 99)), given) for gold, given in many]
+    assert np.abs(batch_rouge(many) - [_reference(*pair) for pair in many]).max() < 1e-12
 
 
 def test_each_distinct_pair_has_one_number() -> None:

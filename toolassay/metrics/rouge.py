@@ -12,7 +12,6 @@ otherwise to the previous column if the table steps up at this row, else to the 
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -27,8 +26,6 @@ from toolassay.metrics.f1 import f1
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from toolassay.metrics.rouge_batch import RougeBatch
 
 
 def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[Sequence[Hashable]]) -> int:
@@ -107,10 +104,10 @@ def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Seque
 
 
 # A translation table that keeps letters, digits and line breaks, and makes every other byte a blank.
-_TO_SPACE = bytes(
+TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
-_WORK_AT_ONCE = 30_000  # pairs of sentences in one batch, of about 300 bytes each: more are slower
+_WORK_AT_ONCE = 15_000  # pairs of sentences in one batch, 300 bytes each: more do not fit into the cache
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 RougeBackend = Literal["builtin", "rouge-score"]
@@ -132,7 +129,7 @@ def sentences(text: str) -> list[list[bytes]]:
     >>> sentences("Step 1: Go!\n\n42 é")
     [[b'step', b'1', b'go'], [b'42']]
     """
-    lines = text.lower().encode("utf-8", "surrogatepass").translate(_TO_SPACE).split(b"\n")
+    lines = text.lower().encode("utf-8", "surrogatepass").translate(TO_SPACE).split(b"\n")
     return [tokens for line in lines if (tokens := line.split())]
 
 
@@ -142,11 +139,7 @@ def rouge(reference: str, candidate: str) -> Rouge:
     >>> rouge("the cat sat", "the cat").rouge1
     0.8
     """
-    return rouge_of_tokens(sentences(reference), sentences(candidate))
-
-
-def rouge_of_tokens(gold: list[list[bytes]], predicted: list[list[bytes]]) -> Rouge:
-    """The F-measures of a tokenised candidate against one tokenised reference."""
+    gold, predicted = sentences(reference), sentences(candidate)
     if not gold or not predicted:
         return Rouge(0.0, 0.0, 0.0, 0.0)
     if gold == predicted:
@@ -210,6 +203,8 @@ def _rouge_scorer() -> Any:
 class RougeCollector:
     """Scores pairs of texts in batches, each distinct pair once; `add` returns the number of a pair.
 
+    The distinct texts stay in memory.
+
     Args:
         backend: who computes the scores.
 
@@ -225,9 +220,9 @@ class RougeCollector:
 
     def __init__(self, backend: RougeBackend = "builtin") -> None:
         self._reference = ReferenceRouge() if backend == "rouge-score" else None
-        self._numbers: dict[bytes, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
         self._scores = array("d")
-        self._waiting: RougeBatch | None = None
+        self._waiting: list[tuple[str, str]] = []
         self._work = 0
 
     def add(self, reference: str, candidate: str, *, wanted: bool = True) -> int:
@@ -241,33 +236,28 @@ class RougeCollector:
         Returns:
             The row of the pair in `scores`.
         """
-        both = f"{len(reference)} {reference}{candidate}".encode("utf-8", "surrogatepass")
-        key = hashlib.blake2b(both, digest_size=16).digest()
         known = len(self._numbers)
-        number = self._numbers.setdefault(key, known)
+        number = self._numbers.setdefault((reference, candidate), known)
         if not wanted or number < known:
             return number
         if self._reference is not None:
             self._scores.extend(self._reference.score(reference, candidate))
-        else:
-            if self._waiting is None:
-                from toolassay.metrics.rouge_batch import RougeBatch
-
-                self._waiting = RougeBatch()
-            pair = sentences(reference), sentences(candidate)
-            self._waiting.add(*pair)
-            self._work += len(pair[0]) * len(pair[1])
-            if self._work > _WORK_AT_ONCE:
-                self._score_waiting()
+            return number
+        self._waiting.append((reference, candidate))
+        self._work += (reference.count("\n") + 1) * (candidate.count("\n") + 1)
+        if self._work > _WORK_AT_ONCE:
+            self._score_waiting()
         return number
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def _score_waiting(self) -> None:
-        if self._waiting is not None:
-            self._scores.frombytes(self._waiting.scores().tobytes())
-        self._waiting, self._work = None, 0
+        from toolassay.metrics.rouge_batch import batch_rouge
+
+        self._scores.frombytes(batch_rouge(self._waiting).tobytes())
+        self._waiting.clear()
+        self._work = 0
 
     def scores(self) -> NDArray[np.float64]:
         """The scores of all distinct pairs: shape (pairs, 4), columns in the order of `NAMES`."""

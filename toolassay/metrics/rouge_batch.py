@@ -1,8 +1,9 @@
 """ROUGE of many pairs of texts at once: the scores of `rouge.rouge`, vectorised over the pairs.
 
-Tokens become numbers that are local to a pair and fit into a byte: 1, 2, … for the reference's distinct
-tokens, 0 for any candidate token that the reference does not have. Shared n-grams are then counted with
-`bincount`, and a text is a string with one character per token for the longest common subsequence.
+A token is compared as three machine words. Tokens then become numbers
+that are local to a pair and fit into a byte: 1, 2, … for the reference's distinct tokens, 0 for any candidate
+token that the reference does not have. Shared n-grams are counted with `bincount`, and a text is a string
+with one character per token for the longest common subsequence.
 
 The union LCS of ROUGE-Lsum uses one machine word per column of an LCS table. All pairs (reference sentence,
 candidate sentence) advance together by one candidate token per step. They are sorted by the length of the
@@ -11,150 +12,215 @@ candidate, longest first, so that the pairs still running are the front part of 
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from rapidfuzz.distance import LCSseq
 
-from toolassay.metrics.rouge import NAMES, rouge_of_tokens
+from toolassay.metrics.rouge import NAMES, TO_SPACE, rouge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-Sentences = list[list[bytes]]
-
 # Limits of a pair that is scored in the batch; others are scored alone, to the same numbers. A byte holds the
-# number of a token and a machine word the positions of one reference sentence. The memory of the batch grows
-# with the pairs of sentences and with the longest candidate.
-_NUMBERS = range(1, 256)
+# number of a token of the reference, and a machine word the positions of one of its sentences. The memory of
+# the batch grows with the pairs of sentences and with the longest candidate.
+_MOST_TOKENS = 255
 _WORD = 64
 _LONGEST_CANDIDATE = 1024
 _MOST_SENTENCE_PAIRS = 4096
 
 
-class RougeBatch:
-    """Pairs of tokenised texts (see `rouge.sentences`), numbered in the order in which they are added.
+def batch_rouge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """ROUGE-1, -2, -L and -Lsum F-measures of each pair (reference, candidate).
 
-    >>> batch = RougeBatch()
-    >>> batch.add([[b"the", b"cat", b"sat"]], [[b"the", b"cat"]])
-    >>> batch.scores().round(2).tolist()
+    Returns:
+        Shape (pairs, 4), columns in the order of `rouge.NAMES`, each from 0 to 1.
+
+    >>> batch_rouge([("the cat sat", "the cat")]).round(2).tolist()
     [[0.8, 0.67, 0.8, 0.8]]
     """
-
-    def __init__(self) -> None:
-        self._gold, self._predicted = _Side(), _Side()
-        self._distinct = array("q")
-        self._alone: dict[int, Sequence[float]] = {}
-
-    def __len__(self) -> int:
-        return len(self._distinct)
-
-    def add(self, reference: Sentences, candidate: Sentences) -> None:
-        """Add a pair."""
-        tokens = list(chain.from_iterable(reference))
-        numbers = dict(zip(dict.fromkeys(tokens), _NUMBERS, strict=False))
-        sizes, candidate_sizes = list(map(len, reference)), list(map(len, candidate))
-        if (
-            len(numbers) == len(_NUMBERS)
-            or len(sizes) * len(candidate_sizes) > _MOST_SENTENCE_PAIRS
-            or (sizes and max(sizes) > _WORD)
-            or (candidate_sizes and max(candidate_sizes) > _LONGEST_CANDIDATE)
-        ):
-            self._alone[len(self)] = rouge_of_tokens(reference, candidate)
-            candidate, tokens, sizes, candidate_sizes, numbers = [], [], [], [], {}
-        self._distinct.append(len(numbers))
-        self._gold.add(bytes(map(numbers.__getitem__, tokens)), sizes)
-        given = chain.from_iterable(candidate)
-        self._predicted.add(bytes(map(numbers.get, given, repeat(0))), candidate_sizes)
-
-    def scores(self) -> NDArray[np.float64]:
-        """ROUGE-1, -2, -L and -Lsum F-measures: shape (pairs, 4), in the order of `rouge.NAMES`, 0 to 1."""
-        gold, predicted, pairs = self._gold, self._predicted, len(self)
-        if not pairs:
-            return np.empty((0, len(NAMES)))
-        gold_sizes, predicted_sizes = gold.sizes(), predicted.sizes()
-        total = gold_sizes + predicted_sizes
-        # Every (pair, number) has its own slot; slot 0 of a pair stands for tokens the gold lacks.
-        slots = np.asarray(self._distinct) + 1
-        first_slot = np.cumsum(slots) - slots
-        gold_slots = np.repeat(first_slot, gold_sizes) + gold.numbers().astype(np.int64)
-        predicted_slots = np.repeat(first_slot, predicted_sizes) + predicted.numbers().astype(np.int64)
-        width = int(slots.sum())
-        available = np.bincount(predicted_slots, minlength=width)
-        available[first_slot] = 0
-
-        def shared(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-            return np.add.reduceat(np.minimum(counts, available), first_slot)
-
-        members = union_members(gold, predicted, slots)
-        hits = (
-            shared(np.bincount(gold_slots, minlength=width)),
-            _shared_bigrams(gold, predicted, gold_slots, predicted_slots, available > 0, slots),
-            np.fromiter(map(_longest_common, gold.texts(), predicted.texts()), np.int64, pairs),
-            shared(np.bincount(gold_slots[members], minlength=width)),
-        )
-        bigrams = total - (gold_sizes > 0) - (predicted_sizes > 0)
-        lengths = (total, bigrams, total, total)
-        scores = np.column_stack([2 * h / np.maximum(n, 1) for h, n in zip(hits, lengths, strict=True)])
-        for place, alone in self._alone.items():
-            scores[place] = alone
-        return scores
+    if not pairs:
+        return np.empty((0, len(NAMES)))
+    long: dict[bytes, int] = {}
+    gold, predicted = (_tokens([pair[side] for pair in pairs], long) for side in (0, 1))
+    is_large = (
+        (gold.sizes > _MOST_TOKENS)
+        | (gold.longest_sentences() > _WORD)
+        | (predicted.longest_sentences() > _LONGEST_CANDIDATE)
+        | (gold.sentence_counts * predicted.sentence_counts > _MOST_SENTENCE_PAIRS)
+    )
+    large = np.flatnonzero(is_large).tolist()
+    if large:
+        gold, predicted = gold.without(is_large), predicted.without(is_large)
+    scores = _scores(*_numbered(gold, predicted))
+    for place in large:
+        scores[place] = rouge(*pairs[place])
+    return scores
 
 
-def batch_rouge(pairs: Sequence[tuple[Sentences, Sentences]]) -> NDArray[np.float64]:
-    """The scores of a `RougeBatch` of these pairs (reference, candidate)."""
-    batch = RougeBatch()
-    for pair in pairs:
-        batch.add(*pair)
-    return batch.scores()
-
-
-class _Side:
-    """The references of all pairs, or their candidates, concatenated.
+class _Tokens(NamedTuple):
+    """The tokens of the references of all pairs, or of their candidates.
 
     Attributes:
-        tokens: the token numbers.
-        sentence_sizes: number of tokens in each sentence.
+        words: three columns, the bytes of each token as little-endian words.
+        sizes: number of tokens in each text.
+        sentence_sizes: number of tokens in each sentence, a line with tokens.
         sentence_counts: number of sentences in each text.
+        numbers: the local number of each token.
     """
 
-    def __init__(self) -> None:
-        self.tokens = bytearray()
-        self.sentence_sizes = array("q")
-        self.sentence_counts = array("q")
-        self._sizes = array("q")
+    words: Sequence[NDArray[np.uint64]]
+    sizes: NDArray[np.int64]
+    sentence_sizes: NDArray[np.int64]
+    sentence_counts: NDArray[np.int64]
+    numbers: NDArray[np.uint8] = np.empty(0, np.uint8)
 
-    def add(self, numbers: bytes, sentence_sizes: list[int]) -> None:
-        self.tokens += numbers
-        self.sentence_sizes.fromlist(sentence_sizes)
-        self.sentence_counts.append(len(sentence_sizes))
-        self._sizes.append(len(numbers))
+    def without(self, left_out: NDArray[np.bool_]) -> _Tokens:
+        """These texts, of which some have no tokens."""
+        is_kept = np.repeat(~left_out, self.sizes)
+        return _Tokens(
+            [column[is_kept] for column in self.words],
+            np.where(left_out, 0, self.sizes),
+            self.sentence_sizes[np.repeat(~left_out, self.sentence_counts)],
+            np.where(left_out, 0, self.sentence_counts),
+        )
 
-    def numbers(self) -> NDArray[np.uint8]:
-        return np.frombuffer(bytes(self.tokens), dtype=np.uint8)
+    def owners(self) -> NDArray[np.int64]:
+        """The text of each token."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    def sizes(self) -> NDArray[np.int64]:
-        return _array(self._sizes)
+    def longest_sentences(self) -> NDArray[np.int64]:
+        """The number of tokens in the longest sentence of each text."""
+        longest = np.zeros(len(self.sizes), dtype=np.int64)
+        np.maximum.at(longest, np.repeat(np.arange(len(longest)), self.sentence_counts), self.sentence_sizes)
+        return longest
 
     def texts(self) -> list[str]:
         """Each text as a string with one character per token."""
-        joined = self.tokens.decode("latin-1")
-        ends = np.cumsum(self.sizes()).tolist()
+        joined = self.numbers.tobytes().decode("latin-1")
+        ends = np.cumsum(self.sizes).tolist()
         return [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _longest_common(gold: str, predicted: str) -> int:
-    from rapidfuzz.distance import LCSseq
+_SPELLED = 24  # bytes of a token that are compared; a longer one is a number
+_LONG = 1 << 63  # marks that number: no token has this bit, for its bytes are ASCII
+_MASKS = np.array([2 ** (8 * size) - 1 for size in range(9)], dtype=np.uint64)
 
-    return LCSseq.similarity(gold, predicted)
+
+def _tokens(texts: Sequence[str], long: dict[bytes, int]) -> _Tokens:
+    """The tokens of texts, as `rouge.sentences` finds them; `long` has the numbers of long ones."""
+    encoded = [text.lower().encode("utf-8", "surrogatepass") for text in texts]
+    joined = b"\n".join([*encoded, b" " * _SPELLED]).translate(TO_SPACE)
+    letters = np.frombuffer(joined, dtype=np.uint8)
+    is_letter = np.concatenate([[False], letters > ord(" ")])
+    edges = np.flatnonzero(is_letter[1:] != is_letter[:-1])
+    starts, lengths = edges[::2], edges[1::2] - edges[::2]
+    ends = np.cumsum([len(text) + 1 for text in encoded])
+    sizes = np.diff(np.searchsorted(starts, ends), prepend=0)
+    line_ends = np.flatnonzero(letters == ord("\n"))
+    in_line = np.diff(np.searchsorted(starts, line_ends), prepend=0)
+    sentences_before = np.concatenate([[0], np.cumsum(in_line > 0)])[np.searchsorted(line_ends, ends)]
+    # Eight bytes from any place on, as one little-endian word.
+    eight = np.ndarray((len(joined) - 7,), np.dtype("<u8"), joined, strides=(1,))
+    words = []
+    for first in range(0, _SPELLED, 8):
+        shown = np.clip(lengths - first, 0, 8)
+        words.append(eight[np.minimum(starts + first, len(eight) - 1)] & _MASKS[shown])
+    for place in np.flatnonzero(lengths > _SPELLED).tolist():
+        token = joined[starts[place] : starts[place] + lengths[place]]
+        words[0][place] = _LONG | long.setdefault(token, len(long))
+    return _Tokens(words, sizes, in_line[in_line > 0], np.diff(sentences_before, prepend=0))
+
+
+# Odd numbers with random bits. A product with one of them spreads keys over a table.
+_MULTIPLIERS = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD],
+    dtype=np.uint64,
+)
+
+
+def _numbered(gold: _Tokens, predicted: _Tokens) -> tuple[_Tokens, _Tokens, NDArray[np.int64]]:
+    """The tokens with their numbers, and how many numbers each pair has, including 0."""
+    given, owners = len(predicted.words[0]), [side.owners().astype(np.uint64) for side in (predicted, gold)]
+    columns = [np.concatenate(pair) for pair in zip(predicted.words, gold.words, strict=True)]
+    columns.append(np.concatenate(owners))
+    mixed = np.bitwise_xor.reduce([one * k for one, k in zip(columns, _MULTIPLIERS, strict=False)])
+    same_as = _representatives(columns, mixed)
+    # References are last, so that a token that both texts have is represented by the reference.
+    is_first = same_as[given:] == np.arange(given, len(mixed))
+    count = np.concatenate([[0], np.cumsum(is_first)])
+    ends = np.cumsum(gold.sizes)
+    distinct = np.diff(count[ends], prepend=0)
+    local = count[1:] - np.repeat(count[ends - gold.sizes], gold.sizes)
+    of_predicted = same_as[:given] - given
+    is_known = of_predicted >= 0
+    predicted_numbers = np.zeros(given, dtype=np.uint8)
+    predicted_numbers[is_known] = local[of_predicted[is_known]]
+    gold_numbers = local[same_as[given:] - given]
+    return (
+        gold._replace(numbers=gold_numbers.astype(np.uint8)),
+        predicted._replace(numbers=predicted_numbers),
+        distinct + 1,
+    )
+
+
+def _representatives(columns: Sequence[NDArray[np.uint64]], mixed: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """For each row the last row that is equal in all columns.
+
+    A hash table without chains: the last row of a slot wins it, rows equal to the winner are done, and the
+    others try another hash. Each round ends at least one row.
+
+    Args:
+        columns: the columns.
+        mixed: a hash of each row.
+    """
+    same_as = np.empty(len(mixed), dtype=np.int64)
+    waiting = np.arange(len(mixed))
+    bits = max(4, len(mixed).bit_length() + 1)
+    winners = np.empty(2**bits, dtype=np.int64)
+    attempt = np.uint64(0)
+    while len(waiting):
+        slots = (mixed[waiting] * (_MULTIPLIERS[-1] + attempt)) >> np.uint64(64 - bits)
+        winners[slots] = waiting
+        found = winners[slots]
+        is_same = np.logical_and.reduce([one[found] == one[waiting] for one in columns])
+        same_as[waiting[is_same]] = found[is_same]
+        waiting = waiting[~is_same]
+        attempt += np.uint64(2)
+    return same_as
+
+
+def _scores(gold: _Tokens, predicted: _Tokens, slots: NDArray[np.int64]) -> NDArray[np.float64]:
+    total = gold.sizes + predicted.sizes
+    # Every (pair, number) has its own slot; slot 0 of a pair stands for tokens the gold lacks.
+    first_slot = np.cumsum(slots) - slots
+    gold_slots = np.repeat(first_slot, gold.sizes) + gold.numbers.astype(np.int64)
+    predicted_slots = np.repeat(first_slot, predicted.sizes) + predicted.numbers.astype(np.int64)
+    width = int(slots.sum())
+    available = np.bincount(predicted_slots, minlength=width)
+    available[first_slot] = 0
+
+    def shared(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.add.reduceat(np.minimum(counts, available), first_slot)
+
+    members = union_members(gold, predicted, slots)
+    hits = (
+        shared(np.bincount(gold_slots, minlength=width)),
+        _shared_bigrams(gold, predicted, gold_slots, predicted_slots, available > 0, slots),
+        np.fromiter(map(LCSseq.similarity, gold.texts(), predicted.texts()), np.int64, len(slots)),
+        shared(np.bincount(gold_slots[members], minlength=width)),
+    )
+    bigrams = total - (gold.sizes > 0) - (predicted.sizes > 0)
+    lengths = (total, bigrams, total, total)
+    return np.column_stack([2 * h / np.maximum(n, 1) for h, n in zip(hits, lengths, strict=True)])
 
 
 def _shared_bigrams(
-    gold: _Side,
-    predicted: _Side,
+    gold: _Tokens,
+    predicted: _Tokens,
     gold_slots: NDArray[np.int64],
     predicted_slots: NDArray[np.int64],
     is_shared: NDArray[np.bool_],
@@ -165,10 +231,10 @@ def _shared_bigrams(
     for side, places in ((gold, gold_slots), (predicted, predicted_slots)):
         inside = is_shared[places]
         inside = inside[1:] & inside[:-1]
-        ends = np.cumsum(side.sizes())[:-1] - 1  # a text's last token and the next text's first are no bigram
+        ends = np.cumsum(side.sizes)[:-1] - 1  # a text's last token and the next text's first are no bigram
         inside[ends[(ends >= 0) & (ends < len(inside))]] = False
         keys = np.flatnonzero(inside)
-        keys = places[keys] << 8 | side.numbers()[keys + 1]
+        keys = places[keys] << 8 | side.numbers[keys + 1]
         keys.sort()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         sides.append((keys[starts], np.diff(starts, append=len(keys))))
@@ -182,7 +248,7 @@ def _shared_bigrams(
     return np.bincount(owners, counts, minlength=len(slots)).astype(np.int64)
 
 
-def union_members(gold: _Side, predicted: _Side, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+def union_members(gold: _Tokens, predicted: _Tokens, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each reference token is in the union LCS of its sentence with the candidate's sentences.
 
     Args:
@@ -193,12 +259,12 @@ def union_members(gold: _Side, predicted: _Side, slots: NDArray[np.int64]) -> ND
     Returns:
         Shape (reference tokens,).
     """
-    gold_sizes, gold_counts = _array(gold.sentence_sizes), _array(gold.sentence_counts)
-    predicted_counts = _array(predicted.sentence_counts)
+    gold_sizes, gold_counts = gold.sentence_sizes, gold.sentence_counts
+    predicted_counts = predicted.sentence_counts
     # Of a run of candidate tokens that the reference lacks one is enough, since the traceback passes the
     # others without moving, and none at the start of a sentence.
-    tokens = predicted.numbers()
-    predicted_ends = np.cumsum(_array(predicted.sentence_sizes))
+    tokens = predicted.numbers
+    predicted_ends = np.cumsum(predicted.sentence_sizes)
     is_kept = tokens > 0
     after_known = np.concatenate([[False], is_kept[:-1]])
     after_known[predicted_ends[:-1]] = False
@@ -212,7 +278,7 @@ def union_members(gold: _Side, predicted: _Side, slots: NDArray[np.int64]) -> ND
     width = slots[text]
     first_entry = np.cumsum(width) - width
     table = np.zeros(int(width.sum()), dtype=word)
-    np.bitwise_or.at(table, np.repeat(first_entry, gold_sizes) + gold.numbers(), _bits(places, word))
+    np.bitwise_or.at(table, np.repeat(first_entry, gold_sizes) + gold.numbers, _bits(places, word))
     # One row for each pair of a reference sentence and a candidate sentence of the same text.
     partners = predicted_counts[text]
     reference = np.repeat(np.arange(len(text)), partners)
@@ -292,7 +358,3 @@ def _ramp(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The concatenation of 0, 1, … size - 1 for each size."""
     ends = np.cumsum(sizes)
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-
-
-def _array(numbers: array[int]) -> NDArray[np.int64]:
-    return np.asarray(numbers, dtype=np.int64)

@@ -498,7 +498,7 @@ class StrictTable:
             return np.array(self._similarities, dtype=np.float64)
         if name == "exact_match":
             wrong = counts[:, [place + kind for place in (0, 3, 9) for kind in (1, 2)]]
-            return (~wrong.any(axis=1)).astype(np.float64)
+            return np.where(wrong.any(axis=1), 0.0, 1.0)
         at = 3 * PLAN_SCORES.index(name)
         right = 2 * counts[:, at].astype(np.float64)
         total = right + counts[:, at + 1] + counts[:, at + 2]
