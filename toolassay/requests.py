@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from array import array
 from collections.abc import Collection, Iterator
@@ -131,6 +132,11 @@ def _ids_of_split(path: Path, split: str) -> list[RequestId]:
     if not isinstance(value, dict) or f"{split}_ids" not in value:
         raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
     return ids_by_shape(value[f"{split}_ids"], path)
+
+
+def request_fingerprint(text: str) -> str:
+    """A hash of a request's wording, 16 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def key_of(request_id: RequestId) -> str:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-import click
-
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
@@ -302,6 +300,8 @@ def drawn(count: Count) -> Table:
 
 @contextlib.contextmanager
 def _plain(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+    import click
+
     lines = PlainLines(what, total, figures, say=lambda line: click.echo(line, err=True))
     with _every(1, lines.tick):
         yield lines.advance

@@ -55,7 +55,7 @@ class InstalledMetrics:
     """
 
     def __init__(self, names: Sequence[str], taken: Collection[str] = ()) -> None:
-        points = {point.name: point for point in installed_entry_points(GROUP)}
+        points = {point.name: point for point in installed_entry_points(GROUP)} if names else {}
         self.names = tuple(names)
         self._metrics: list[ItemMetric] = [_loaded(points[name], taken) for name in names]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from toolassay.models.registry import BASELINES
-
 ON_PUBLISHED_REQUESTS = 31.4
 """Percent of the published tasks on a workplace that the offline agent does right, strictly."""
 ON_REWORDED_REQUESTS = 36.0
@@ -72,6 +70,8 @@ def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:
     >>> mark_of("gpt-4", {"tools_missing": "yes"}).sign
     '‡'
     """
+    from toolassay.models.registry import BASELINES
+
     if model in BASELINES:
         return BASELINE
     if NO_TOOLS in signature:

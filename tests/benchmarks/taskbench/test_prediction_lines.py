@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.benchmarks.taskbench.existing_predictions import request_fingerprint
 from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
 from toolassay.dataset import Request
+from toolassay.requests import request_fingerprint
 
 PLAN = '{"task_steps": ["s"], "task_nodes": [{"task": "a", "arguments": []}], "task_links": []}'
 REQUESTS = [Request(number, f"r{number}", number) for number in range(7)]

@@ -13,8 +13,9 @@ from string import Template
 from typing import Any
 
 from toolassay.answers import read_answer
+from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import TECHNICAL, Prober, ProbeResult
-from toolassay.benchmarks.security.probe_results import FOLDER, figure_lines, figures_beside, write_results
+from toolassay.benchmarks.security.probe_results import figure_lines, figures_beside, write_results
 from toolassay.models import ChatModel, ChatRequest
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
 from toolassay.runs.record import hashes

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import IN_WORDS, ProbeResult
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
@@ -171,7 +172,6 @@ def _share(interval: Mapping[str, float | None]) -> str:
     return f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-FOLDER = "security"
 """Subfolder of the prediction folder."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from toolassay.benchmarks.taskbench.parse import problem_of
 from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
-from toolassay.requests import key_of
+from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs import Journal
 
 
@@ -77,11 +76,6 @@ def _lines_not_in_journal(output: Path, journal: Journal, known: int) -> Iterato
         position = journal.position(key)
         if position is None or position >= known:
             yield key, line
-
-
-def request_fingerprint(text: str) -> str:
-    """A hash of a request's wording, 16 hexadecimal digits."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _request_text(line: dict[str, Any]) -> Any:

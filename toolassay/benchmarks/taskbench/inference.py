@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from toolassay.benchmarks.taskbench.existing_predictions import (
     adoptable_predictions,
-    request_fingerprint,
 )
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prediction_lines import (
@@ -25,7 +24,7 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import size_of
-from toolassay.requests import key_of
+from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import Estimate
 from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan

@@ -5,14 +5,14 @@ time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from toolassay.answers import ParsedAnswer
-from toolassay.benchmarks.taskbench.existing_predictions import request_fingerprint
-from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.dataset import Request
 from toolassay.graph import DependencyType
-from toolassay.requests import key_of
+from toolassay.requests import key_of, request_fingerprint
+
+if TYPE_CHECKING:
+    from toolassay.answers import ParsedAnswer
 
 _ANSWERS = {"response", "adopted"}
 _FINAL = ("answered", "malformed", "refused")
@@ -51,6 +51,8 @@ def read_entry(
     entry: Mapping[str, Any], dependency_type: DependencyType
 ) -> tuple[dict[str, Any] | None, ParsedAnswer]:
     """Parse the raw answer of an entry, or its reformatted answer if it has one."""
+    from toolassay.benchmarks.taskbench.parse import read_plan  # with the prompts, 30 ms
+
     text, reason = entry["response"], entry["finish_reason"]
     if "reformatted" in entry:
         text, reason = entry["reformatted"], entry["reformatted_finish_reason"]

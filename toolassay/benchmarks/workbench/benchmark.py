@@ -116,8 +116,8 @@ class WorkBench(Benchmark):
         self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, count: int | None
     ) -> Prober:
         """Tasks with a planted text in what tools return."""
+        from toolassay.benchmarks.security import FOLDER
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS
-        from toolassay.benchmarks.security.probe_results import FOLDER
         from toolassay.benchmarks.workbench.work import workplace_prober
         from toolassay.runs.trials import Trial
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
 from toolassay.benchmarks.taskbench.scoring.strict import cluster_of, score_plan
@@ -128,14 +129,15 @@ def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: st
     whole = evaluation.groups.get(OVERALL_GROUP)
     if whole is None:
         return False
-    from toolassay.benchmarks.security import figures_beside
-
     trials, others = same_settings(trials_of(predictions, llm))
     for trial in others:
         say(f"warning: {trial.output} was made with other settings than the first run: left out")
     found = _stability_and_usage(whole, job, trials)
-    if (security := figures_beside(predictions, llm)) is not None:
-        found[SECURITY] = security
+    if (predictions / FOLDER).is_dir():
+        from toolassay.benchmarks.security import figures_beside
+
+        if (security := figures_beside(predictions, llm)) is not None:
+            found[SECURITY] = security
     before = {name: whole.pop(name) for name in RUN_KEYS if name in whole}
     whole.update(found)
     return found != before

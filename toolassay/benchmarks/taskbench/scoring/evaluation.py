@@ -20,7 +20,6 @@ from toolassay.evaluation.line_index import Keep, LineIndex
 from toolassay.evaluation.signature import Signature
 from toolassay.files import sha256_of
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.metrics.bertscore.model import BertScoreError
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import RougeBackend, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
@@ -261,6 +260,8 @@ class PlanEvaluator:
         """BERTScore of the pairs; None where it was not asked for, or cannot be had, and that is noted."""
         if self._bertscore is None:
             return None
+        from toolassay.metrics.bertscore import BertScoreError
+
         try:
             return self._bertscore.scores(pairs, progress=progress)
         except BertScoreError as error:
