@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from io import FileIO
@@ -45,6 +45,38 @@ class Prediction(NamedTuple):
         if self.user_request is None or not isinstance(request, str):
             return True
         return self.user_request.strip() == request.strip()
+
+
+class LineMatches(NamedTuple):
+    """The lines of two files with the same id, indexed by the line number of the first file; 0 for none.
+
+    Attributes:
+        by_id: Ids as JSON values.
+        by_text: Ids as text, so that 1 and "1" are one id.
+        is_used: Whether the line of the first file is the one that counts for its id as text.
+    """
+
+    by_id: array[int]
+    by_text: array[int]
+    is_used: bytearray
+
+
+class CompactTexts:
+    """A list of short texts, without an object for each.
+
+    >>> texts = CompactTexts(["a", "", "é"])
+    >>> [texts[0], texts[1], texts[2]]
+    ['a', '', 'é']
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._bytes, self._ends = bytearray(), array("q", [0])
+        for text in texts:
+            self._bytes += text.encode("utf-8", "surrogatepass")
+            self._ends.append(len(self._bytes))
+
+    def __getitem__(self, place: int) -> str:
+        return self._bytes[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")
 
 
 class LineIndex:
@@ -161,12 +193,28 @@ class LineIndex:
             lines[str(key)] = choose(number, lines.get(str(key), number))
         return lines
 
-    def texts_by_line(self) -> list[str]:
+    def texts_by_line(self) -> CompactTexts:
         """The ids of the used lines as text, indexed by line number; "" for other lines."""
         texts = [""] * len(self._offsets)
         for key, number in self.by_text.items():
             texts[number] = key
-        return texts
+        return CompactTexts(texts)
+
+    def matches(self, other: LineIndex) -> LineMatches:
+        """For each line of this file, the line of `other` with the same id."""
+        by_id, by_text = array("i", bytes(4 * len(self._offsets))), array("i", bytes(4 * len(self._offsets)))
+        is_used = bytearray(len(self._offsets))
+        for key, number in self.by_id.items():
+            by_id[number] = other.by_id.get(key, 0)
+            text = key if type(key) is str else str(key)
+            by_text[number] = other.by_text.get(text, 0)
+            is_used[number] = self.by_text.get(text) == number
+        return LineMatches(by_id, by_text, is_used)
+
+    def forget_ids(self) -> None:
+        """Free the memory of the ids; from now on lines are known by number only."""
+        self.by_id.clear()
+        self.__dict__.pop("by_text", None)
 
     def reopened(self) -> LineIndex:
         """A copy with its own file handle, for another process."""

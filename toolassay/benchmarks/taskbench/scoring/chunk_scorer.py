@@ -34,7 +34,7 @@ from toolassay.benchmarks.taskbench.scoring.strict import NO_PAIR as NO_PREDICTE
 from toolassay.dataset import label_record, read_labels
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup, shape_and_size
-from toolassay.evaluation.line_index import Keep, LineIndex, Prediction
+from toolassay.evaluation.line_index import Keep, LineIndex, LineMatches, Prediction
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
 from toolassay.metrics.rouge import RougeBackend
@@ -238,10 +238,12 @@ class ChunkScorer:
         job: what to score.
         labels: the lines of the labels.
         lines: the lines of the predictions.
+        matches: the prediction line of each label line.
     """
 
-    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
+    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex, matches: LineMatches) -> None:
         self._job = job
+        self._matches = matches
         self._labels = labels
         self._lines = lines
         self._reader = PlanReader(job.library, job.dependency_type)
@@ -289,10 +291,12 @@ class ChunkScorer:
             ) from error
         return label_record(self._job.labels, number, value)
 
-    def prediction_for(self, label: Mapping[str, Any]) -> Prediction | None:
-        """The prediction that compat scores for a label. Ids are compared as JSON values: "7" is not 7."""
-        line = self._lines.by_id.get(label["id"])
-        return None if line is None else self._lines.prediction(line)
+    def prediction_for(self, number: int) -> Prediction | None:
+        """The prediction that compat scores for the label on a line. Ids are compared as JSON values: "7" is
+        not 7.
+        """
+        line = self._matches.by_id[number]
+        return self._lines.prediction(line) if line else None
 
     def _add(self, label: Mapping[str, Any], number: int) -> None:
         shape, size = shape_and_size(label)
@@ -301,8 +305,8 @@ class ChunkScorer:
             return
         key = label["id"]
         scored = ScoredLabel(label, number, shape, size, members, groups, cluster_of(label))
-        line, line_as_text = self._lines.by_id.get(key), self._lines.by_text.get(str(key))
-        prediction = None if line is None else self._lines.prediction(line)
+        line, line_as_text = self._matches.by_id[number], self._matches.by_text[number]
+        prediction = self._lines.prediction(line) if line else None
         compat_row = -1
         if prediction is not None and self._job.has_compat:
             compat_row = self._add_compat(scored, prediction)
@@ -313,10 +317,9 @@ class ChunkScorer:
                     f"{key!r} (label line {number})",
                     warn=True,
                 )
-            prediction = None if line_as_text is None else self._lines.prediction(line_as_text)
-        is_expected = str(key) not in self._job.excluded and self._labels.by_text.get(str(key)) == number
-        if is_expected:
-            self._add_strict(scored, line_as_text, prediction, compat_row)
+            prediction = self._lines.prediction(line_as_text) if line_as_text else None
+        if self._matches.is_used[number] and str(key) not in self._job.excluded:
+            self._add_strict(scored, line_as_text or None, prediction, compat_row)
 
     def _members(self, shape: str, size: int) -> tuple[list[int], int]:
         """The groups that a label of this shape and size belongs to, also as a bit mask."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -453,26 +453,31 @@ class CompatTable:
         counts = self._all_counts()[chosen]
         is_scored = self._all_flags()[chosen] & _SCORED > 0
         nodes = self._tool_counts()[chosen]
-        ratios = {
-            "node_micro_f1_no_matching": _f1_ratio(nodes),
-            "link_binary_f1": _f1_ratio(counts[:, 6:]),
-            "argument_task_argname_binary_f1_no_matching": _f1_ratio(counts[:, :3]),
-            "argument_task_argname_value_binary_f1_no_matching": _f1_ratio(counts[:, 3:6]),
-            "edit_distance": Ratio.mean(
-                np.where(is_scored, 1 - np.asarray(self._similarities)[chosen], np.nan)
-            ),
-        }
         pairs = np.asarray(self._pairs)[chosen]
         columns = [(f"step_{name}", texts.rouge, place) for place, name in enumerate(NAMES)]
         if texts.bertscore is not None:
             columns.append(("step_bertscore_f1", texts.bertscore, 2))
-        for name, table, place in columns:
-            scores = np.full(len(pairs), np.nan)
-            if len(table):
-                scores[pairs != NO_PAIR] = table[pairs[pairs != NO_PAIR], place]
-            ratios[name] = Ratio.mean(scores)
-        found = ratio_intervals(ratios.values(), clusters=clusters[chosen], resamples=resamples, seed=seed)
-        return {name: interval.to_json() for name, interval in zip(ratios, found, strict=True)}
+
+        def ratios() -> Iterator[Ratio]:  # one at a time: each needs two numbers a row
+            for kinds in (nodes, counts[:, 6:], counts[:, :3], counts[:, 3:6]):
+                yield _f1_ratio(kinds)
+            yield Ratio.mean(np.where(is_scored, 1 - np.asarray(self._similarities)[chosen], np.nan))
+            for _, table, place in columns:
+                scores = np.full(len(pairs), np.nan)
+                if len(table):
+                    scores[pairs != NO_PAIR] = table[pairs[pairs != NO_PAIR], place]
+                yield Ratio.mean(scores)
+
+        names = (
+            "node_micro_f1_no_matching",
+            "link_binary_f1",
+            "argument_task_argname_binary_f1_no_matching",
+            "argument_task_argname_value_binary_f1_no_matching",
+            "edit_distance",
+            *(name for name, _, _ in columns),
+        )
+        found = ratio_intervals(ratios(), clusters=clusters[chosen], resamples=resamples, seed=seed)
+        return {name: interval.to_json() for name, interval in zip(names, found, strict=True)}
 
     def counts(self, row: int) -> dict[str, Any]:
         """The counts of one row for the items file. Only tools of the library count, as published."""
@@ -527,8 +532,9 @@ class CompatTable:
         import numpy as np
 
         if self._tools is None:
-            kinds = np.asarray(self._events, dtype=np.int64) % 3
-            found = np.bincount(3 * self._owners().astype(np.int64) + kinds, minlength=3 * len(self))
+            places = 3 * self._owners()
+            places += (np.asarray(self._events) % 3).astype(np.int32)
+            found = np.bincount(places, minlength=3 * len(self))
             self._tools = found.reshape(-1, 3).astype(np.int32)
         return self._tools
 
@@ -542,7 +548,7 @@ class CompatTable:
     def _node_numbers(self, chosen: NDArray[np.bool_]) -> dict[str, Any]:
         import numpy as np
 
-        events = np.asarray(self._events, dtype=np.int64)[chosen[self._owners()]]
+        events = np.asarray(self._events)[chosen[self._owners()]]
         found = np.bincount(events, minlength=3 * len(self._tool_ids)).reshape(-1, 3)
         right, extra, absent = found.T
         per_tool = np.stack(_precision_recall_f1(right, extra, absent))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextP
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.groups import METRICS, groups_of, metrics_of
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.line_index import Keep, LineIndex
+from toolassay.evaluation.line_index import CompactTexts, Keep, LineIndex
 from toolassay.evaluation.signature import Signature
 from toolassay.files import sha256_of
 from toolassay.graph import DependencyType, ToolGraph
@@ -212,13 +212,16 @@ class PlanEvaluator:
             LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=choices.keep) as lines,
         ):
             _ = self._hashes  # of the files as they are now, whatever becomes of them meanwhile
+            keys = labels.texts_by_line() if items is not None else None
+            about_ids = EvaluationNotes()
+            unknown = _note_ids(about_ids, labels, lines)
             parts = score_chunks(job, labels, lines, processes=processes, progress=progress)
             self.notes.extend(parts.notes)
-            _note_files(self.notes, labels, lines)
-            dropped = _dropped(labels, lines)
-            keys = labels.texts_by_line() if items is not None else []
+            self.notes.extend(about_ids)
+            _note_lines(self.notes, lines)
+            dropped = _dropped(unknown, lines)
             parts.let_go()
-        del labels, lines  # a large part of the memory, and not needed any more
+        del labels, lines
         texts = TextScores(parts.rouge(), self._by_meaning(parts.texts, progress))
         misfits = [] if choices.compat == "published" else compat_misfits(job)
         if not job.has_compat:
@@ -230,7 +233,7 @@ class PlanEvaluator:
                 f"{', …' if len(misfits) > 3 else ''}); --compat published shows its numbers"
             )
         signature = self.signature()
-        if items is not None:
+        if items is not None and keys is not None:
             write_items(items, _items(parts, job.metrics, texts, keys, compat=not misfits))
             signature = signature.with_items(items)
         groups: dict[str, dict[str, Any]] = {}
@@ -299,7 +302,7 @@ def evaluate_predictions(
 
 
 def _items(
-    parts: MergedStatistics, metrics: Collection[str], texts: TextScores, keys: Sequence[str], *, compat: bool
+    parts: MergedStatistics, metrics: Collection[str], texts: TextScores, keys: CompactTexts, *, compat: bool
 ) -> Iterator[dict[str, Any]]:
     for item, row in parts.strict.items(metrics, texts, keys):
         yield {**item, "compat": parts.compat.counts(row) if compat and row >= 0 else None}
@@ -315,8 +318,8 @@ def _is_kept(key: str) -> bool:
     return key == "all_samples" or key.endswith("_supports") or key.startswith("step_")
 
 
-def _note_files(notes: EvaluationNotes, labels: LineIndex, lines: LineIndex) -> None:
-    """Note what the two files hold beside the items scored."""
+def _note_ids(notes: EvaluationNotes, labels: LineIndex, lines: LineIndex) -> int:
+    """Note repeated and unknown ids. Returns the number of predictions that no label has."""
     which = "first" if lines.keep == "first" else "last"
     for name, index in (("label", labels), ("prediction", lines)):
         notes.met_all(
@@ -324,23 +327,24 @@ def _note_files(notes: EvaluationNotes, labels: LineIndex, lines: LineIndex) -> 
             (f"{key!r} (line {n})" for key, n in index.doubled),
             warn=True,
         )
-    notes.met_all(
-        _UNKNOWN, (f"{key!r} (line {n})" for key, n in _unknown_ids(labels, lines).items()), warn=True
-    )
+    known, unknown = labels.by_text, 0
+    for key, number in lines.by_id.items():
+        if (key if type(key) is str else str(key)) not in known:
+            notes.met(_UNKNOWN, f"{key!r} (line {number})", warn=True)
+            unknown += 1
+    return unknown
+
+
+def _note_lines(notes: EvaluationNotes, lines: LineIndex) -> None:
+    """Note the prediction lines that cannot be used."""
     notes.met_all(_BROKEN, (f"line {n}" for n in sorted(lines.broken)), warn=True)
     notes.met_all(_NAMELESS, (f"line {n}" for n in lines.nameless), warn=True)
 
 
-def _unknown_ids(labels: LineIndex, lines: LineIndex) -> dict[Hashable, int]:
-    """The ids of predictions that no label has, and their lines."""
-    known = labels.by_text
-    return {key: n for key, n in lines.by_id.items() if str(key) not in known}
-
-
-def _dropped(labels: LineIndex, lines: LineIndex) -> dict[str, int]:
+def _dropped(unknown_ids: int, lines: LineIndex) -> dict[str, int]:
     """Lines of the prediction file that no score counts, for the metrics file; only kinds there are."""
     counts = {
-        "unknown_ids": len(_unknown_ids(labels, lines)),
+        "unknown_ids": unknown_ids,
         "broken_lines": len(lines.broken),
         "lines_without_id": len(lines.nameless),
         "repeated_ids": len(lines.doubled),

@@ -24,7 +24,7 @@ from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
 from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import StrictTable, cluster_of
-from toolassay.evaluation.line_index import LineIndex
+from toolassay.evaluation.line_index import LineIndex, LineMatches
 from toolassay.progress_callback import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class MergedStatistics:
         scorer: scores the items that depend on an earlier chunk.
     """
 
-    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
+    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex, matches: LineMatches) -> None:
         self._lines = lines
-        self.scorer = ChunkScorer(job, labels, lines)
+        self.scorer = ChunkScorer(job, labels, lines, matches)
         self._rouge: list[NDArray[np.float64]] = []
         self._last: list[Converted | None] = [None] * len(job.groups)
         self._number_of_pairs = 0
@@ -74,7 +74,7 @@ class MergedStatistics:
         # These items reuse an argument of an earlier chunk, which is known only now.
         for waiting in part.waiting:
             label = self.scorer.label(waiting.line)
-            prediction = self.scorer.prediction_for(label)
+            prediction = self.scorer.prediction_for(waiting.line)
             by_previous: dict[Converted | None, list[int]] = {}
             for group in waiting.groups:
                 by_previous.setdefault(self._last[group], []).append(group)
@@ -110,7 +110,7 @@ def score_chunks(
     processes: int | None = None,
     progress: Progress = no_progress,
 ) -> MergedStatistics:
-    """Score every label.
+    """Score every label. Afterwards the two files do not know their ids any more.
 
     Args:
         job: what to score.
@@ -125,11 +125,15 @@ def score_chunks(
     """
     numbers = sorted(number for key, number in labels.by_id.items() if job.keeps_all or job.keeps(key))
     cut = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
-    parts = MergedStatistics(job, labels, lines)
+    matches = labels.matches(lines)
+    # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
+    labels.forget_ids()
+    lines.forget_ids()
+    parts = MergedStatistics(job, labels, lines, matches)
     for number in sorted({*labels.broken, *labels.nameless}):
         parts.scorer.label(number)  # raises an error that says what is wrong with the line
     with progress("scoring", len(numbers)) as advance:
-        for own, part in zip(cut, _scored(cut, job, labels, lines, processes), strict=True):
+        for own, part in zip(cut, _scored(cut, job, labels, lines, matches, processes), strict=True):
             parts.add(part)
             for _ in own:
                 advance()
@@ -137,11 +141,16 @@ def score_chunks(
 
 
 def _scored(
-    cut: Sequence[Sequence[int]], job: ScoringJob, labels: LineIndex, lines: LineIndex, processes: int | None
+    cut: Sequence[Sequence[int]],
+    job: ScoringJob,
+    labels: LineIndex,
+    lines: LineIndex,
+    matches: LineMatches,
+    processes: int | None,
 ) -> Iterator[ChunkStatistics]:
     workers = min(len(cut), processes) if processes else min(len(cut) // _CHUNKS_A_WORKER, cores())
     if workers < 2 or not _may_fork():
-        scorer = ChunkScorer(job, labels, lines)
+        scorer = ChunkScorer(job, labels, lines, matches)
         yield from map(scorer.score, cut)
         return
     with warnings.catch_warnings():
@@ -151,7 +160,7 @@ def _scored(
             workers,
             mp_context=multiprocessing.get_context("fork"),
             initializer=_begin,
-            initargs=(job, labels, lines),
+            initargs=(job, labels, lines, matches),
         ) as pool:
             yield from pool.map(_work, cut)
 
@@ -171,10 +180,10 @@ def _may_fork() -> bool:
 _scorer: ChunkScorer | None = None
 
 
-def _begin(job: ScoringJob, labels: LineIndex, lines: LineIndex) -> None:
+def _begin(job: ScoringJob, labels: LineIndex, lines: LineIndex, matches: LineMatches) -> None:
     global _scorer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    _scorer = ChunkScorer(job, labels.reopened(), lines.reopened())
+    _scorer = ChunkScorer(job, labels.reopened(), lines.reopened(), matches)
 
 
 def _work(numbers: Sequence[int]) -> ChunkStatistics:

@@ -19,10 +19,10 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, repeat, starmap
+from itertools import chain, starmap
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
+    from toolassay.evaluation.line_index import CompactTexts
 
 
 class StrictItem(NamedTuple):
@@ -287,6 +288,7 @@ _HALLUCINATION_COLUMNS = range(_FIRST_HALLUCINATION, _COLUMNS, 2)
 _NO_COUNTS = MatchCounts(0, 0, 0)
 _ANSWERED = "answered"
 _WORD = 2**64 - 1
+_ITEMS_AT_ONCE = 10_000  # rows whose scores are Python objects at a time
 
 
 class StrictRow(NamedTuple):
@@ -507,20 +509,24 @@ class StrictTable:
         return scores
 
     def items(
-        self, metrics: Collection[str], texts: TextScores, keys: Sequence[str]
+        self, metrics: Collection[str], texts: TextScores, keys: CompactTexts
     ) -> Iterator[tuple[dict[str, Any], int]]:
         """Each item for the items file, with its row in the table of published counts (-1: none).
 
         `keys[n]` is the id of line n.
         """
         names = [name for name in self._names(metrics, texts) if _is_asked(name, metrics)]
-        columns = [self._scores(name, texts).tolist() for name in names]
+        columns = [self._scores(name, texts) for name in names]
         counts = self._counts
+        rows: Iterator[Sequence[float]] = iter(())
         for place, line in enumerate(self._lines):
+            if place % _ITEMS_AT_ONCE == 0:
+                block = [column[place : place + _ITEMS_AT_ONCE].tolist() for column in columns]
+                rows = zip(*block, strict=True)
             outcome, first = self._outcomes[place], place * _COLUMNS
-            own: Iterable[float] = (
-                [column[place] for column in columns] if is_scored(outcome) else repeat(nan)
-            )
+            own = next(rows)
+            if not is_scored(outcome):
+                own = (nan,) * len(names)
             yield (
                 {
                     "id": keys[line],
@@ -530,7 +536,7 @@ class StrictTable:
                     "outcome": outcome,
                     "scores": {
                         name: None if score != score else score
-                        for name, score in zip(names, own, strict=False)
+                        for name, score in zip(names, own, strict=True)
                     },
                     "counts": {
                         "nodes": counts[first : first + 3].tolist(),
