@@ -48,6 +48,7 @@ from toolassay.screen import WARNING
     default=0.0,
     help="Exit with code 3 if less than this share of the labels is scored.",
 )
+@options.engine()
 @evaluate_options()
 def command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **settings: Any) -> int:
     """Score predictions, with strict and published metrics side by side."""

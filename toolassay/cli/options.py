@@ -158,6 +158,26 @@ def dependency_type() -> Callable[[Function], Function]:
     )
 
 
+def engine() -> Callable[[Function], Function]:
+    """`--engine`."""
+
+    def check(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+        from toolassay.engines import check_engine
+
+        if text is not None:
+            check_engine(text)
+        return text
+
+    return option(
+        "engine",
+        default=None,
+        callback=check,
+        metavar="local:N|dask://HOST:PORT",
+        help="Where the work is done: N processes of this machine, or the workers of a Dask cluster. The "
+        "output is the same.",
+    )
+
+
 def prompt() -> Callable[[Function], Function]:
     """`--prompt`."""
     return option(

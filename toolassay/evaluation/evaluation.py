@@ -9,6 +9,7 @@ from typing import Any
 
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
+from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import items_path, write_items
@@ -111,6 +112,7 @@ class ScoringSettings:
         ids: Score only these items; None for all.
         limit: Score only the first N of them; None for all.
         screen: Receives messages and progress.
+        engine: Where the items are scored; None lets the benchmark decide.
     """
 
     llm: Sequence[str] = ("gpt-4",)
@@ -119,6 +121,7 @@ class ScoringSettings:
     ids: Collection[RequestId] | None = None
     limit: int | None = None
     screen: Screen = DEFAULT
+    engine: Engine | None = None
 
 
 class IncompleteEvaluation(ToolassayError):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from copy import copy
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, NamedTuple
@@ -79,7 +77,90 @@ class CompactTexts:
         return self._bytes[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")
 
 
-class LineIndex:
+class Spans(NamedTuple):
+    """Some lines of a file, by which any process can read them.
+
+    Attributes:
+        numbers: Line numbers; 0 stands for no line.
+        starts: Offset of each line in the file, in bytes.
+        sizes: Size of each line in bytes.
+    """
+
+    numbers: array[int]
+    starts: array[int]
+    sizes: array[int]
+
+
+class LineFile:
+    """Reads lines of a JSON Lines file of which the place is known; malformed lines are tolerated.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        broken: Numbers of lines that cannot be parsed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.broken: list[int] = []
+        # Without a buffer: a line is read at once, and the next one may be anywhere.
+        self._stream = path.open("rb", buffering=0)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def value(self, spans: Spans, place: int) -> Any:
+        """The JSON value of one of the lines.
+
+        Raises:
+            ValueError: It cannot be parsed; its number is added to `broken`.
+        """
+        return self._value(spans.numbers[place], spans.starts[place], spans.sizes[place])
+
+    def prediction_at(self, spans: Spans, place: int) -> Prediction | None:
+        """The prediction of one of the lines, with or without a `result` level; None for a broken line, or
+        for no line.
+        """
+        if not spans.numbers[place]:
+            return None
+        try:
+            return prediction_of(self.value(spans, place))
+        except ValueError:
+            return None
+
+    def _value(self, number: int, start: int, size: int) -> Any:
+        self._stream.seek(start)
+        line = self._stream.read(size)
+        try:
+            return parse_json(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        except (ValueError, RecursionError):
+            if number not in self.broken:
+                self.broken.append(number)
+            raise ValueError(f"line {number} is not JSON") from None
+
+
+def prediction_of(line: Any) -> Prediction:
+    """The prediction in the JSON value of a line, with or without a `result` level."""
+    if not isinstance(line, dict):
+        return Prediction(None, None)
+    outcome = line.get("outcome")
+    if "result" in line:
+        result = line["result"]
+    elif any(key in line for key in _PLAN_KEYS):
+        result = line
+    else:
+        result = None
+    request = line.get("user_request")
+    return Prediction(
+        result,
+        outcome if isinstance(outcome, str) else None,
+        request if isinstance(request, str) else None,
+    )
+
+
+class LineIndex(LineFile):
     """The lines of a JSON Lines file by id.
 
     Only ids and file offsets are kept in memory; a line is parsed when it is read. A broken line is indexed
@@ -101,11 +182,9 @@ class LineIndex:
     """
 
     def __init__(self, path: Path, *, fix: str, keep: Keep = "last") -> None:
-        self.path = path
         self.keep = keep
         self.by_id: dict[Hashable, int] = {}
         self.doubled: list[tuple[Hashable, int]] = []
-        self.broken: list[int] = []
         self.nameless: list[int] = []
         self._offsets = array("q")
         try:
@@ -117,13 +196,9 @@ class LineIndex:
                 else f"cannot be read: {error.strerror}"
             )
             raise UsageError(reason, file=path, fix=fix) from None
+        super().__init__(path)
         with stream:
             self._scan(stream)
-        self._stream = self._opened()
-
-    def _opened(self) -> FileIO:
-        """The file without a buffer: a line is read at once, and the next one may be anywhere."""
-        return self.path.open("rb", buffering=0)
 
     def __enter__(self) -> LineIndex:
         return self
@@ -132,10 +207,6 @@ class LineIndex:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
 
     def _scan(self, stream: IO[bytes]) -> None:
         position, known, add = 0, self.by_id, self._offsets.append
@@ -216,16 +287,11 @@ class LineIndex:
         self.by_id.clear()
         self.__dict__.pop("by_text", None)
 
-    def reopened(self) -> LineIndex:
-        """A copy with its own file handle, for another process."""
-        return copy(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_stream"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._stream = self._opened()
+    def spans(self, numbers: Sequence[int]) -> Spans:
+        """Where lines are; 0 stands for no line."""
+        starts = [self._offsets[number - 1] for number in numbers]
+        sizes = [self._offsets[number] - self._offsets[number - 1] if number else 0 for number in numbers]
+        return Spans(array("q", numbers), array("q", starts), array("q", sizes))
 
     def read(self, number: int) -> Any:
         """The JSON value of a line.
@@ -234,36 +300,14 @@ class LineIndex:
             ValueError: It cannot be parsed; its number is added to `broken`.
         """
         start = self._offsets[number - 1]
-        self._stream.seek(start)
-        line = self._stream.read(self._offsets[number] - start)
-        try:
-            return parse_json(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
-        except (ValueError, RecursionError):
-            if number not in self.broken:
-                self.broken.append(number)
-            raise ValueError(f"line {number} is not JSON") from None
+        return self._value(number, start, self._offsets[number] - start)
 
     def prediction(self, number: int) -> Prediction | None:
         """The prediction of a line, with or without a `result` level; None for a broken line."""
         try:
-            line = self.read(number)
+            return prediction_of(self.read(number))
         except ValueError:
             return None
-        if not isinstance(line, dict):
-            return Prediction(None, None)
-        outcome = line.get("outcome")
-        if "result" in line:
-            result = line["result"]
-        elif any(key in line for key in _PLAN_KEYS):
-            result = line
-        else:
-            result = None
-        request = line.get("user_request")
-        return Prediction(
-            result,
-            outcome if isinstance(outcome, str) else None,
-            request if isinstance(request, str) else None,
-        )
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.by_id)

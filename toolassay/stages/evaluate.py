@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.engines import open_engine
 from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.requests import read_ids
@@ -25,6 +27,7 @@ def evaluate(
     ids: Path | Collection[str | int] | None = None,
     limit: int | None = None,
     own: Any = None,
+    engine: str | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> list[FolderEvaluation]:
@@ -39,6 +42,8 @@ def evaluate(
         ids: Score only these items; the formats are those of `infer`.
         limit: Score only the items that `infer` runs with this limit.
         own: Options of the folder's benchmark, an instance of its `scoring`.
+        engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
+            for this machine.
         screen: Receives messages, results and progress.
         keywords: Fields of these options; they replace the fields of `own`.
 
@@ -57,7 +62,11 @@ def evaluate(
     models = (llm,) if isinstance(llm, str) else tuple(llm)
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)
     try:
-        found = list(benchmark.evaluate(folder, scoring, options))
+        if engine is None:
+            found = list(benchmark.evaluate(folder, scoring, options))
+        else:
+            with open_engine(engine) as opened:
+                found = list(benchmark.evaluate(folder, replace(scoring, engine=opened), options))
     except IncompleteEvaluation as error:
         _finish(folder, prediction_dir, error.evaluations, screen)
         raise

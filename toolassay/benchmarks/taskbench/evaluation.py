@@ -52,6 +52,7 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
                 chosen_ids=chosen,
                 bertscore=bertscore,
                 only_if_changed=EVERY_MODEL in scoring.llm,
+                engine=scoring.engine,
                 progress=screen.progress,
                 say=say,
             )

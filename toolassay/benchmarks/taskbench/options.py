@@ -172,7 +172,7 @@ class PlanScoring:
         """The BERTScore scorer; None without `with_bertscore`."""
         if not self.with_bertscore:
             return None
-        from toolassay.benchmarks.taskbench.scoring.parallel_scorer import cores
+        from toolassay.engines.processes import cores
         from toolassay.metrics.bertscore import BertScore, ReferenceBertScore
 
         kind = ReferenceBertScore if self.bertscore_backend == "bert-score" else BertScore

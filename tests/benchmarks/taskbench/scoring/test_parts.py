@@ -9,6 +9,8 @@ import pytest
 
 from toolassay.benchmarks.taskbench.scoring import parallel_scorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, PlanEvaluator
+from toolassay.engines import Engine
+from toolassay.engines.processes import Processes
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import read_items
 from toolassay.tools import Tool, ToolLibrary
@@ -35,10 +37,10 @@ def build_folder(path: Path) -> Path:
     return path
 
 
-def _evaluate(folder: Path, *, processes: int = 1, name: str = "items") -> Evaluation:
+def _evaluate(folder: Path, *, engine: Engine | None = None, name: str = "items") -> Evaluation:
     choices = Choices(metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",))
     evaluator = PlanEvaluator(folder / "data.json", folder / "m.json", LIBRARY, "resource", choices)
-    return evaluator.evaluate(items=folder / f"{name}.jsonl", processes=processes)
+    return evaluator.evaluate(items=folder / f"{name}.jsonl", engine=engine)
 
 
 def _without_last_digits(value: Any) -> Any:
@@ -63,8 +65,7 @@ def test_scores_do_not_depend_on_the_number_of_processes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
-    monkeypatch.setattr(parallel_scorer, "_may_fork", lambda: True)
-    one, two = _evaluate(folder, name="one"), _evaluate(folder, processes=2, name="two")
+    one, two = _evaluate(folder, name="one"), _evaluate(folder, engine=Processes(2), name="two")
     assert one == two
     assert (folder / "one.jsonl").read_bytes() == (folder / "two.jsonl").read_bytes()
 
@@ -94,6 +95,5 @@ def test_a_broken_label_in_a_later_part_is_named(folder: Path, monkeypatch: pyte
     lines[50] = lines[50][:-5]
     (folder / "data.json").write_text("\n".join(lines))
     monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
-    monkeypatch.setattr(parallel_scorer, "_may_fork", lambda: True)
     with pytest.raises(Exception, match=r"data\.json:51: not valid JSON"):
-        _evaluate(folder, processes=2)
+        _evaluate(folder, engine=Processes(2))

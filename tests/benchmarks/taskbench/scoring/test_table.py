@@ -13,6 +13,7 @@ from toolassay.benchmarks.taskbench.commands import print_scores
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
+from toolassay.files import write_json
 
 COLUMNS = ("R1", "R2", "RL", "BsF", "n-F1", "e-F1", "t-F1", "v-F1", "ED")
 
@@ -23,8 +24,10 @@ def build_folder(path: Path) -> Path:
     return scored_folder(path, gold, {"m": {key: gold[key] for key in "13"}}, tools="ab")
 
 
-def _scores(folder: Path, exclude_ids: Sequence[str] | None = None, **options: Any) -> FolderEvaluation:
-    return evaluate_folder(folder, "m", Choices(resamples=0, **options), exclude_ids=exclude_ids)
+def _scores(folder: Path, demos: Sequence[str] = (), **options: Any) -> FolderEvaluation:
+    if demos:
+        write_json(folder / "predictions" / "runs" / "m" / "manifest.json", {"settings": {"demo_ids": demos}})
+    return evaluate_folder(folder, "m", Choices(resamples=0, **options))
 
 
 def _screen(
@@ -122,7 +125,7 @@ def test_no_link_on_either_side_is_no_score_on_the_screen(
 def test_items_left_out_of_strict_still_have_their_compat_row(
     folder: Path, capsys: Any, monkeypatch: Any
 ) -> None:
-    lines = _screen(capsys, monkeypatch, [_scores(folder, metrics=["f1"], exclude_ids=["1", "2", "3"])])
+    lines = _screen(capsys, monkeypatch, [_scores(folder, metrics=["f1"], demos=["1", "2", "3"])])
     assert _headings(lines) == ["n-F1", "t-F1", "v-F1"]
     assert next(line for line in lines if " compat " in line).split()[-1] == "100.00"
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +34,7 @@ from toolassay.benchmarks.taskbench.scoring.strict import NO_PAIR as NO_PREDICTE
 from toolassay.dataset import label_record, read_labels
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup, shape_and_size
-from toolassay.evaluation.line_index import Keep, LineIndex, LineMatches, Prediction
+from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LineMatches, Prediction, Spans
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
 from toolassay.metrics.rouge import RougeBackend
@@ -175,6 +175,34 @@ class EvaluationNotes:
         return f"{count:,} {kind}: {', '.join(first)}{more}{self._fixes.get(kind, '')}"
 
 
+class ChunkLines(NamedTuple):
+    """Where the labels of a chunk and their predictions are, and how ids meet.
+
+    Attributes:
+        labels: the labels.
+        by_id: the prediction of each label, by the id as a JSON value: "7" is not 7.
+        by_text: the prediction of each label, by the id as text.
+        is_used: whether a label is the one that counts for its id as text.
+    """
+
+    labels: Spans
+    by_id: Spans
+    by_text: Spans
+    is_used: bytes
+
+    @classmethod
+    def of(
+        cls, numbers: Sequence[int], labels: LineIndex, lines: LineIndex, matches: LineMatches
+    ) -> ChunkLines:
+        """The lines of the labels with these line numbers."""
+        return cls(
+            labels.spans(numbers),
+            lines.spans([matches.by_id[number] for number in numbers]),
+            lines.spans([matches.by_text[number] for number in numbers]),
+            bytes(matches.is_used[number] for number in numbers),
+        )
+
+
 class ScoredLabel(NamedTuple):
     """A label, its line, and the groups that it belongs to, as a list and as a bit mask."""
 
@@ -231,21 +259,28 @@ class ChunkStatistics:
     texts: list[TextPair] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class ScoringTask:
+    """Scoring of chunks, for an engine."""
+
+    job: ScoringJob
+
+    def start(self) -> Callable[[ChunkLines], ChunkStatistics]:
+        """Open the files."""
+        return ChunkScorer(self.job).score
+
+
 class ChunkScorer:
     """Scores chunks of labels.
 
     Args:
         job: what to score.
-        labels: the lines of the labels.
-        lines: the lines of the predictions.
-        matches: the prediction line of each label line.
     """
 
-    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex, matches: LineMatches) -> None:
+    def __init__(self, job: ScoringJob) -> None:
         self._job = job
-        self._matches = matches
-        self._labels = labels
-        self._lines = lines
+        self._labels = LineFile(job.labels)
+        self._lines = LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
         self._installed = InstalledMetrics(job.installed, taken=RESERVED)
@@ -261,28 +296,29 @@ class ChunkScorer:
         )
         return part, StepPairCollector("rouge" in job.metrics, "bertscore" in job.metrics, job.rouge_backend)
 
-    def score(self, numbers: Iterable[int]) -> ChunkStatistics:
-        """Score the labels on these lines.
+    def score(self, chunk: ChunkLines) -> ChunkStatistics:
+        """Score the labels of a chunk.
 
         Raises:
             UsageError: a label is malformed (with its line).
             ToolassayError: an installed metric failed.
         """
         self._part, self._pairs = part, pairs = self._new_part()
-        for number in numbers:
-            self._add(self.label(number), number)
+        for place in range(len(chunk.is_used)):
+            self._add(chunk, place)
         part.broken.update(self._lines.broken)
         part.pairs, part.rouge, part.texts = len(pairs), pairs.rouge(), pairs.texts
         return part
 
-    def label(self, number: int) -> dict[str, Any]:
-        """The label on a line.
+    def label(self, chunk: ChunkLines, place: int) -> dict[str, Any]:
+        """A label of a chunk.
 
         Raises:
             UsageError: it is malformed.
         """
+        number = chunk.labels.numbers[place]
         try:
-            value = self._labels.read(number)
+            value = self._labels.value(chunk.labels, place)
         except ValueError as error:
             for _ in read_labels(self._job.labels):  # raises at that line, with a more precise message
                 pass
@@ -291,22 +327,20 @@ class ChunkScorer:
             ) from error
         return label_record(self._job.labels, number, value)
 
-    def prediction_for(self, number: int) -> Prediction | None:
-        """The prediction that compat scores for the label on a line. Ids are compared as JSON values: "7" is
-        not 7.
-        """
-        line = self._matches.by_id[number]
-        return self._lines.prediction(line) if line else None
+    def prediction_for(self, chunk: ChunkLines, place: int) -> Prediction | None:
+        """The prediction that compat scores for a label of a chunk."""
+        return self._lines.prediction_at(chunk.by_id, place)
 
-    def _add(self, label: Mapping[str, Any], number: int) -> None:
+    def _add(self, chunk: ChunkLines, place: int) -> None:
+        label, number = self.label(chunk, place), chunk.labels.numbers[place]
         shape, size = shape_and_size(label)
         members, groups = self._members(shape, size)
         if not members:
             return
         key = label["id"]
         scored = ScoredLabel(label, number, shape, size, members, groups, cluster_of(label))
-        line, line_as_text = self._matches.by_id[number], self._matches.by_text[number]
-        prediction = self._lines.prediction(line) if line else None
+        line, line_as_text = chunk.by_id.numbers[place], chunk.by_text.numbers[place]
+        prediction = self._lines.prediction_at(chunk.by_id, place)
         compat_row = -1
         if prediction is not None and self._job.has_compat:
             compat_row = self._add_compat(scored, prediction)
@@ -317,8 +351,8 @@ class ChunkScorer:
                     f"{key!r} (label line {number})",
                     warn=True,
                 )
-            prediction = self._lines.prediction(line_as_text) if line_as_text else None
-        if self._matches.is_used[number] and str(key) not in self._job.excluded:
+            prediction = self._lines.prediction_at(chunk.by_text, place)
+        if chunk.is_used[place] and str(key) not in self._job.excluded:
             self._add_strict(scored, line_as_text or None, prediction, compat_row)
 
     def _members(self, shape: str, size: int) -> tuple[list[int], int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import EvaluationNotes, ScoringJob
 from toolassay.benchmarks.taskbench.scoring.parallel_scorer import MergedStatistics, score_chunks
 from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextPair, TextScores
+from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.groups import METRICS, groups_of, metrics_of
 from toolassay.evaluation.items import write_items
@@ -193,14 +194,14 @@ class PlanEvaluator:
         self,
         *,
         items: Path | None = None,
-        processes: int | None = None,
+        engine: Engine | None = None,
         progress: Progress = no_progress,
     ) -> Evaluation:
         """Score everything.
 
         Args:
             items: where to write the file of items; None writes none.
-            processes: how many at most; None for one a core.
+            engine: where the labels are scored; None for one process a core if there are many.
             progress: who watches.
 
         Raises:
@@ -215,7 +216,7 @@ class PlanEvaluator:
             keys = labels.texts_by_line() if items is not None else None
             about_ids = EvaluationNotes()
             unknown = _note_ids(about_ids, labels, lines)
-            parts = score_chunks(job, labels, lines, processes=processes, progress=progress)
+            parts = score_chunks(job, labels, lines, engine=engine, progress=progress)
             self.notes.extend(parts.notes)
             self.notes.extend(about_ids)
             _note_lines(self.notes, lines)

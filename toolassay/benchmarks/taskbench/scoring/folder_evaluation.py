@@ -13,6 +13,7 @@ from toolassay.benchmarks.taskbench.scoring.evaluation import (
 )
 from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer
 from toolassay.data_folder import DataFolder, Say
+from toolassay.engines import Engine
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 from toolassay.evaluation.items import items_path
@@ -36,17 +37,18 @@ def evaluate_folder(
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     dependency_type: str | None = None,
-    exclude_ids: Collection[str | int] | None = None,
     chosen_ids: Collection[str | int] | None = None,
     bertscore: PairScorer | None = None,
     only_if_changed: bool = False,
+    engine: Engine | None = None,
     progress: Progress = no_progress,
     say: Say = lambda _: None,
 ) -> FolderEvaluation:
     """Score `{prediction_dir}/{llm}.json` and write `{metrics dir}/{llm}.json`, replacing what was there.
 
-    Beside it `{llm}.items.jsonl` holds every labelled item. What `add_axes` finds of cost, latency,
-    stability and security is beside the scores of the whole.
+    Beside it `{llm}.items.jsonl` holds every labelled item. The demonstrations that the manifest beside the
+    predictions (`runs/{llm}/manifest.json`) names are left out of the strict scores. What `add_axes` finds of
+    cost, latency, stability and security is beside the scores of the whole.
 
     Args:
         data_dir: the data folder, with `data.json` and `tool_desc.json` (else `graph_desc.json`).
@@ -57,12 +59,11 @@ def evaluate_folder(
         save_dir: where to write, inside the data folder unless absolute; None follows the prediction
             folder (`predictions_x` becomes `metrics_x`, with `_alignment_{mode}` where aligned).
         dependency_type: the flag; None asks `benchmark.json`.
-        exclude_ids: labels left out of the strict scores; None: the demonstrations that the manifest beside
-            the predictions (`runs/{llm}/manifest.json`) names.
         chosen_ids: score only the labels with these ids; None scores all.
         bertscore: who computes BERTScore.
         only_if_changed: take the metrics that are there if their signature is that of these data,
             predictions and choices.
+        engine: where the labels are scored; None for one process a core if there are many.
         progress: who watches.
         say: Receives warnings about the folder; notes about the data are in the evaluation.
 
@@ -94,14 +95,14 @@ def evaluate_folder(
         choices,
         graph=graph,
         alignment_ids=None if alignment is None else aligned_ids(folder.alignment_ids, alignment),
-        exclude_ids=_demonstrations(predictions) if exclude_ids is None else exclude_ids,
+        exclude_ids=_demonstrations(predictions),
         chosen_ids=chosen_ids,
         bertscore=bertscore,
     )
     evaluation = _up_to_date(target, evaluator) if only_if_changed else None
     is_new = evaluation is None
     if evaluation is None:
-        evaluation = evaluator.evaluate(items=items_path(target), progress=progress)
+        evaluation = evaluator.evaluate(items=items_path(target), engine=engine, progress=progress)
     is_changed = add_axes(evaluation, evaluator.job, predictions.parent, llm, say)
     if not (is_new or is_changed):
         return FolderEvaluation(llm, evaluation, target, is_new=False)

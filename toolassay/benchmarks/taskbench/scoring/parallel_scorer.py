@@ -1,30 +1,26 @@
-"""Scores a prediction file in chunks, using all cores if it is large. The numbers do not depend on the
-number of cores.
-"""
+"""Scores a prediction file in chunks, on any engine. The numbers do not depend on where they are scored."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import sys
 import threading
-import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
+    ChunkLines,
     ChunkScorer,
     ChunkStatistics,
     EvaluationNotes,
     ScoringJob,
+    ScoringTask,
     bit_mask,
 )
 from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import StrictTable, cluster_of
-from toolassay.evaluation.line_index import LineIndex, LineMatches
+from toolassay.engines import Engine, OneProcess
+from toolassay.evaluation.line_index import LineIndex
 from toolassay.progress_callback import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -33,8 +29,7 @@ if TYPE_CHECKING:
 
 
 CHUNK = 2_500
-"""Labels per chunk. The size is fixed, so that floating-point sums have the same order on any number of
-cores."""
+"""Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
 _CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
 
 
@@ -49,9 +44,11 @@ class MergedStatistics:
         scorer: scores the items that depend on an earlier chunk.
     """
 
-    def __init__(self, job: ScoringJob, labels: LineIndex, lines: LineIndex, matches: LineMatches) -> None:
-        self._lines = lines
-        self.scorer = ChunkScorer(job, labels, lines, matches)
+    def __init__(
+        self, job: ScoringJob, lines: LineIndex, chunk_of: Callable[[Sequence[int]], ChunkLines]
+    ) -> None:
+        self._lines, self._chunk_of = lines, chunk_of
+        self.scorer = ChunkScorer(job)
         self._rouge: list[NDArray[np.float64]] = []
         self._last: list[Converted | None] = [None] * len(job.groups)
         self._number_of_pairs = 0
@@ -73,8 +70,8 @@ class MergedStatistics:
         self._number_of_pairs += part.pairs
         # These items reuse an argument of an earlier chunk, which is known only now.
         for waiting in part.waiting:
-            label = self.scorer.label(waiting.line)
-            prediction = self.scorer.prediction_for(waiting.line)
+            chunk = self._chunk_of([waiting.line])
+            label, prediction = self.scorer.label(chunk, 0), self.scorer.prediction_for(chunk, 0)
             by_previous: dict[Converted | None, list[int]] = {}
             for group in waiting.groups:
                 by_previous.setdefault(self._last[group], []).append(group)
@@ -92,7 +89,7 @@ class MergedStatistics:
 
     def let_go(self) -> None:
         """Release the files. Nothing can be added afterwards."""
-        del self._lines, self.scorer
+        del self._lines, self._chunk_of, self.scorer
 
     def rouge(self) -> NDArray[np.float64]:
         """The ROUGE scores of all pairs, shape (pairs, 4)."""
@@ -107,7 +104,7 @@ def score_chunks(
     labels: LineIndex,
     lines: LineIndex,
     *,
-    processes: int | None = None,
+    engine: Engine | None = None,
     progress: Progress = no_progress,
 ) -> MergedStatistics:
     """Score every label. Afterwards the two files do not know their ids any more.
@@ -116,7 +113,7 @@ def score_chunks(
         job: what to score.
         labels: the lines of the labels.
         lines: the lines of the predictions.
-        processes: maximum number of processes; None for one per core if there are labels enough.
+        engine: where; None for one process per core if there are labels enough.
         progress: receives the progress.
 
     Raises:
@@ -129,63 +126,29 @@ def score_chunks(
     # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
     labels.forget_ids()
     lines.forget_ids()
-    parts = MergedStatistics(job, labels, lines, matches)
+
+    def chunk_of(chosen: Sequence[int]) -> ChunkLines:
+        return ChunkLines.of(chosen, labels, lines, matches)
+
+    parts = MergedStatistics(job, lines, chunk_of)
     for number in sorted({*labels.broken, *labels.nameless}):
-        parts.scorer.label(number)  # raises an error that says what is wrong with the line
+        parts.scorer.label(chunk_of([number]), 0)  # raises an error that says what is wrong with the line
     with progress("scoring", len(numbers)) as advance:
-        for own, part in zip(cut, _scored(cut, job, labels, lines, matches, processes), strict=True):
+        found = (engine or _own_engine(len(cut))).map(ScoringTask(job), map(chunk_of, cut))
+        for own, part in zip(cut, found, strict=True):
             parts.add(part)
             for _ in own:
                 advance()
     return parts
 
 
-def _scored(
-    cut: Sequence[Sequence[int]],
-    job: ScoringJob,
-    labels: LineIndex,
-    lines: LineIndex,
-    matches: LineMatches,
-    processes: int | None,
-) -> Iterator[ChunkStatistics]:
-    workers = min(len(cut), processes) if processes else min(len(cut) // _CHUNKS_A_WORKER, cores())
-    if workers < 2 or not _may_fork():
-        scorer = ChunkScorer(job, labels, lines, matches)
-        yield from map(scorer.score, cut)
-        return
-    with warnings.catch_warnings():
-        # The only other threads are idle ones of NumPy's BLAS, which handles a fork itself.
-        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-        with ProcessPoolExecutor(
-            workers,
-            mp_context=multiprocessing.get_context("fork"),
-            initializer=_begin,
-            initargs=(job, labels, lines, matches),
-        ) as pool:
-            yield from pool.map(_work, cut)
+def _own_engine(chunks: int) -> Engine:
+    from toolassay.engines.processes import Processes, cores
 
-
-def cores() -> int:
-    """The number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    workers = min(chunks // _CHUNKS_A_WORKER, cores())
+    return Processes(workers) if workers > 1 and _may_fork() else OneProcess()
 
 
 def _may_fork() -> bool:
     """Whether forking is cheap and safe: on Linux, if no other Python thread runs."""
     return sys.platform == "linux" and threading.active_count() == 1
-
-
-_scorer: ChunkScorer | None = None
-
-
-def _begin(job: ScoringJob, labels: LineIndex, lines: LineIndex, matches: LineMatches) -> None:
-    global _scorer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    _scorer = ChunkScorer(job, labels.reopened(), lines.reopened(), matches)
-
-
-def _work(numbers: Sequence[int]) -> ChunkStatistics:
-    assert _scorer is not None
-    return _scorer.score(numbers)

@@ -1,0 +1,162 @@
+"""The engine `dask://HOST:PORT`: the workers of a Dask cluster.
+
+Dask schedules: it moves the shards of a dead worker to another one. Every worker imports this package, in the
+same version, and reads the data by its path. A cluster executes what its clients send, so it must be trusted.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from uuid import uuid4
+
+from distributed import Client, Worker, WorkerPlugin
+from distributed.scheduler import KilledWorker
+
+from toolassay.engines.engine import AHEAD, Result, Shard, ShardTask, too_many_deaths
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.version import __version__
+
+_CONNECT = 10  # seconds until a scheduler has to answer
+_FIRST_WORKER = 30  # seconds until a worker has to be there
+_FIX = "start one: dask scheduler, and on each machine: dask worker tcp://HOST:8786 --nthreads 1 --nworkers N"
+
+
+class DaskCluster:
+    """Runs shards on a Dask cluster.
+
+    Args:
+        address: of the scheduler, `tcp://HOST:PORT`.
+
+    Raises:
+        UsageError: no scheduler answers, it has no workers, or a worker has another version of this package.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        connect: Any = Client  # has no types
+        try:
+            self._client = connect(address, timeout=_CONNECT, set_as_default=False)
+        except (OSError, TimeoutError) as error:
+            raise UsageError(f"no Dask scheduler answers at {address}", fix=_FIX) from error
+        try:
+            self._client.wait_for_workers(1, timeout=_FIRST_WORKER)
+            versions = {
+                "the scheduler": self._client.run_on_scheduler(_version),
+                **self._client.run(_version),
+            }
+        except (OSError, TimeoutError) as error:
+            self._client.close()
+            raise UsageError(f"the Dask scheduler at {address} has no worker", fix=_FIX) from error
+        except ImportError as error:
+            self._client.close()
+            raise UsageError(
+                f"the Dask cluster at {address} cannot import this package",
+                fix=f"install toolassay {__version__} where its scheduler and its workers run",
+            ) from error
+        for worker, version in sorted(versions.items()):
+            if version != __version__:
+                self._client.close()
+                raise UsageError(
+                    f"{worker} has toolassay {version}, this is {__version__}",
+                    fix="install the same version where the scheduler and the workers run",
+                )
+
+    @property
+    def workers(self) -> int:
+        """The number of workers that are there now."""
+        return max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+
+    def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        """See `Engine.map`."""
+        token = f"toolassay-{uuid4().hex}"
+        self._client.register_plugin(_TaskOnWorkers(token, pickle.dumps(task)))
+        source = iter(shards)
+        waiting: deque[Any] = deque()
+        try:
+            while True:
+                while len(waiting) < AHEAD * self.workers:
+                    try:
+                        shard = next(source)
+                    except StopIteration:
+                        break
+                    waiting.append(self._client.submit(_work_on, token, shard, pure=False))
+                if not waiting:
+                    return
+                yield self._result(waiting[0])
+                waiting.popleft()
+        finally:
+            for future in waiting:
+                future.cancel()
+            self._client.unregister_worker_plugin(token)
+
+    def _result(self, future: Any) -> Any:
+        try:
+            ended: _Ended = future.result()
+        except KilledWorker as error:
+            raise too_many_deaths(f"of the cluster at {self._address}") from error
+        except (OSError, TimeoutError) as error:  # also CommClosedError
+            raise ToolassayError(
+                f"the connection to the Dask scheduler at {self._address} was lost",
+                fix="run the same command again",
+            ) from error
+        if ended.error is not None:
+            raise ended.error
+        return ended.value
+
+    def close(self) -> None:
+        """Disconnect. The cluster goes on."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Ended(NamedTuple):
+    """How a shard ended. An error for the user is a value: Dask would run the shard again."""
+
+    value: Any = None
+    error: ToolassayError | None = None
+
+
+class _TaskOnWorkers(WorkerPlugin):
+    """Gives a task to every worker, also to one that starts later."""
+
+    def __init__(self, token: str, task: bytes) -> None:
+        self.name = token
+        self._task = task
+
+    def setup(self, worker: Worker) -> None:
+        _tasks[self.name] = self._task
+
+    def teardown(self, worker: Worker) -> None:
+        _tasks.pop(self.name, None)
+        _started.pop(self.name, None)
+
+
+_tasks: dict[str, bytes] = {}
+_started: dict[str, Callable[[Any], Any]] = {}
+_one_at_a_time = threading.Lock()  # a worker with several threads works on one shard all the same
+
+
+def _work_on(token: str, shard: Any) -> _Ended:
+    with _one_at_a_time:
+        try:
+            if token not in _started:
+                _started[token] = pickle.loads(_tasks[token]).start()
+            return _Ended(_started[token](shard))
+        except ToolassayError as error:
+            return _Ended(error=error)
+
+
+def _version() -> str:
+    return __version__

@@ -1,0 +1,140 @@
+"""Where shards of CPU-bound work run: in this process, on processes of this machine, or on a Dask cluster.
+
+A stage cuts its items into shards, in file order. An engine works on them anywhere and gives the results back
+in that order, so that the output has the same bytes on one process and on a hundred machines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from toolassay.errors import ToolassayError, UsageError, install
+
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+ShardIn = TypeVar("ShardIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
+
+AHEAD = 3
+"""Shards in work or waiting for each worker: results that cannot be merged yet stay in memory."""
+MOST_DEATHS = 3
+"""Workers that may die while one result is waited for."""
+
+
+class ShardTask(Protocol[ShardIn, ResultOut]):
+    """Work on shards.
+
+    A task is sent to every worker: it holds paths and settings, never a key, an open file or the data.
+    """
+
+    def start(self) -> Callable[[ShardIn], ResultOut]:
+        """Prepare a process; returns the function that works on a shard. Called once per process."""
+        ...
+
+
+class Engine(Protocol):
+    """Runs tasks on shards."""
+
+    @property
+    def workers(self) -> int:
+        """The number of shards that run at the same time."""
+        ...
+
+    def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        """The result of each shard, in the order of the shards.
+
+        A shard whose worker dies runs again elsewhere. Its result is used once.
+
+        Raises:
+            ToolassayError: the task raised it for a shard, or workers keep dying.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the workers that this engine started."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class OneProcess:
+    """Runs every shard in this process.
+
+    >>> class Doubled:
+    ...     def start(self):
+    ...         return lambda shard: 2 * shard
+    >>> list(OneProcess().map(Doubled(), [1, 2]))
+    [2, 4]
+    """
+
+    workers = 1
+
+    def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        return map(task.start(), shards)
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+# Matches "local:4", "dask://host:8786" and "dask://10.0.0.7:8786"; must not match "local" or "dask:host".
+_ENGINE = re.compile(r"local:(?P<workers>[0-9]{1,4})|dask://(?P<address>[^\s/@]+:[0-9]{1,5})/?")
+
+
+def check_engine(text: str) -> None:
+    """Check the form of `--engine` before anything is read or started.
+
+    Raises:
+        UsageError: it is none of `local:N` and `dask://HOST:PORT`.
+
+    >>> check_engine("local:2")
+    """
+    found = _ENGINE.fullmatch(text)
+    if found is None or found["workers"] in ("0", "00", "000", "0000"):
+        raise UsageError(
+            f"--engine '{text}' is no engine", fix="write local:N for N processes, or dask://HOST:PORT"
+        )
+
+
+def open_engine(text: str | None) -> Engine:
+    """The engine of `--engine`; this process for None.
+
+    Raises:
+        UsageError: it is unknown, its package is missing, or no scheduler answers.
+    """
+    if text is None:
+        return OneProcess()
+    check_engine(text)
+    found = _ENGINE.fullmatch(text)
+    assert found is not None
+    if found["workers"]:
+        from toolassay.engines.processes import Processes
+
+        return Processes(int(found["workers"]))
+    try:
+        from toolassay.engines.dask_cluster import DaskCluster
+    except ImportError as error:
+        raise UsageError("--engine dask:// needs the package distributed", fix=install("dask")) from error
+    return DaskCluster(f"tcp://{found['address']}")
+
+
+def too_many_deaths(where: str) -> ToolassayError:
+    """The error if workers keep dying."""
+    return ToolassayError(
+        f"{MOST_DEATHS + 1} workers died one after the other {where}",
+        fix="give them more memory, or start fewer; the same command begins again",
+    )

@@ -1,0 +1,119 @@
+"""The engine `local:N`: processes of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Any, Self
+
+from toolassay.engines.engine import AHEAD, MOST_DEATHS, Result, Shard, ShardTask, too_many_deaths
+
+
+class Processes:
+    """Runs shards on worker processes.
+
+    Args:
+        workers: the number of processes.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        """See `Engine.map`."""
+        source = iter(shards)
+        waiting: deque[tuple[Shard, Future[Result]]] = deque()
+        deaths = 0
+        pool = self._pool(task)
+        try:
+            while True:
+                while len(waiting) < AHEAD * self.workers:
+                    try:
+                        shard = next(source)
+                    except StopIteration:
+                        break
+                    waiting.append((shard, _submitted(pool, shard)))
+                if not waiting:
+                    return
+                try:
+                    result = waiting[0][1].result()
+                except BrokenProcessPool:
+                    deaths += 1
+                    if deaths > MOST_DEATHS:
+                        raise too_many_deaths("on this machine") from None
+                    # The death of one process ends the pool. Results that arrived before it are kept.
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    pool = self._pool(task)
+                    waiting = deque(
+                        (one, future if _has_result(future) else _submitted(pool, one))
+                        for one, future in waiting
+                    )
+                    continue
+                waiting.popleft()
+                deaths = 0
+                yield result
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _pool(self, task: ShardTask[Any, Any]) -> ProcessPoolExecutor:
+        # A fork needs no import and no copy of the task, but copies no thread: only this thread may run.
+        way = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+        context = multiprocessing.get_context(way)
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin, initargs=(task,))
+
+    def close(self) -> None:
+        """Nothing to end: the processes of `map` end with it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _submitted(pool: ProcessPoolExecutor, shard: Any) -> Future[Any]:
+    with warnings.catch_warnings():
+        # The only other threads are idle ones of NumPy's BLAS, which handles a fork itself.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        try:
+            return pool.submit(_work_on, shard)
+        except BrokenProcessPool as error:
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            return failed
+
+
+def _has_result(future: Future[Any]) -> bool:
+    return future.done() and not isinstance(future.exception(), BrokenProcessPool)
+
+
+_work: Callable[[Any], Any] | None = None
+
+
+def _begin(task: ShardTask[Any, Any]) -> None:
+    global _work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
+    _work = task.start()
+
+
+def _work_on(shard: Any) -> Any:
+    assert _work is not None
+    return _work(shard)
