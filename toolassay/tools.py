@@ -7,6 +7,7 @@ A *resource* tool declares the types of resources that it takes and gives (`inpu
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,14 @@ from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+def _read_only(values: dict[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(values)
+
+
+# Without it a library cannot be sent to another process.
+copyreg.pickle(MappingProxyType, lambda proxy: (_read_only, (dict(proxy),)))
 
 
 def _none() -> Mapping[str, Any]:
