@@ -240,6 +240,18 @@ def test_a_fixed_number_limits_all_endpoints_together() -> None:
     assert min(len(server.answered) for server in servers) > 50
 
 
+def test_endpoints_that_are_alike_share_a_light_load() -> None:
+    servers = [Server(50, 1.0), Server(50, 1.02)]
+    done = ask(*servers, count=400, concurrency=6)
+    assert min(facts["answered"] for facts in done.facts) > 100
+
+
+def test_a_light_load_goes_to_a_fast_endpoint() -> None:
+    servers = [Server(50, 0.2), Server(50, 1.0)]
+    done = ask(*servers, count=400, concurrency=6)
+    assert done.facts[0]["answered"] > 350
+
+
 def test_a_weight_counts_among_endpoints_that_have_room() -> None:
     servers = [Server(50, 1.0), Server(50, 1.1)]
     equal = ask(*servers, count=400, concurrency=2)

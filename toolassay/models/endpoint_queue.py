@@ -23,8 +23,10 @@ from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
 
 FAILURES = 5
-"""Failures in a row (5xx, broken connections), each sent after the one before, after which an endpoint is
-down. One that fails a tenth of its requests reaches three every few thousand."""
+"""Failures in a row (5xx), each sent after the one before, after which an endpoint is down. One that fails a
+tenth of its requests reaches three every few thousand."""
+RESETS = 2
+"""The same for broken connections: a server that is killed breaks all, and then those that were kept open."""
 _PAUSE = 0.05
 """Seconds in which nothing is sent after a failure that may end the run, because all would fail that way."""
 FIRST_PROBE, LONGEST_PROBE = 1.0, 60.0
@@ -74,6 +76,7 @@ class PooledEndpoint:
         last_failure: Clock time of the last failure that counted.
         next_probe: While it is down, clock time from which it is probed.
         times_down: How often it went down.
+        rests_until: Clock time until which it gets nothing, after 429s only.
     """
 
     def __init__(self, label: str, weight: float, timeout: float, clock: Callable[[], float]) -> None:
@@ -124,9 +127,12 @@ class PooledEndpoint:
         return self.limiter.has_room and now >= self.rests_until - _EARLY
 
     def preference(self) -> tuple[float, float, float]:
-        """Sorts endpoints with room: the fastest first, then the heaviest, then the emptiest."""
-        seconds = (self.next_seconds or 0.0) / self.weight
-        return seconds, -self.weight, len(self.turns) / self.limiter.limit
+        """Sorts endpoints with room: the fastest first, of two that are alike the emptier one.
+
+        The seconds at the limit count twice: a server often answers more slowly the more it is asked.
+        """
+        used = len(self.turns) / self.limiter.limit
+        return (self.next_seconds or 0.0) * (1 + used) / self.weight, -self.weight, used
 
     def take(self, now: float, *, is_probe: bool = False) -> Turn:
         """Bind a request to it."""
@@ -159,7 +165,7 @@ class PooledEndpoint:
         - No connection: down at once.
         - A time-out: down if nothing was answered for far longer than usual although other requests wait, or
           if it is the second one in a row; else the request is long.
-        - 5xx and broken connections: down after five in a row.
+        - 5xx: down after five in a row; broken connections: after two.
         - A 429: it rests if the next request is refused too; what the limiter does is enough for one.
         - Everything else is about the request.
         """
@@ -182,7 +188,8 @@ class PooledEndpoint:
             return False
         if turn.sent >= self.last_failure:
             self._failures, self.last_failure = self._failures + 1, now
-        return (turn.is_probe or self._failures >= FAILURES) and self.goes_down(turn, now)
+        most = RESETS if error.kind == RESET else FAILURES
+        return (turn.is_probe or self._failures >= most) and self.goes_down(turn, now)
 
     def goes_down(self, turn: Turn, now: float) -> bool:
         """Send only probes from now on; whether it was up. A failed probe delays the next one."""

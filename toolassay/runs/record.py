@@ -197,12 +197,16 @@ def hashes(*paths: Path) -> dict[str, str]:
 
 
 def endpoint_lines(clients: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What each of several endpoints did in a start, for the screen; nothing for a single endpoint.
+    """What each of several endpoints did in a start, for the screen; nothing for a single or unused one.
 
     Args:
         clients: `clients` of a start in the manifest.
     """
-    pools = [client for client in clients if "endpoints" in client]
+    pools = [
+        client
+        for client in clients
+        if any(one["answered"] or one["failed"] for one in client.get("endpoints", ()))
+    ]
     for client in pools:
         yield f"endpoints of {client['model']}:" if len(pools) > 1 else "endpoints:"
         for facts in client["endpoints"]:
