@@ -300,7 +300,7 @@ def test_free_models_use_no_tokens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{"prompt_tokens": "many"}, {"seconds": None}, {"cost": []}, {"attempt": {}}, {"outcome": 7}]
+    "more", [{"prompt_tokens": "many"}, {"seconds": "soon"}, {"cost": []}, {"attempt": {}}, {"outcome": 7}]
 )
 def test_a_line_of_something_else_is_named(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "ledger.jsonl"

@@ -15,6 +15,8 @@ from toolassay.models.refused_parameters import Refusals
 from toolassay.models.structured_output import SchemaForms
 
 ClientName = Literal["aiohttp", "openai"]
+BatchKind = Literal["openai", "vllm"]
+"""How requests are sent as a batch: with OpenAI's Batch API, or as a file for vLLM's `run_batch`."""
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
@@ -53,6 +55,8 @@ class ModelOptions:
         timeout: Seconds without a byte after which an attempt ends and is retried. Chunks of a stream, and
             comments that a server sends while a model reasons, count as bytes.
         total_timeout: Maximum seconds of an attempt, after which it is retried.
+        batch: Send requests as a batch of this kind instead of one by one.
+        make_transport: `make_transport(name, options)` gives the `Transport` of a model, instead of `client`.
 
     The time-outs do not affect the answers, so a run may be continued with other ones.
     """
@@ -75,6 +79,8 @@ class ModelOptions:
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
     timeout: float = TIMEOUT
     total_timeout: float = TOTAL_TIMEOUT
+    batch: BatchKind | None = None
+    make_transport: Callable[[str, ModelOptions], Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def base_url(self) -> str:
@@ -171,6 +177,11 @@ class ModelOptions:
         given = {*headers, *schemeless, *fields, *(text for a in addresses for text in a.credentials)}
         # A header value such as "1" or "true" is no secret; redacting it would garble messages.
         return _longest_first(keys | {value for value in given if len(value) > 5})
+
+    @property
+    def secret_fields(self) -> tuple[str, ...]:
+        """Paths of the fields of `extra_body` whose names say that they hold a credential."""
+        return tuple(path[1:] for path, _ in _texts(self.extra_body) if _SECRET_NAME.search(path))
 
     @property
     def pairs(self) -> tuple[str, ...]:
