@@ -116,7 +116,8 @@ class BatchService:
         working: Cleared, batches stay "in_progress" before their next request.
         released: Set to end the faults that wait.
         steps: How often each step was requested.
-        stepped: Called after each change of `steps`.
+        held: Number of calls that waited, or wait, for `released`.
+        stepped: Called after each change of `steps` and `held`.
         files: All files, in order.
         batches: All batches, in order.
     """
@@ -128,6 +129,7 @@ class BatchService:
     working: asyncio.Event = field(default_factory=asyncio.Event)
     released: asyncio.Event = field(default_factory=asyncio.Event)
     steps: dict[str, int] = field(default_factory=dict)
+    held: int = 0
     stepped: Callable[[], None] = lambda: None
     files: list[StoredFile] = field(default_factory=list)
     batches: list[StoredBatch] = field(default_factory=list)
@@ -166,14 +168,14 @@ class BatchService:
             self.steps[step] = number + 1
             self.stepped()
             if fault == "hold":
-                await self.released.wait()
+                await self._hold()
             if fault == "reset":
                 return abort(request)
             if fault in ("500", "429"):
                 return error_response(f"fault {fault}", int(fault), kind="server_error")
             response = await handler(request)
             if fault == "hold-after":
-                await self.released.wait()
+                await self._hold()
             if fault == "reset-after":
                 return abort(request)
             if fault == "500-after":
@@ -185,11 +187,16 @@ class BatchService:
 
         return handle
 
+    async def _hold(self) -> None:
+        self.held += 1
+        self.stepped()
+        await self.released.wait()
+
     async def _half(self, request: web.Request, body: bytes) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": str(len(body))})
         await response.prepare(request)
         await response.write(body[: len(body) // 2])
-        await self.released.wait()
+        await self._hold()
         await response.write(body[len(body) // 2 :])
         return response
 

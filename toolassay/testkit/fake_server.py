@@ -150,6 +150,11 @@ class FakeServer(ChatServer):
         with self._arrived:
             assert self._arrived.wait_for(lambda: self.batches.steps.get(step, 0) >= count, seconds), step
 
+    def wait_until_held(self, count: int = 1, *, seconds: float = 60) -> None:
+        """Wait until `count` calls of the Batch API were held by a fault."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: self.batches.held >= count, seconds), self.batches.steps
+
     def pause_batches(self) -> None:
         """Leave batches "in_progress" before their next request, until `release`."""
         self._loop.call_soon_threadsafe(self.batches.working.clear)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import atomic_target
+from toolassay.files import atomic_target, clear_unfinished
 from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
 from toolassay.models.concurrency_limiter import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.protocol import Transport
@@ -161,6 +161,7 @@ class Batches:
             self._booked = {custom_id for custom_id in lines if custom_id is not None}
             for batch, custom_id in state.unread(self._booked):
                 self._meter.commit(batch.model, batch.requests[custom_id])
+            self._book_failures()
             yield
             state.prune()
         finally:
@@ -177,8 +178,7 @@ class Batches:
         custom_ids = self._asked.pop(QUEUE_TURN.get(), [])
         if final:
             self._opened.done(custom_ids)
-        else:
-            self._opened.forget(custom_ids)
+        self._opened.forget(custom_ids)
 
     def before(self, model: str, request: ChatRequest) -> None:
         """Called by a client before every attempt; `ask` reserves the budget of new requests."""
@@ -247,6 +247,20 @@ class Batches:
 
     def _transport(self, name: str, options: ModelOptions) -> Transport:
         return _BatchTransport(self, name, options)
+
+    def _book_failures(self) -> None:
+        """Book what failed in a start that ended before it did so; the next attempt has an id of its own."""
+        state, failures = self._opened, self._opened.failures
+        for custom_id, line in failures.items():
+            batch = state.owner(custom_id)
+            one = batch.requests[custom_id]
+            try:
+                read_result(line, self._options.place)
+            except ModelError as error:
+                tokens = error.prompt_tokens, error.completion_tokens
+                _DELIVERED.set(custom_id)
+                self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
+        state.done(list(failures))
 
     def _check(self, batch: Batch) -> None:
         if batch.kind != self._kind:
@@ -400,6 +414,7 @@ class Batches:
     async def _store(self, batch: Batch, progress: Progress) -> None:
         """Write the results of a batch that is over to its result file, without what the server never did."""
         state, found = self._opened, set[str]()
+        clear_unfinished(state.result_file(batch))
         with atomic_target(state.result_file(batch)) as stream:
 
             def take(line: bytes) -> None:
@@ -463,11 +478,14 @@ class Batches:
                 state.created(batch, found)
             return found is not None
         try:
-            return await self._server.submit(state, batch, None, again=True)
+            is_found = await self._server.submit(state, batch, None, again=True)
         except ModelError as error:
             if error.status not in _REFUSED:
                 raise
-            return False
+            is_found = False
+        if is_found:
+            self._say(f"{batch.name}: found again, an earlier start ended while it was submitted")
+        return is_found
 
     async def _take_up(self, batch: Batch) -> None:
         progress = await self._server.progress(batch)

@@ -105,6 +105,7 @@ class BatchState:
         self.batches: dict[int, Batch] = {}
         self._owners: dict[str, Batch] = {}  # the last batch of each id
         self._results: dict[str, tuple[Path, int]] = {}
+        self._failed: dict[str, tuple[Path, int]] = {}
         self._done: Counter[str] = Counter()  # by request, the number of its attempts that are over
         self._asked: Counter[str] = Counter()  # by request, the attempts of items that have not ended
         self._finished: set[str] = set()
@@ -142,14 +143,24 @@ class BatchState:
             booked: The ids in the ledger.
         """
         for custom_id, batch in self._owners.items():
-            answerable = batch.status is None or custom_id in self._results
+            answerable = batch.status is None or custom_id in self._results or custom_id in self._failed
             if answerable and custom_id not in self._finished and custom_id not in booked:
                 yield batch, custom_id
+
+    @property
+    def failures(self) -> dict[str, dict[str, Any]]:
+        """The lines of the attempts that failed in an earlier start and are not recorded as over."""
+        lines = {custom_id: self.result(custom_id) for custom_id in self._failed}
+        return {custom_id: line for custom_id, line in lines.items() if line is not None}
 
     def is_submitted(self, custom_id: str) -> bool:
         """Whether an open batch has the request."""
         batch = self._owners.get(custom_id)
         return batch is not None and batch.status is None
+
+    def owner(self, custom_id: str) -> Batch:
+        """The last batch that has the request."""
+        return self._owners[custom_id]
 
     def has_result(self, custom_id: str) -> bool:
         """Whether it is known what came of a request."""
@@ -157,7 +168,7 @@ class BatchState:
 
     def result(self, custom_id: str) -> dict[str, Any] | None:
         """The line with what came of a request; None without one."""
-        place = self._results.get(custom_id)
+        place = self._results.get(custom_id) or self._failed.get(custom_id)
         if place is None:
             return None
         path, offset = place
@@ -174,17 +185,16 @@ class BatchState:
         self._asked[_parts(custom_id)[0]] += 1
 
     def done(self, custom_ids: Collection[str]) -> None:
-        """Record that the item of these attempts has ended.
+        """Record that these attempts are over: their item has ended, or makes further ones.
 
         Raises:
             ToolassayError: The disk is full.
         """
         if custom_ids:
             self._write({"step": "done", "ids": list(custom_ids)})
-        self.forget(custom_ids)
 
     def forget(self, custom_ids: Iterable[str]) -> None:
-        """The item of these attempts will make them again, from the first one."""
+        """The item of these attempts has ended, or will make those that are not over again."""
         for custom_id in custom_ids:
             self._asked[_parts(custom_id)[0]] -= 1
 
@@ -293,6 +303,7 @@ class BatchState:
             if has_answer:
                 self._results.setdefault(custom_id, (self.result_file(batch), offset))
             else:
+                self._failed[custom_id] = self.result_file(batch), offset
                 base, number = _parts(custom_id)
                 self._done[base] = max(self._done[base], number)
 
