@@ -113,6 +113,7 @@ class BatchService:
         ending: `ending(number)` is the status in which batch `number` (from 0) ends: "completed", "failed"
             (its validation), "expired" or "token_limit" (failed, because too many tokens are waiting).
         answered: Requests that are worked on before a batch expires.
+        late: Number of lists of batches, from the first on, that do not show the newest one yet.
         working: Cleared, batches stay "in_progress" before their next request.
         released: Set to end the faults that wait.
         steps: How often each step was requested.
@@ -126,6 +127,7 @@ class BatchService:
     fault: Callable[[str, int], str] = lambda step, number: WHOLE
     ending: Callable[[int], str] = lambda number: "completed"
     answered: int = 0
+    late: int = 0
     working: asyncio.Event = field(default_factory=asyncio.Event)
     released: asyncio.Event = field(default_factory=asyncio.Event)
     steps: dict[str, int] = field(default_factory=dict)
@@ -257,7 +259,8 @@ class BatchService:
         return web.json_response(batch.to_json())
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
-        return _page(request, [one.to_json() for one in self.batches])
+        shown = self.batches[:-1] if self.steps["list"] <= self.late else self.batches
+        return _page(request, [one.to_json() for one in shown])
 
     async def _retrieve(self, request: web.Request) -> web.StreamResponse:
         batch = self._batch_of(request)

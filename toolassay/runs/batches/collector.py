@@ -161,7 +161,7 @@ class Batches:
             self._booked = {custom_id for custom_id in lines if custom_id is not None}
             for batch, custom_id in state.unread(self._booked):
                 self._meter.commit(batch.model, batch.requests[custom_id])
-            self._book_failures()
+            self._settle_failures()
             yield
             state.prune()
         finally:
@@ -248,19 +248,27 @@ class Batches:
     def _transport(self, name: str, options: ModelOptions) -> Transport:
         return _BatchTransport(self, name, options)
 
-    def _book_failures(self) -> None:
-        """Book what failed in a start that ended before it did so; the next attempt has an id of its own."""
-        state, failures = self._opened, self._opened.failures
-        for custom_id, line in failures.items():
+    def _settle_failures(self) -> None:
+        """Decide which failures that an earlier start left are still to be handed over.
+
+        Not those that it booked, or that it repeated, nor those that end a run, such as a wrong key: the next
+        attempt of these has an id of its own.
+        """
+        state, over = self._opened, []
+        for custom_id, line in state.failures.items():
             batch = state.owner(custom_id)
             one = batch.requests[custom_id]
             try:
                 read_result(line, self._options.place)
             except ModelError as error:
+                if custom_id not in self._booked and not state.is_followed(custom_id) and not error.stops_run:
+                    state.keep(custom_id)
+                    continue
                 tokens = error.prompt_tokens, error.completion_tokens
                 _DELIVERED.set(custom_id)
                 self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
-        state.done(list(failures))
+            over.append(custom_id)
+        state.done(over)
 
     def _check(self, batch: Batch) -> None:
         if batch.kind != self._kind:

@@ -149,7 +149,7 @@ class BatchState:
 
     @property
     def failures(self) -> dict[str, dict[str, Any]]:
-        """The lines of the attempts that failed in an earlier start and are not recorded as over."""
+        """The lines of the attempts that failed and are not recorded as over, when the file was opened."""
         lines = {custom_id: self.result(custom_id) for custom_id in self._failed}
         return {custom_id: line for custom_id, line in lines.items() if line is not None}
 
@@ -161,6 +161,15 @@ class BatchState:
     def owner(self, custom_id: str) -> Batch:
         """The last batch that has the request."""
         return self._owners[custom_id]
+
+    def keep(self, custom_id: str) -> None:
+        """Let a failed attempt count as the result of its request in this start."""
+        self._results[custom_id] = self._failed.pop(custom_id)
+
+    def is_followed(self, custom_id: str) -> bool:
+        """Whether a further attempt was made after this one."""
+        base, number = _parts(custom_id)
+        return self._done[base] >= number
 
     def has_result(self, custom_id: str) -> bool:
         """Whether it is known what came of a request."""
@@ -290,8 +299,8 @@ class BatchState:
     def _index_earlier(self, batch: Batch) -> None:
         """Index the results of an earlier start.
 
-        An attempt that failed is over: the next start makes a further one, as without a batch. vLLM's output
-        file counts as soon as it has an answer, and is read again by each start, because it may have grown.
+        vLLM's output file counts as soon as it has a result, and is read again by each start, because it may
+        have grown.
         """
         if batch.status is None and batch.kind == "openai":
             return
@@ -304,8 +313,6 @@ class BatchState:
                 self._results.setdefault(custom_id, (self.result_file(batch), offset))
             else:
                 self._failed[custom_id] = self.result_file(batch), offset
-                base, number = _parts(custom_id)
-                self._done[base] = max(self._done[base], number)
 
     def _lines_of(self, batch: Batch) -> Iterator[tuple[str, int, bool]]:
         """The id of each request with a result, the offset of its line, and whether that is an answer.
