@@ -105,13 +105,12 @@ def test_a_run_goes_on_in_a_batch_and_back(tmp_path: Path, capsys: Capture, fake
 def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text(f"{HEAD}\ngpt-4,10,20,2026-01-01\n")
-    costs = []
-    for name, more in (("single", ()), ("batch", ("--batch", "openai"))):
-        folder = data_folder(tmp_path / name, 4)
-        done = infer(capsys, fake_server, folder, "--prices", prices, *more)
-        assert done.code == 0
-        costs.append(sum(line["cost"] for line in ledger_of(folder)))
-    assert costs[0] == pytest.approx(2 * costs[1]) and costs[1] > 0
+    folders = data_folder(tmp_path / "single", 4), data_folder(tmp_path / "batch", 4)
+    assert infer(capsys, fake_server, folders[0], "--prices", prices).code == 0
+    done = batched(capsys, fake_server, folders[1], "--prices", prices)
+    assert done.code == 0
+    single, many = (sum(line["cost"] for line in ledger_of(folder)) for folder in folders)
+    assert single == pytest.approx(2 * many) and many > 0
     price = "$5 input, $10 output per million tokens (--prices, half price in a batch, 2026-01-01)"
     assert f"price of gpt-4: {price}" in done.err
 

@@ -346,7 +346,7 @@ def _checked(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
         lines.append(line)
     if len(models) > 1:
         problems.append(_problem("mismatched_model", "All requests must name the same model."))
-    if not lines or len(lines) > MOST_REQUESTS:
+    if not (lines or problems) or len(lines) > MOST_REQUESTS:
         problems.append(_problem("invalid_request", f"A batch has 1 to {MOST_REQUESTS} requests."))
     return lines, problems
 

@@ -240,7 +240,8 @@ def test_a_refused_parameter_is_left_out_in_the_next_batch(tmp_path: Path, fake_
 def test_a_request_that_is_in_no_file_is_tried_again(
     tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, lost = fake_server.batches._store, []
+    store = fake_server.batches._store
+    lost: list[bytes] = []
 
     def losing(name: str, purpose: str, content: bytes) -> object:
         if purpose == "batch_output" and not lost:
