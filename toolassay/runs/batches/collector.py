@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -216,6 +217,7 @@ class Batches:
                 raise _not_run("nothing is submitted with --batch_cancel")
             self._meter.before(model, sent)
             self._pending[custom_id] = len(request_line(custom_id, body))
+        del body  # it would be kept as long as the item waits
         self._asked[turn].append(custom_id)
         state.asked(custom_id)
         if not is_answered:
@@ -371,7 +373,7 @@ class Batches:
         if not requests:
             return
         planned = {name: Outstanding.of(request) for name, request in requests.items()}
-        lines = [request_line(name, _body(model, request)) for name, request in requests.items()]
+        lines = (request_line(name, _body(model, request)) for name, request in requests.items())
         batch = state.submit(self._kind, model, self._endpoint, planned)
         for name in custom_ids:
             del self._pending[name]
@@ -379,9 +381,9 @@ class Batches:
             write_input(state, batch, lines)
             self._give_up(batch, "the requests are in an input file")
             return
-        data = b"".join(lines)
-        del lines
-        await self._server.submit(state, batch, data, again=False)
+        with tempfile.TemporaryFile() as data:  # without a name, because the fields may hold secrets
+            data.writelines(lines)
+            await self._server.submit(state, batch, data, again=False)
         count = count_of(len(custom_ids), "request")
         self._say(f"{batch.name}: {count} submitted; if this command ends, the same one reads the answers")
 
