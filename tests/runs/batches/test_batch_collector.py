@@ -43,12 +43,13 @@ def run(
     models: Sequence[str] = ("m",),
     says: list[str] | None = None,
     workers: int | None = None,
+    quiet: float = 1000,
 ) -> RunSummary:
     """Run items as `Run` does, in a folder."""
     options = ModelOptions(api_base=server.base, batch="openai", max_tries=4)
     books = Books(models, None, None, options)
     screen = Screen(say=(says if says is not None else []).append)
-    batches = Batches(folder, options, books, screen, limits=limits)
+    batches = Batches(folder, options, books, screen, limits=limits, quiet=quiet)
 
     async def loop() -> RunSummary:
         made = {name: create_model(name, batches.options(options), meter=batches) for name in models}
@@ -93,7 +94,12 @@ def test_a_batch_has_a_limit(
     assert not (tmp_path / "batches").exists()
 
 
-def test_a_full_batch_does_not_wait_for_the_others(tmp_path: Path, fake_server: FakeServer) -> None:
+@pytest.mark.parametrize(
+    ("limits", "quiet"), [(BatchLimits(requests=2), 1000), (BatchLimits(requests=9), 0.05)]
+)
+def test_items_that_do_something_else_hold_nothing_up_for_long(
+    tmp_path: Path, fake_server: FakeServer, limits: BatchLimits, quiet: float
+) -> None:
     released = asyncio.Event()
 
     async def work(models: dict[str, ChatModel], item: str) -> str:
@@ -103,7 +109,7 @@ def test_a_full_batch_does_not_wait_for_the_others(tmp_path: Path, fake_server: 
         released.set()
         return "answered"
 
-    run(fake_server, tmp_path, ["late", "a", "b"], work, limits=BatchLimits(requests=2))
+    run(fake_server, tmp_path, ["late", "a", "b"], work, limits=limits, quiet=quiet)
     assert sizes(fake_server) == [2, 1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ async def test_an_address_without_a_version(tmp_path: Path, prefix: str) -> None
     told: list[str] = []
     paths = VersionPath(options.address, None, told.append)
     service = OpenAIBatches(ModelOptions(api_base=options.api_base, version_path=paths))
-    assert await service.submit(state, batch, b"", again=False)
+    assert await service.submit(state, batch, BytesIO(), again=False)
     assert batch.id == "batch_1" and told == ["/v1"]
     await service.close()
     server.stop()
@@ -106,7 +107,7 @@ async def test_the_key_is_sent(tmp_path: Path, fake_server: FakeServer) -> None:
         b'{"custom_id": "a-1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", '
         b'"messages": [{"role": "user", "content": "hi"}]}}\n'
     )
-    assert await service.submit(state, batch, line, again=False)
+    assert await service.submit(state, batch, BytesIO(line), again=False)
     fake_server.wait_for(1)
     await service.close()
     (received,) = fake_server.received

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -42,7 +43,6 @@ MOST_BYTES = 200_000_000
 UNLIMITED = 10**9
 """Concurrent requests of a client: those of a batch do not wait for each other."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # seconds between two looks at a batch; each is 1.5 times the last
-_QUIET = 30.0  # seconds after which requests are submitted although some items do something else
 _REPORT = 30.0  # seconds between two lines about the progress of a batch
 _AT_ONCE = 256  # answers handed over before the event loop may do something else, e.g. hear Ctrl-C
 _SHORTEST_SECRET = 16  # characters; a shorter one, such as EMPTY, may be a word of an answer
@@ -97,6 +97,8 @@ class Batches:
         screen: Shows what is submitted and how far it is.
         cancel: Cancel open batches, keep what they have answered, and submit nothing.
         limits: Limits of one batch.
+        quiet: Seconds without a change after which requests are submitted although some items do something
+            else, such as waiting for one of the others.
 
     Raises:
         UsageError: The options do not go with this kind of batch.
@@ -111,13 +113,14 @@ class Batches:
         *,
         cancel: bool = False,
         limits: BatchLimits | None = None,
+        quiet: float = 30.0,
     ) -> None:
         assert options.batch is not None
         if options.batch == "vllm":
             check_no_secret(options)
         self._folder, self._options, self._kind = run_folder, options, options.batch
         self._meter, self._say, self._cancel = meter, screen.say, cancel
-        self._limits = limits or BatchLimits()
+        self._limits, self._quiet = limits or BatchLimits(), quiet
         self._endpoint = Endpoint.of(options)
         keys = [text for text in options.credentials if len(text) >= _SHORTEST_SECRET]
         self._secrets = [*keys, *options.pairs]
@@ -215,6 +218,7 @@ class Batches:
                 raise _not_run("nothing is submitted with --batch_cancel")
             self._meter.before(model, sent)
             self._pending[custom_id] = len(request_line(custom_id, body))
+        del body  # it would be kept as long as the item waits
         self._asked[turn].append(custom_id)
         state.asked(custom_id)
         if not is_answered:
@@ -328,7 +332,7 @@ class Batches:
                 next_look = clock() + delay
             active = self._active
             try:
-                async with asyncio.timeout(max(0.0, next_look - clock()) if active else _QUIET):
+                async with asyncio.timeout(max(0.0, next_look - clock()) if active else self._quiet):
                     await self._changed.wait()
             except TimeoutError:
                 if not active:
@@ -359,8 +363,8 @@ class Batches:
                 names, total = [], 0
             names.append(custom_id)
             rest[model] = names, total + size
-        if everything:
-            full += [(model, names) for model, (names, _) in rest.items()]
+        is_full = self._limits.requests
+        full += [(model, names) for model, (names, _) in rest.items() if everything or len(names) == is_full]
         for model, names in full:
             await self._send(model, [name for name in names if name in self._waiting])
         return bool(full)
@@ -370,7 +374,7 @@ class Batches:
         if not requests:
             return
         planned = {name: Outstanding.of(request) for name, request in requests.items()}
-        lines = [request_line(name, _body(model, request)) for name, request in requests.items()]
+        lines = (request_line(name, _body(model, request)) for name, request in requests.items())
         batch = state.submit(self._kind, model, self._endpoint, planned)
         for name in custom_ids:
             del self._pending[name]
@@ -378,9 +382,9 @@ class Batches:
             write_input(state, batch, lines)
             self._give_up(batch, "the requests are in an input file")
             return
-        data = b"".join(lines)
-        del lines
-        await self._server.submit(state, batch, data, again=False)
+        with tempfile.TemporaryFile() as data:  # without a name, because the fields may hold secrets
+            data.writelines(lines)
+            await self._server.submit(state, batch, data, again=False)
         count = count_of(len(custom_ids), "request")
         self._say(f"{batch.name}: {count} submitted; if this command ends, the same one reads the answers")
 

@@ -68,7 +68,7 @@ class OpenAIBatches:
         self._options, self._sleep = options, sleep
         self._transport = OpenAITransport("batches", options)
 
-    async def submit(self, state: BatchState, batch: Batch, data: bytes | None, *, again: bool) -> bool:
+    async def submit(self, state: BatchState, batch: Batch, data: IO[bytes] | None, *, again: bool) -> bool:
         """Upload the input file and create the batch; the ids are written down as they arrive.
 
         An attempt whose answer was lost may have succeeded, so each further attempt first looks for what the
@@ -77,7 +77,7 @@ class OpenAIBatches:
         Args:
             state: Where the ids are written down.
             batch: The batch.
-            data: Its input file; None if only an earlier process had it.
+            data: Its input file, open; None if only an earlier process had it.
             again: Whether an earlier attempt was made.
 
         Returns:
@@ -162,7 +162,9 @@ class OpenAIBatches:
         """Close all connections."""
         await self._transport.close()
 
-    async def _submit_once(self, state: BatchState, batch: Batch, data: bytes | None, *, again: bool) -> bool:
+    async def _submit_once(
+        self, state: BatchState, batch: Batch, data: IO[bytes] | None, *, again: bool
+    ) -> bool:
         if again and (found := await self.find(batch)):
             state.created(batch, found)
             return True
@@ -171,6 +173,7 @@ class OpenAIBatches:
         if batch.file is None:
             if data is None:
                 return False
+            data.seek(0)
             file = (batch.file_name, data, "application/jsonl")
             uploaded = await self._call(
                 lambda sdk, more: sdk.files.create(file=file, purpose="batch", **more), "/files"
