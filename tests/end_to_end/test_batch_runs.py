@@ -108,7 +108,7 @@ def test_a_run_with_batches_goes_on_at_several_endpoints(
 ) -> None:
     folder, listed = data_folder(tmp_path / "data", 6), tmp_path / "endpoints.txt"
     listed.write_text(f"{fake_server.base}\n")
-    two = f"{fake_server.base},{fake_server.base}"
+    two = f"{fake_server.base},{fake_server.base.replace('127.0.0.1', 'localhost')}"
     assert batched(capsys, fake_server, folder, "--limit", "2", "--api_base", listed).code == 0
     assert infer(capsys, fake_server, folder, "--limit", "4", "--api_base", two).code == 0
     assert batched(capsys, fake_server, folder).code == 0
