@@ -300,7 +300,7 @@ def test_free_models_use_no_tokens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{"prompt_tokens": "many"}, {"seconds": None}, {"cost": []}, {"attempt": {}}, {"outcome": 7}]
+    "more", [{"prompt_tokens": "many"}, {"seconds": "soon"}, {"cost": []}, {"attempt": {}}, {"outcome": 7}]
 )
 def test_a_line_of_something_else_is_named(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "ledger.jsonl"
@@ -326,15 +326,17 @@ def test_a_line_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     attempts = [
         replace(ANSWER, number=3, status=201, seconds=1.23456, first_token_seconds=0.25),
         replace(ANSWER, model="own", role="judge", item="two", outcome="timeout", status=None),
+        replace(ANSWER, seconds=None, custom_id="a-1"),
     ]
     with opened(tmp_path) as ledger:
         for attempt in attempts:
             ledger.after(attempt)
     read = list(booked(tmp_path / "ledger.jsonl"))
-    assert [line.attempt for line in read] == [replace(attempts[0], seconds=1.2346), attempts[1]]
+    assert [line.attempt for line in read] == [replace(attempts[0], seconds=1.2346), *attempts[1:]]
     assert [(line.cost, line.at_most, line.calls) for line in read] == [
         (0.0003, None, None),
         (0.0, None, None),
+        (0.0003, None, None),
     ]
 
 

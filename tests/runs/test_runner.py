@@ -325,3 +325,37 @@ def test_every_endpoint_adds_to_the_items_in_progress() -> None:
     full = asyncio.Event()
     asyncio.run(run_items(range(3 * POOL), work, concurrency=None, endpoints=2))
     assert most == 2 * POOL
+
+
+class Counted:
+    """Notes what a run tells of its items."""
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self.ends: list[bool] = []
+
+    def count(self, change: int) -> None:
+        self.busy += change
+
+    def ended(self, *, final: bool) -> None:
+        self.ends.append(final)
+
+
+def test_what_gathers_requests_knows_who_may_still_ask() -> None:
+    gathering, seen, waits = Counted(), [], iter([True])
+
+    async def work(item: int) -> str:
+        if item == 2 and next(waits, False):
+            raise ModelError("too dear", outcome="budget stop")
+        await asyncio.sleep(0.01)
+        seen.append((item, gathering.busy))
+        if item == 1:
+            raise ModelError("gone")
+        return "answered"
+
+    run = run_items(range(3), work, concurrency=5, gathering=gathering)
+    assert asyncio.run(run).outcomes == {"answered": 2, "provider error": 1}
+    # Two of five workers have no item, and the item without budget asks nothing until another one has ended.
+    assert seen == [(0, 2), (1, 2), (2, 1)]
+    assert gathering.busy == 0
+    assert sorted(gathering.ends) == [False, True, True, True]

@@ -333,6 +333,23 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
     )
 
 
+def batch() -> Callable[[Function], Function]:
+    """`--batch` and `--batch_cancel`."""
+    return together(
+        option(
+            "batch",
+            type=click.Choice(["openai", "vllm"]),
+            default=None,
+            help="Send all requests as a batch. openai: by the server's Batch API, at half the price, within "
+            "a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.",
+        ),
+        flag(
+            "batch_cancel",
+            "With --batch: cancel the open batches of the run, keep what they have answered, submit nothing.",
+        ),
+    )
+
+
 def max_tokens(default: str) -> Callable[[Function], Function]:
     """`--max_tokens`; the help shows `default` as the value that is sent without the option."""
     return option(
@@ -437,6 +454,7 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
             "set OPENAI_API_KEY instead, or write it to a .env file"
         )
     server = {name: settings.pop(name) for name in (*names, "timeout", "total_timeout")}
+    server["batch"] = settings.pop("batch", None)
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )

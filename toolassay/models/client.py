@@ -146,11 +146,17 @@ class Client:
     def facts(self) -> Mapping[str, Any]:
         """For the manifest: the concurrency limit, its changes, and the form of structured output."""
         limiter = self.limiter
+        if self._options.batch:
+            return {"concurrency": f"batch ({self._options.batch})", **self._schema_facts}
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
             "limits": [list(change) for change in limiter.history],
-            **({"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}),
+            **self._schema_facts,
         }
+
+    @property
+    def _schema_facts(self) -> dict[str, Any]:
+        return {"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}
 
     async def attempt(self, request: ChatRequest, number: int, permit: Permit, queued: float) -> ChatResponse:
         """Make one attempt, without a retry.
@@ -339,6 +345,9 @@ class Registered:
 
 
 def _transport(name: str, options: ModelOptions) -> Transport:
+    if options.make_transport is not None:
+        transport: Transport = options.make_transport(name, options)
+        return transport
     if options.client == "openai":
         from toolassay.models.openai_transport import OpenAITransport
 

@@ -18,6 +18,8 @@ from toolassay.models.refused_parameters import Refusals
 from toolassay.models.structured_output import SchemaForms
 
 ClientName = Literal["aiohttp", "openai"]
+BatchKind = Literal["openai", "vllm"]
+"""How requests are sent as a batch: with OpenAI's Batch API, or as a file for vLLM's `run_batch`."""
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
@@ -60,6 +62,8 @@ class ModelOptions:
         label: Name of the endpoint in messages and files if it is one of several, else None.
         weight: How strongly it is preferred if it is one of several (`toolassay.models.endpoint_pool`).
         pool: The options of each endpoint, if there are several and something is known of them.
+        batch: Send requests as a batch of this kind instead of one by one.
+        make_transport: `make_transport(name, options)` gives the `Transport` of a model, instead of `client`.
 
     The time-outs do not affect the answers, so a run may be continued with other ones.
     """
@@ -85,6 +89,8 @@ class ModelOptions:
     label: str | None = None
     weight: float = 1.0
     pool: tuple[ModelOptions, ...] = field(default=(), repr=False, compare=False)
+    batch: BatchKind | None = None
+    make_transport: Callable[[str, ModelOptions], Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def endpoints(self) -> tuple[ModelOptions, ...]:
@@ -248,6 +254,11 @@ class ModelOptions:
         given = {*headers, *schemeless, *fields, *(text for a in addresses for text in a.credentials)}
         # A header value such as "1" or "true" is no secret; redacting it would garble messages.
         return _longest_first(keys | {value for value in given if len(value) > 5})
+
+    @property
+    def secret_fields(self) -> tuple[str, ...]:
+        """Paths of the fields of `extra_body` whose names say that they hold a credential."""
+        return tuple(path[1:] for path, _ in _texts(self.extra_body) if _SECRET_NAME.search(path))
 
     @property
     def pairs(self) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ class Attempt:
         status: HTTP status.
         prompt_tokens: Tokens of the prompt, `cached_tokens` included.
         completion_tokens: Tokens of the answer, `reasoning_tokens` included.
-        seconds: Time from sending to the last byte of the answer.
+        seconds: Time from sending to the last byte of the answer; None if unknown, as in a batch.
         first_token_seconds: Time from sending to the first token, of a streamed answer.
         cached_tokens: Prompt tokens that came from the server's cache.
         reasoning_tokens: Tokens of the reasoning.
@@ -164,6 +164,7 @@ class Attempt:
         cut_off: Whether the answer was truncated at a token limit.
         only_thinking: Whether the answer consists of reasoning alone.
         endpoint: Label of the endpoint, if there are several.
+        custom_id: Id of the request in its batch.
     """
 
     model: str
@@ -174,7 +175,7 @@ class Attempt:
     status: int | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     first_token_seconds: float | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
@@ -182,6 +183,7 @@ class Attempt:
     cut_off: bool = False
     only_thinking: bool = False
     endpoint: str | None = None
+    custom_id: str | None = None
 
     @property
     def seconds_per_token(self) -> float | None:
@@ -191,7 +193,7 @@ class Attempt:
         ...         first_token_seconds=1.0).seconds_per_token
         0.2
         """
-        if self.first_token_seconds is None or (self.completion_tokens or 0) < 2:
+        if self.seconds is None or self.first_token_seconds is None or (self.completion_tokens or 0) < 2:
             return None
         assert self.completion_tokens is not None
         return max(0.0, self.seconds - self.first_token_seconds) / (self.completion_tokens - 1)

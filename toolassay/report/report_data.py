@@ -185,7 +185,10 @@ class FolderPage:
                 for one, model in zip(report.models, models, strict=True)
             ],
             "seconds": [
-                _sample(one.seconds for one in model.usage.values() if one.is_answered) for model in models
+                _sample(
+                    one.seconds for one in model.usage.values() if one.is_answered and one.seconds is not None
+                )
+                for model in models
             ],
             "dollars": [
                 _sample(one.dollars for one in model.usage.values() if one.dollars is not None)
@@ -302,7 +305,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _rounded(used: ItemUsage | None) -> float | None:
-    return None if used is None or not used.is_answered else round(used.seconds, 3)
+    if used is None or not used.is_answered or used.seconds is None:
+        return None
+    return round(used.seconds, 3)
 
 
 def _sample(values: Iterable[float]) -> list[float]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
+from toolassay.runs.budget import Outstanding
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, cost_of, percentiles, require_prices
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
@@ -86,6 +87,11 @@ class Books:
         """
         if self._ledger is not None:
             self._ledger.before(model, request)
+
+    def commit(self, model: str, request: Outstanding) -> None:
+        """Tell the ledger of a request that an earlier start has sent."""
+        if self._ledger is not None:
+            self._ledger.commit(model, request)
 
     def after(self, attempt: Attempt) -> None:
         """Tell the ledger."""

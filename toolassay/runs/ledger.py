@@ -17,7 +17,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
-from toolassay.runs.budget import Budget, BudgetKeeper, Use
+from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
 from toolassay.runs.journal import AppendOnlyLines, text_in
 from toolassay.runs.prices import EndpointPrices, Tariff, price_at
 
@@ -42,7 +42,7 @@ class Totals:
         cost: US dollars.
         unknown_cost: Attempts of unknown cost.
         local: Attempts that cost nothing because of a local address.
-        seconds: Time from sending to the last byte, for each attempt with an answer.
+        seconds: Time from sending to the last byte, for each attempt with an answer whose time is known.
         first_token_seconds: Time to the first token, for each streamed answer.
         seconds_per_token: Mean time between two tokens, for each streamed answer.
         queued_seconds: Wait before sending, for each attempt with an answer; not part of the other times.
@@ -88,7 +88,8 @@ class Totals:
         if attempt.outcome in ANSWERS:
             if cost is None or local:  # a known cost means known tokens, or a built-in model without any
                 self.unknown_tokens += attempt.prompt_tokens is None or attempt.completion_tokens is None
-            self.seconds.append(attempt.seconds)
+            if attempt.seconds is not None:
+                self.seconds.append(attempt.seconds)
             if attempt.first_token_seconds is not None:
                 self.first_token_seconds.append(attempt.first_token_seconds)
             if (pace := attempt.seconds_per_token) is not None:
@@ -237,6 +238,10 @@ class Ledger:
                 return
             request = replace(request, messages=(), parameters={"max_tokens": 0})
         self._budget.reserve(model, request)
+
+    def commit(self, model: str, request: Outstanding) -> None:
+        """Reserve the worst case of a request that an earlier start has sent, whatever the limits are."""
+        self._budget.commit(model, request)
 
     def after(self, attempt: Attempt) -> None:
         """Write the line of an attempt.
@@ -402,7 +407,7 @@ def _line(
         "status": attempt.status,
         "prompt_tokens": attempt.prompt_tokens,
         "completion_tokens": attempt.completion_tokens,
-        "seconds": round(attempt.seconds, 4),
+        "seconds": None if attempt.seconds is None else round(attempt.seconds, 4),
         "first_token_seconds": attempt.first_token_seconds,
         "cost": cost,
     }
@@ -418,6 +423,8 @@ def _line(
         line["only_thinking"] = True
     if attempt.endpoint is not None:
         line["endpoint"] = attempt.endpoint
+    if attempt.custom_id is not None:
+        line["custom_id"] = attempt.custom_id
     if local:
         line["local"] = True
     if at_most is not None:
@@ -435,7 +442,7 @@ def _read(line: Mapping[str, Any]) -> Booked:
         status=_whole(line.get("status")),
         prompt_tokens=_whole(line.get("prompt_tokens")),
         completion_tokens=_whole(line.get("completion_tokens")),
-        seconds=float(line.get("seconds", 0.0)),
+        seconds=_number(line.get("seconds", 0.0)),
         first_token_seconds=_number(line.get("first_token_seconds")),
         cached_tokens=_whole(line.get("cached_tokens")),
         reasoning_tokens=_whole(line.get("reasoning_tokens")),
@@ -443,6 +450,7 @@ def _read(line: Mapping[str, Any]) -> Booked:
         cut_off=line.get("cut_off") is True,
         only_thinking=line.get("only_thinking") is True,
         endpoint=line.get("endpoint"),
+        custom_id=None if line.get("custom_id") is None else text_in(line, "custom_id"),
     )
     at_most = None
     if "at_most_tokens" in line:

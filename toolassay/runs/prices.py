@@ -7,7 +7,8 @@ import io
 import ipaddress
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,10 +21,16 @@ from toolassay.models.registry import is_served
 
 COLUMNS = ("model", "prompt_usd_per_million", "completion_usd_per_million", "as_of")
 CACHED = "cached_usd_per_million"
+BATCH = ("batch_prompt_usd_per_million", "batch_completion_usd_per_million")
+_OPTIONAL = (CACHED, *BATCH)
+_HEADS = (COLUMNS, (*COLUMNS, CACHED), (*COLUMNS, *BATCH), (*COLUMNS, CACHED, *BATCH))
 _FIX = (
-    f"the first line must be {','.join(COLUMNS)} (and {CACHED}, if cached tokens cost less), then e.g. "
-    "my-model,0.15,0.60,2026-01-31"
+    f"the first line must be {','.join(COLUMNS)} (then {CACHED}, if cached tokens cost less; then "
+    f"{','.join(BATCH)}, if a batch does not cost half), then e.g. my-model,0.15,0.60,2026-01-31"
 )
+BATCH_FACTOR = 0.5
+"""What a request in a batch costs, as a share of its price: OpenAI's Batch API is half as expensive."""
+_IN_BATCH = {"processing": "batch"}  # how genai-prices calls it
 # Top-level names that are reserved or customary for private networks (RFC 6761, 6762, 8375).
 _LOCAL_NAMES = ("localhost", "local", "internal", "lan", "home.arpa", "localdomain")
 _MILLION = 1_000_000
@@ -58,6 +65,7 @@ class Price:
         cached: Price of prompt tokens from the server's cache; None if it is the same as `prompt`.
         source: Where the price comes from.
         local: Whether it is the price of a local address.
+        batch: Prices of prompt and completion tokens in a batch; None for half of the others.
     """
 
     prompt: float
@@ -66,6 +74,34 @@ class Price:
     cached: float | None = None
     source: str = "--prices"
     local: bool = False
+    batch: tuple[float, float] | None = None
+
+    @property
+    def in_batch(self) -> Price:
+        """The price in a batch.
+
+        >>> Price(2.5, 10, "", cached=1).in_batch.words
+        '$1.25 input ($0.5 cached), $5 output per million tokens (--prices, half price in a batch)'
+        >>> Price(2.5, 10, "", batch=(2, 8)).in_batch.words
+        '$2 input, $8 output per million tokens (--prices, in a batch)'
+        """
+        if self.local:
+            return self
+        if self.batch is not None:
+            return replace(
+                self,
+                prompt=self.batch[0],
+                completion=self.batch[1],
+                cached=None,
+                source=f"{self.source}, in a batch",
+            )
+        return replace(
+            self,
+            prompt=self.prompt * BATCH_FACTOR,
+            completion=self.completion * BATCH_FACTOR,
+            cached=None if self.cached is None else self.cached * BATCH_FACTOR,
+            source=f"{self.source}, half price in a batch",
+        )
 
     @property
     def words(self) -> str:
@@ -104,12 +140,24 @@ class ListedPrice:
         model: `ModelInfo` of the library.
         version: Version of the library, and so of its data.
         local: Always false.
+        batch: Whether requests are sent in a batch: the library's price for that, or else half.
     """
 
     provider: Any
     model: Any
     version: str
     local: bool = False
+    batch: bool = False
+
+    @property
+    def in_batch(self) -> ListedPrice:
+        """The price in a batch."""
+        return replace(self, batch=True)
+
+    @cached_property
+    def _has_batch_price(self) -> bool:
+        now = datetime.now(UTC)
+        return bool(self.model.get_prices(now, _IN_BATCH) != self.model.get_prices(now))
 
     @cached_property
     def words(self) -> str:
@@ -117,9 +165,12 @@ class ListedPrice:
         read, written = self.of(_MILLION, 0, base=True), self.of(0, _MILLION)
         cached = self.of(_MILLION, 0, _MILLION, base=True)
         less = f" (${cached:g} cached)" if cached != read else ""
+        batch = ""
+        if self.batch:
+            batch = ", in a batch" if self._has_batch_price else ", half price in a batch"
         return (
             f"${read:g} input{less}, ${written:g} output per million tokens "
-            f"({self.model.id} of {self.provider.name}, genai-prices {self.version})"
+            f"({self.model.id} of {self.provider.name}, genai-prices {self.version}{batch})"
         )
 
     def of(
@@ -146,7 +197,10 @@ class ListedPrice:
             output_tokens=round(completion_tokens) // scale,
             cache_read_tokens=min(cached_tokens or 0, read) // scale or None,
         )
-        return float(self.model.calc_price(usage, self.provider).total_price) * scale
+        if not self.batch:
+            return float(self.model.calc_price(usage, self.provider).total_price) * scale
+        listed = self.model.calc_price(usage, self.provider, price_context=_IN_BATCH)
+        return float(listed.total_price) * scale * (1 if self._has_batch_price else BATCH_FACTOR)
 
 
 @dataclass(frozen=True)
@@ -202,9 +256,11 @@ def prices_of(
     The first source that has a price counts:
 
     1. the user's table, by the exact name;
-    2. a loopback or private address of a served model, where nothing is charged;
+    2. a loopback or private address of a served model, where nothing is charged, and `batch="vllm"`;
     3. genai-prices: the provider of the address (whose name may also prefix the model's), else the provider
        that prefixes the name (`openai/gpt-4o`), else the model's own provider.
+
+    With `options.batch`, it is the price of requests in a batch.
 
     Args:
         models: Names of the models.
@@ -219,9 +275,7 @@ def prices_of(
     endpoints: Sequence[ModelOptions | None] = [None] if options is None else options.endpoints
     found: dict[str, Tariff] = {}
     for model in models:
-        prices = [
-            own.get(model) or _price(model, None if one is None else one.asked_address) for one in endpoints
-        ]
+        prices = [_price(model, own.get(model), one) for one in endpoints]
         price = prices[0]
         if any(other != price for other in prices):
             labels = [one.label or "" for one in endpoints if one is not None]
@@ -231,11 +285,16 @@ def prices_of(
     return found
 
 
-def _price(model: str, address: Address | None) -> Tariff | None:
-    """The price of a model at an address that the user's table does not have."""
-    if not is_served(model):
-        return _listed(model, None)
-    return LOCAL if address is not None and is_local(address.host) else _listed(model, address)
+def _price(model: str, own: Price | None, options: ModelOptions | None) -> Tariff | None:
+    """The price of a model at one endpoint; `own` is that of the user's table."""
+    address = options.asked_address if options is not None and is_served(model) else None
+    batch = options.batch if options is not None else None
+    price: Price | ListedPrice | None = own
+    if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
+        price = LOCAL
+    if price is None:
+        price = _listed(model, address)
+    return price.in_batch if price is not None and batch == "openai" else price
 
 
 def is_local(host: str) -> bool:
@@ -266,7 +325,7 @@ def read_prices(path: Path) -> Mapping[str, Price]:
     return dict(_rows(read_text(path, fix="check --prices"), path))
 
 
-def _listed(model: str, address: Address | None) -> Tariff | None:
+def _listed(model: str, address: Address | None) -> ListedPrice | None:
     """The price in genai-prices; None if it has no price for tokens."""
     from genai_prices import __version__
     from genai_prices.data_snapshot import get_snapshot
@@ -294,8 +353,6 @@ def _listed(model: str, address: Address | None) -> Tariff | None:
 
 def _has_tokens(model: Any) -> bool:
     """Whether a model has prices for text tokens, not only for audio, pages or images."""
-    from datetime import UTC, datetime
-
     if not model.prices:
         return False
     prices = model.get_prices(datetime.now(UTC))
@@ -305,18 +362,23 @@ def _has_tokens(model: Any) -> bool:
 def _rows(text: str, path: Path) -> Iterator[tuple[str, Price]]:
     lines = csv.reader(io.StringIO(text))
     head = tuple(name.strip() for name in next(lines, []))
-    if head not in (COLUMNS, (*COLUMNS, CACHED)):
+    if head not in _HEADS:
         raise UsageError("not a table of prices", file=path, line=1, fix=_FIX)
     for row in lines:
         if not row:
             continue
         try:
-            model, prompt, completion, as_of, *more = (cell.strip() for cell in row)
-            cached = float(more[0]) if more and more[0] else None
-            price = Price(float(prompt), float(completion), as_of, cached)
-            numbers = price.prompt, price.completion, cached or 0.0
+            model, prompt, completion, as_of, *_ = (cell.strip() for cell in row)
+            more = {
+                name: float(cell)
+                for name, cell in zip(head, row, strict=False)
+                if name in _OPTIONAL and cell.strip()
+            }
+            batch = (more[BATCH[0]], more[BATCH[1]]) if BATCH[0] in more or BATCH[1] in more else None
+            price = Price(float(prompt), float(completion), as_of, more.get(CACHED), batch=batch)
+            numbers = price.prompt, price.completion, *more.values()
             if not (model and len(row) == len(head) and all(0 <= number < 1e9 for number in numbers)):
                 raise ValueError
-        except ValueError:
+        except (ValueError, KeyError):  # KeyError: one of the two prices of a batch is missing
             raise UsageError("not a price", file=path, line=lines.line_num, fix=_FIX) from None
         yield model, price

@@ -130,7 +130,7 @@ class RunRecord:
         """
         served = any(is_served(model.name) for model in models)
         packages = ["numpy", *(["aiohttp"] if served else [])]
-        if self._options.client == "openai" and served:
+        if (self._options.client == "openai" or self._options.batch == "openai") and served:
             packages.append("openai")
         secrets = self._options.secrets
         self._start = Start(
@@ -185,10 +185,13 @@ class RunRecord:
     def _endpoint(self) -> dict[str, Any]:
         options = self._options
         version = {"api_version": options.api_version} if options.api_version else {}
+        if options.batch == "vllm":
+            return {"batch": options.batch}
+        batch = {"batch": options.batch} if options.batch else {}
         where: dict[str, Any] = {"url": options.endpoint}
         if len(self._endpoints) > 1:
             where = {"endpoints": [_facts_of(endpoint) for endpoint in self._endpoints]}
-        return {**where, "client": options.client, "stream": options.stream, **version}
+        return {**where, "client": options.client, "stream": options.stream, **version, **batch}
 
 
 def hashes(*paths: Path) -> dict[str, str]:

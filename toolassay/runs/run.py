@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
+from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
+from toolassay.runs.batches import MOST_REQUESTS, check_batch, refused_open_batches
 from toolassay.runs.books import Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.dry_run import Counts, dry_run_lines
@@ -30,6 +33,9 @@ from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work
 from toolassay.screen import WARNING, Screen
+
+if TYPE_CHECKING:
+    from toolassay.runs.batches.collector import Batches
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that starts again
 _LIMITS = ("at least", "at most")
@@ -52,6 +58,12 @@ class Run:
         self._facts, self._options = work.facts, trial.options(settings.endpoint)
         asked = [trial.llm] if self._facts.asks else []
         limits = settings.limits
+        check_batch(
+            self._options,
+            trial.llm if self._facts.asks else None,
+            in_steps=self._facts.in_steps,
+            cancel=settings.choices.batch_cancel,
+        )
         self._books = Books([*asked, *self._facts.helpers], limits.budget, limits.prices, settings.endpoint)
 
     @property
@@ -86,8 +98,8 @@ class Run:
     def _ask(self, compared: Mapping[str, Any], retry: RetryPlan) -> Inference:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
         folder, output = trial.run_folder, self._output
-        record = self._record()
-        models, _ = self._models(record)
+        record, batches = self._record(), self._batches()
+        models, _ = self._models(record, batches)
         self._work.prepare()
         self._make_room(compared)
         summary = RunSummary()
@@ -107,6 +119,7 @@ class Run:
             Journal(folder / JOURNAL) as journal,
             self._books.open(folder, screen, trial.other_ledgers) as ledger,
             record.start(list(models.values()) if facts.asks else [], about, retry),
+            refused_open_batches(folder) if batches is None else batches.open(),
         ):
             adopted = self._work.adopt(output, journal) if output.exists() else 0
             try:
@@ -122,6 +135,9 @@ class Run:
                         endpoints,
                         facts.asked,
                     )
+                    if batches is not None:
+                        most = max(1, min(facts.asked, MOST_REQUESTS))
+                        loop = replace(loop, concurrency=most, gathering=batches)
                     model = models[trial.llm] if trial.llm in FREE else tools
                     already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:
@@ -143,10 +159,26 @@ class Run:
         run = self._settings
         return RunRecord(self._trial.run_folder, self._options, command=run.command, screen=run.screen)
 
-    def _models(self, record: RunRecord) -> tuple[dict[str, ChatModel], ModelOptions]:
+    def _batches(self) -> Batches | None:
+        """What sends the requests as a batch; None if they are sent one by one."""
+        if self._options.batch is None:
+            return None
+        from toolassay.runs.batches.collector import Batches
+
+        folder, run, endpoint = self._trial.run_folder, self._settings, self._options.endpoints[0]
+        return Batches(folder, endpoint, self._books, run.screen, cancel=run.choices.batch_cancel)
+
+    def _models(
+        self, record: RunRecord, batches: Batches | None = None
+    ) -> tuple[dict[str, ChatModel], ModelOptions]:
         """The models by name, and the options of the model under test, with what its endpoint refuses."""
         options = {name: record.options_of(name) for name in (self._trial.llm, *self._facts.helpers)}
-        models = {name: create_model(name, given, meter=self._books) for name, given in options.items()}
+        models: dict[str, ChatModel] = {}
+        for name, given in options.items():
+            if batches is not None and is_served(name):
+                models[name] = create_model(name, batches.options(given), meter=batches)
+            else:
+                models[name] = create_model(name, given, meter=self._books)
         return models, options[self._trial.llm]
 
     def _make_room(self, compared: Mapping[str, Any]) -> None:

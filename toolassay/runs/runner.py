@@ -8,7 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
@@ -35,6 +35,27 @@ POOL = 512
 are sent."""
 BEGINNING = 16
 """Maximum items in progress that have not sent a request yet; further ones start when these have."""
+
+
+class Gathering(Protocol):
+    """Gathers the requests of all items in progress; see `toolassay.runs.batches`."""
+
+    def count(self, change: int) -> None:
+        """Change the number of items that are in progress, or about to be."""
+        ...
+
+    def ended(self, *, final: bool) -> None:
+        """The item of the current task has ended with an outcome, or (not `final`) will be asked again."""
+        ...
+
+
+class _NoGathering:
+    def count(self, change: int) -> None: ...
+
+    def ended(self, *, final: bool) -> None: ...
+
+
+_NO_GATHERING = _NoGathering()
 
 
 class StoppedRun(ToolassayError):
@@ -83,6 +104,7 @@ async def run_items(
     grace: float = GRACE,
     endpoints: int = 1,
     left: Callable[[], int | None] = lambda: None,
+    gathering: Gathering = _NO_GATHERING,
 ) -> RunSummary:
     """Call `work` on each item with bounded concurrency; it returns the outcome of the item.
 
@@ -109,6 +131,7 @@ async def run_items(
         endpoints: Number of endpoints of the model.
         left: Returns the number of items that have not started, if it is known; near the end, slow endpoints
             get no more requests.
+        gathering: Told how many items are in progress, and which have ended.
 
     Returns:
         The summary.
@@ -119,8 +142,11 @@ async def run_items(
     """
     workers = POOL * endpoints if concurrency is None else max(1, concurrency)
     beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
-    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace)
+    run = _Run(
+        items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace, gathering
+    )
     run.left = left
+    gathering.count(workers)
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
             async with asyncio.TaskGroup() as group:
@@ -145,6 +171,7 @@ class _Run(Generic[Item]):
         summary: RunSummary,
         beginning: asyncio.Semaphore,
         grace: float,
+        gathering: Gathering,
     ) -> None:
         self.stream = iter(items)
         self.left: Callable[[], int | None] = lambda: None
@@ -153,6 +180,7 @@ class _Run(Generic[Item]):
         self._begun = itertools.count()
         self.summary = summary
         self._grace = grace
+        self._gathering = gathering
         self._gave_up = False
         self._working: set[asyncio.Task[None]] = set()
         self._work, self._done, self._stopped = work, done, stopped
@@ -176,6 +204,12 @@ class _Run(Generic[Item]):
         return self.summary.interrupted or self.summary.stop is not None
 
     async def worker(self) -> None:
+        try:
+            await self._work_on_items()
+        finally:
+            self._gathering.count(-1)
+
+    async def _work_on_items(self) -> None:
         while True:
             await self._beginning.acquire()
             turn = QueueTurn(next(self._begun), self._beginning.release, lambda: self.left())
@@ -213,6 +247,7 @@ class _Run(Generic[Item]):
                     outcome, refusal = None, error
             finally:
                 self._working.discard(task)
+            self._gathering.ended(final=outcome not in (None, "not run"))
             if outcome is not None:
                 self.summary.outcomes[outcome] += 1
                 self._wake_one()
@@ -227,7 +262,9 @@ class _Run(Generic[Item]):
             return False
         event = asyncio.Event()
         self._waiting.append(event)
+        self._gathering.count(-1)
         await event.wait()
+        self._gathering.count(1)
         return not self._over
 
     def _wake_one(self) -> None:
@@ -291,6 +328,7 @@ class Loop:
         retry: Answered items to run again.
         endpoints: Number of endpoints of the model.
         size: Number of items, settled ones included; None if it is unknown.
+        gathering: Gathers the requests of all items in progress.
     """
 
     concurrency: int | None = None
@@ -300,6 +338,7 @@ class Loop:
     retry: RetryPlan = field(default_factory=RetryPlan)
     endpoints: int = 1
     size: int | None = None
+    gathering: Gathering = _NO_GATHERING
 
 
 def run_unsettled(
@@ -352,6 +391,7 @@ def run_unsettled(
                 summary=loop.summary,
                 endpoints=loop.endpoints,
                 left=lambda: None if loop.size is None else max(0, loop.size - taken),
+                gathering=loop.gathering,
             )
         finally:
             for model in {id(model): model for model in models}.values():

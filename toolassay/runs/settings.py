@@ -110,6 +110,7 @@ class RunChoices:
         retry_malformed: Retry items with a malformed or truncated answer; `max_tokens` may differ. An old
             answer is kept until the new one has arrived.
         dry_run: Estimate requests and cost; nothing is sent or written.
+        batch_cancel: Cancel the open batches of the run and keep what they have answered; nothing is sent.
     """
 
     prediction_dir: str | None = None
@@ -119,6 +120,7 @@ class RunChoices:
     force: bool = False
     retry_malformed: bool = False
     dry_run: bool = False
+    batch_cancel: bool = False
 
     @property
     def chosen_ids(self) -> Collection[RequestId] | None:

@@ -265,7 +265,7 @@ def _folder_report(
         measured = quantities(
             run,
             folder.tables.get(run.model),
-            [one.seconds for one in used if one.is_answered],
+            [one.seconds for one in used if one.is_answered and one.seconds is not None],
             [one.dollars for one in used if one.dollars is not None],
             harm_score=benchmark.harm_score,
         )
