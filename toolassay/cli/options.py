@@ -266,7 +266,8 @@ def server() -> Callable[[Function], Function]:
         option(
             "api_base",
             default=None,
-            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port "
+            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. Several "
+            "URLs with commas, or a file with one URL a line, share the requests of one run "
             "[default: OPENAI_BASE_URL].",
         ),
         option(
@@ -439,7 +440,7 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
-    if options.names_a_request:
+    if options.names_a_request:  # also checks a list of endpoints before anything else
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
     return {**settings, "options": options}
 

@@ -29,6 +29,7 @@ class ChatRequest:
             (the offline models). Never sent to a server.
         role: Purpose of the call in the ledger: generator, planner, reformat, critic, judge or agent.
         item: Journal key of the item, for the ledger.
+        endpoint: Label of the endpoint that an attempt is sent to, if there are several; set by the client.
     """
 
     messages: Sequence[Message]
@@ -37,6 +38,7 @@ class ChatRequest:
     task: Any = None
     role: str = "planner"
     item: str = ""
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class ChatResponse:
         cached_tokens: Prompt tokens that came from the server's cache.
         reasoning: Reasoning that the server sent apart from the text; recorded, and otherwise ignored.
         reasoning_tokens: Tokens of the reasoning.
+        endpoint: Label of the endpoint that answered, if there are several.
     """
 
     text: str
@@ -79,6 +82,7 @@ class ChatResponse:
     cached_tokens: int | None = None
     reasoning: str = ""
     reasoning_tokens: int | None = None
+    endpoint: str | None = None
 
     @property
     def is_cut_off(self) -> bool:
@@ -159,6 +163,7 @@ class Attempt:
         queued_seconds: Wait for the concurrency limit before sending; not part of `seconds`.
         cut_off: Whether the answer was truncated at a token limit.
         only_thinking: Whether the answer consists of reasoning alone.
+        endpoint: Label of the endpoint, if there are several.
     """
 
     model: str
@@ -176,6 +181,7 @@ class Attempt:
     queued_seconds: float | None = None
     cut_off: bool = False
     only_thinking: bool = False
+    endpoint: str | None = None
 
     @property
     def seconds_per_token(self) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
-from toolassay.runs.prices import Tariff
+from toolassay.runs.prices import Tariff, price_at
 
 BYTES_A_TOKEN = 4.0
 """Assumed length of a token until the server has reported one. In bytes, because 100 Chinese characters are
@@ -96,7 +96,7 @@ class BudgetKeeper:
         size = size_of(request)
         prompt = size / self._ratio.get((model, request.role), BYTES_A_TOKEN)
         completion = completion_limit(request.parameters)
-        price = self.prices.get(model)
+        price = price_at(self.prices, model, request.endpoint)
         use = Use(1, prompt + completion, price.of(prompt, completion) if price else 0.0)
         self._check(use)
         self._reserved.add(use)

@@ -112,7 +112,16 @@ class Run:
             try:
                 figures = partial(self._books.figures, summary)
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
-                    loop = Loop(run.limits.multiworker, advance, screen.interrupted, summary, retry)
+                    endpoints = len(self._options.endpoints)
+                    loop = Loop(
+                        run.limits.multiworker,
+                        advance,
+                        screen.interrupted,
+                        summary,
+                        retry,
+                        endpoints,
+                        facts.asked,
+                    )
                     model = models[trial.llm] if trial.llm in FREE else tools
                     already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:

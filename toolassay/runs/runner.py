@@ -81,6 +81,8 @@ async def run_items(
     interrupted: Callable[[int], None] = lambda in_flight: None,
     summary: RunSummary | None = None,
     grace: float = GRACE,
+    endpoints: int = 1,
+    left: Callable[[], int | None] = lambda: None,
 ) -> RunSummary:
     """Call `work` on each item with bounded concurrency; it returns the outcome of the item.
 
@@ -94,9 +96,9 @@ async def run_items(
     Args:
         items: The items.
         work: Called for each item; called again for an item that the budget stopped.
-        concurrency: Maximum items in progress. None: up to 512, as far as the model's concurrency limit
-            allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not sent a request
-            yet. Requests of items that started earlier are sent first.
+        concurrency: Maximum items in progress. None: up to 512 for each endpoint, as far as the model's
+            concurrency limit allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not
+            sent a request yet. Requests of items that started earlier are sent first.
         done: Called after each item that was run.
         stopped: Called with each item whose outcome is "budget stop", and the error.
         interrupted: Called at the first Ctrl-C with the number of items in flight. Items that wait before a
@@ -104,6 +106,9 @@ async def run_items(
         summary: An empty summary to fill, to show progress from [default: a new one].
         grace: Seconds that items in flight have to finish after the first Ctrl-C. Then their work is
             cancelled, so that it can save its state, and they end as "not run".
+        endpoints: Number of endpoints of the model.
+        left: Returns the number of items that have not started, if it is known; near the end, slow endpoints
+            get no more requests.
 
     Returns:
         The summary.
@@ -112,9 +117,10 @@ async def run_items(
         asyncio.CancelledError: At the second Ctrl-C; `run_coroutine` raises KeyboardInterrupt for it.
         ToolassayError: The run cannot continue (no server, key rejected, disk full).
     """
-    workers = POOL if concurrency is None else max(1, concurrency)
+    workers = POOL * endpoints if concurrency is None else max(1, concurrency)
     beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
     run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace)
+    run.left = left
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
             async with asyncio.TaskGroup() as group:
@@ -123,9 +129,9 @@ async def run_items(
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     if run.summary.stop is not None:
-        left = sum(1 for _ in run.stream)
-        if left:
-            run.summary.outcomes["not run"] += left
+        unasked = sum(1 for _ in run.stream)
+        if unasked:
+            run.summary.outcomes["not run"] += unasked
     return run.summary
 
 
@@ -141,6 +147,7 @@ class _Run(Generic[Item]):
         grace: float,
     ) -> None:
         self.stream = iter(items)
+        self.left: Callable[[], int | None] = lambda: None
         self.halt = Halt()
         self._beginning = beginning
         self._begun = itertools.count()
@@ -171,11 +178,12 @@ class _Run(Generic[Item]):
     async def worker(self) -> None:
         while True:
             await self._beginning.acquire()
-            turn = QueueTurn(next(self._begun), self._beginning.release)
+            turn = QueueTurn(next(self._begun), self._beginning.release, lambda: self.left())
             QUEUE_TURN.set(turn)
             try:
                 item = _END if self._over else next(self.stream, _END)
                 if item is _END:
+                    self.left = lambda: 0
                     return
                 if await self._finish(item):  # type: ignore[arg-type]
                     self._done()
@@ -281,6 +289,8 @@ class Loop:
         interrupted: Called at the first Ctrl-C with the number of items in flight.
         summary: An empty summary to fill.
         retry: Answered items to run again.
+        endpoints: Number of endpoints of the model.
+        size: Number of items, settled ones included; None if it is unknown.
     """
 
     concurrency: int | None = None
@@ -288,6 +298,8 @@ class Loop:
     interrupted: Callable[[int], None] = lambda in_flight: None
     summary: RunSummary = field(default_factory=RunSummary)
     retry: RetryPlan = field(default_factory=RetryPlan)
+    endpoints: int = 1
+    size: int | None = None
 
 
 def run_unsettled(
@@ -316,11 +328,12 @@ def run_unsettled(
         ToolassayError: The run cannot continue.
         KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
     """
-    already = 0
+    already = taken = 0
 
     def missing() -> Iterator[UnsettledItem]:
-        nonlocal already
+        nonlocal already, taken
         for item in items:
+            taken += 1
             if settled(item):
                 already += 1
                 loop.done()
@@ -337,6 +350,8 @@ def run_unsettled(
                 stopped=stopped,
                 interrupted=loop.interrupted,
                 summary=loop.summary,
+                endpoints=loop.endpoints,
+                left=lambda: None if loop.size is None else max(0, loop.size - taken),
             )
         finally:
             for model in {id(model): model for model in models}.values():

@@ -1,0 +1,90 @@
+"""A real Dask cluster on this machine for tests: a scheduler and workers, each a process."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolassay.engines import ShardTask
+
+ROOT = Path(__file__).resolve().parent.parent
+_ADDRESS = re.compile(r"Scheduler at:\s+tcp://127\.0\.0\.1:(\d+)")
+
+
+class DaskWorkers:
+    """Starts `dask scheduler` and `dask worker`, as the documentation shows, on a free port.
+
+    Args:
+        folder: For the files of the workers.
+        workers: Their number.
+    """
+
+    def __init__(self, folder: Path, workers: int = 2) -> None:
+        pytest.importorskip("distributed")
+        # What the workers import: this checkout, and the tasks of tests.
+        paths = os.pathsep.join((str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "engines")))
+        self._environment = os.environ | {"PYTHONPATH": paths}
+        self._folder = folder
+        self._processes: list[subprocess.Popen[str]] = []
+        scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        assert scheduler.stderr is not None
+        found = next(filter(None, map(_ADDRESS.search, scheduler.stderr)))
+        self.engine = f"dask://127.0.0.1:{found[1]}"
+        worker = ("worker", f"tcp://127.0.0.1:{found[1]}", "--nworkers", str(workers), "--nthreads", "1")
+        self._start(*worker, "--no-dashboard", "--local-directory", str(folder))
+
+    def _start(self, *arguments: str) -> subprocess.Popen[str]:
+        log = subprocess.PIPE if arguments[0] == "scheduler" else (self._folder / "worker.log").open("w")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments],
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+        )
+        self._processes.append(process)
+        return process
+
+    def close(self) -> None:
+        """End all processes and their children."""
+        for process in self._processes:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+class KillsAWorker:
+    """A Dask engine that kills one of its workers with -9 when the first result has arrived."""
+
+    def __init__(self, cluster: Any) -> None:
+        self._cluster = cluster
+        self.killed: list[int] = []
+
+    @property
+    def workers(self) -> int:
+        return int(self._cluster.workers)
+
+    def map(self, task: ShardTask[Any, Any], shards: Iterable[Any]) -> Iterator[Any]:
+        for result in self._cluster.map(task, shards):
+            if not self.killed:
+                self.killed.append(next(iter(self._cluster._client.run(os.getpid).values())))
+                os.kill(self.killed[0], signal.SIGKILL)
+            yield result
+
+    def close(self) -> None:
+        self._cluster.close()
+
+    def __enter__(self) -> KillsAWorker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
