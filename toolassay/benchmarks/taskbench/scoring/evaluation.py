@@ -371,7 +371,7 @@ def _graph_hash(graph: ToolGraph | None) -> str:
         return "none"
     if graph.is_implied and graph.number_of_links > _MOST_HASHED:
         return _short(f"{graph.dependency_type} {json.dumps(graph.library.to_json())}")
-    return _short(json.dumps(sorted(graph.links())))
+    return _short(json.dumps(sorted(map(tuple, graph.links()))))
 
 
 def _short(text: str) -> str:
