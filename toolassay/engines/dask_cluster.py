@@ -159,6 +159,14 @@ def _work_on(token: str, shard: Any) -> _Ended:
             return _Ended(_started[token](shard))
         except ToolassayError as error:
             return _Ended(error=error)
+        except OSError as error:  # of a file: this process has no connection of its own
+            return _Ended(
+                error=ToolassayError(
+                    f"a worker cannot use it: {error.strerror or error}",
+                    file=error.filename,
+                    fix="the data folder needs the same path on every machine of the cluster",
+                )
+            )
 
 
 def _version() -> str:

@@ -123,6 +123,8 @@ class PlanEvaluator:
         if "bertscore" in chosen and bertscore is None:
             self.notes.remark(_NO_BERTSCORE)
         self._bertscore = bertscore if "bertscore" in chosen else None
+        # Absolute: a worker of a cluster has another current folder.
+        labels, predictions = labels.absolute(), predictions.absolute()
         self.job = ScoringJob(
             labels,
             predictions,
