@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder
+from builders import bundled_plans, chat_folder, data_folder
 from running import (
     Capture,
     Finished,
@@ -417,3 +417,49 @@ def test_an_agent_of_many_steps_is_refused(
         done = batched(capsys, fake_server, root / "data_workbench", "--prediction_dir", tmp_path, *more)
         assert done.code == 2 and "an agent's steps depend on the answers before them" in done.error
     assert not fake_server.batches.steps
+
+
+def test_other_settings_never_leave_a_batch_unnoticed(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path / "data", 3)
+    fake_server.batches.fault = lambda step, number: "500" if step == "retrieve" else "whole"
+    assert batched(capsys, fake_server, folder, "--max_tries", "1").code == 1
+    assert "response" not in (run_folder(folder) / "journal.jsonl").read_text()
+    fake_server.batches.fault = lambda step, number: "whole"
+    done = batched(capsys, fake_server, folder, "--temperature", "1")
+    assert done.code == 2 and "this run began with other settings" in done.error
+    done = batched(capsys, fake_server, folder, "--temperature", "1", "--force", "true")
+    assert done.code == 0
+    assert "its batch_1 is still open: cancel it at the server" in done.err
+
+
+def test_probes_and_their_judge_go_in_batches(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = bundled_plans(tmp_path / "data", "data_huggingface", 4)
+    lines = {}
+    batch: tuple[str, ...]
+    for name, batch in (("single", ()), ("batch", ("--batch", "openai"))):
+        where = ("--prediction_dir", name, "--security", "3", "--judge", "judge")
+        done = infer(capsys, fake_server, folder, *where, *batch)
+        assert done.code == 0, done.err
+        lines[name] = (folder / name / "security/gpt-4.json").read_bytes()
+    assert lines["single"] == lines["batch"]
+    models = [batch.lines[0]["body"]["model"] for batch in fake_server.batches.batches]
+    assert models == ["gpt-4", "judge"]
+
+
+def test_chats_go_in_a_batch_and_their_rows_have_no_time(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = chat_folder(tmp_path / "data")
+    batch: tuple[str, ...]
+    for name, batch in (("single", ()), ("batch", ("--batch", "openai"))):
+        done = infer(capsys, fake_server, folder, "--prediction_dir", name, *batch)
+        assert done.code in (0, 3), done.err
+    one, other = (lines_of(folder / name / "gpt-4.json") for name in ("single", "batch"))
+    assert len(one) == len(other) > 2
+    for row, batch_row in zip(one, other, strict=True):
+        assert row.pop("time_to_pred") is not None and batch_row.pop("time_to_pred") is None
+        assert row == batch_row

@@ -15,7 +15,7 @@ from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
-from toolassay.runs.batches import MOST_REQUESTS, check_batch, refused_open_batches
+from toolassay.runs.batches import MOST_REQUESTS, check_batch, open_batches, refused_open_batches
 from toolassay.runs.books import Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.dry_run import Counts, dry_run_lines
@@ -190,6 +190,8 @@ class Run:
             if output.exists():
                 output.replace(kept / output.name)
             self._settings.screen.say(f"the run before is kept as {kept}")
+            for name in open_batches(kept):
+                self._settings.screen.say(f"{WARNING}its {name} is still open: cancel it at the server")
         elif facts.adopts and force and output.exists() and not (folder / JOURNAL).exists():
             self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
             output.unlink()

@@ -58,6 +58,21 @@ def check_batch(options: ModelOptions, llm: str | None, *, in_steps: bool, cance
         raise UsageError("--batch is not written for Azure, whose batches differ", fix=one_by_one)
 
 
+def open_batches(run_folder: Path) -> list[str]:
+    """The names of the batches of a run that may still be worked on.
+
+    Raises:
+        UsageError: Their list is broken.
+    """
+    if not (run_folder / STATE).is_file():
+        return []
+    state = BatchState(run_folder, read_only=True)
+    try:
+        return [batch.name for batch in state.open_batches if batch.kind == "openai"]
+    finally:
+        state.close()
+
+
 @contextmanager
 def refused_open_batches(run_folder: Path) -> Iterator[None]:
     """Refuse to send requests one by one that a batch may still answer, or has answered.

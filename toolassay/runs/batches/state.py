@@ -27,8 +27,9 @@ from toolassay.models import ModelOptions
 from toolassay.runs.batches.lines import is_answer, parse_line, was_run
 from toolassay.runs.budget import Outstanding
 from toolassay.runs.journal import AppendOnlyLines, text_in
+from toolassay.runs.manifest import BATCHES
 
-STATE = "batches.jsonl"
+STATE = BATCHES
 FOLDER = "batches"
 DROPPED = "dropped"
 """Final status of a batch that the server does not have, or that the user gave up."""
