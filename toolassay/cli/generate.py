@@ -25,6 +25,7 @@ from toolassay.errors import UsageError
     "the run ends if it does not.",
 )
 @options.multiworker()
+@options.engine()
 @options.budget()
 @options.dry_run()
 @options.dependency_type()
@@ -98,6 +99,8 @@ def command(
     settings = options.parsed_weights(options.with_budget(options.with_model_options(settings)))
     if play and settings["dry_run"]:
         raise UsageError("--play sends a request, --dry_run sends none", fix="use one of them")
+    if play and settings["engine"]:
+        raise UsageError("--play generates one sample", fix="omit --engine")
     settings["command"] = options.typed()
     if play:
         return 0 if play_one(data_dir, screen=SCREEN, **settings) is not None else 3

@@ -95,7 +95,9 @@ class _Infer(SectionedCommand):
         f"[default: {notes('structured')}].",
     ),
 )
-@options.section("Limits and cost", options.multiworker(), options.budget(), options.dry_run())
+@options.section(
+    "Limits and cost", options.multiworker(), options.engine(), options.budget(), options.dry_run()
+)
 @options.section(
     "Security",
     options.option(

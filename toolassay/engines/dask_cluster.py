@@ -84,7 +84,8 @@ class DaskCluster:
                         shard = next(source)
                     except StopIteration:
                         break
-                    waiting.append(self._client.submit(_work_on, token, shard, pure=False))
+                    # As bytes: a worker that cannot unpickle what Dask sends closes itself, without an error.
+                    waiting.append(self._client.submit(_work_on, token, pickle.dumps(shard), pure=False))
                 if not waiting:
                     return
                 yield self._result(waiting[0])
@@ -148,14 +149,29 @@ _started: dict[str, Callable[[Any], Any]] = {}
 _one_at_a_time = threading.Lock()  # a worker with several threads works on one shard all the same
 
 
-def _work_on(token: str, shard: Any) -> _Ended:
+def _work_on(token: str, shard: bytes) -> _Ended:
     with _one_at_a_time:
         try:
             if token not in _started:
-                _started[token] = pickle.loads(_tasks[token]).start()
-            return _Ended(_started[token](shard))
+                _started[token] = _unpickled(_tasks[token]).start()
+            return _Ended(_started[token](_unpickled(shard)))
         except ToolassayError as error:
             return _Ended(error=error)
+
+
+def _unpickled(data: bytes) -> Any:
+    """An object of the client.
+
+    Raises:
+        UsageError: This worker has other code, although of the same version.
+    """
+    try:
+        return pickle.loads(data)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"a worker has another toolassay {__version__} ({error})",
+            fix="install the same code where the scheduler and the workers run, and restart them",
+        ) from error
 
 
 def _version() -> str:

@@ -8,7 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
@@ -281,6 +281,7 @@ class Loop:
         interrupted: Called at the first Ctrl-C with the number of items in flight.
         summary: An empty summary to fill.
         retry: Answered items to run again.
+        spread: Runs the items on an engine instead of in this process, and counts them in `summary`.
     """
 
     concurrency: int | None = None
@@ -288,6 +289,7 @@ class Loop:
     interrupted: Callable[[int], None] = lambda in_flight: None
     summary: RunSummary = field(default_factory=RunSummary)
     retry: RetryPlan = field(default_factory=RetryPlan)
+    spread: Callable[[Iterator[Any], Loop], None] | None = None
 
 
 def run_unsettled(
@@ -342,7 +344,10 @@ def run_unsettled(
             for model in {id(model): model for model in models}.values():
                 await model.close()
 
-    run_coroutine(run())
+    if loop.spread is not None:
+        loop.spread(missing(), loop)
+    else:
+        run_coroutine(run())
     if loop.summary.interrupted:
         raise KeyboardInterrupt
     return already - loop.retry.left

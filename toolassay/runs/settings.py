@@ -110,6 +110,8 @@ class RunChoices:
         retry_malformed: Retry items with a malformed or truncated answer; `max_tokens` may differ. An old
             answer is kept until the new one has arrived.
         dry_run: Estimate requests and cost; nothing is sent or written.
+        engine: Where a built-in model works: `local:N` for N processes, `dask://HOST:PORT` for a cluster;
+            None for this process.
     """
 
     prediction_dir: str | None = None
@@ -119,6 +121,7 @@ class RunChoices:
     force: bool = False
     retry_malformed: bool = False
     dry_run: bool = False
+    engine: str | None = None
 
     @property
     def chosen_ids(self) -> Collection[RequestId] | None:
