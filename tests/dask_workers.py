@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,24 +35,31 @@ class DaskWorkers:
         self._environment = os.environ | {"PYTHONPATH": paths}
         self._folder = folder
         self._processes: list[subprocess.Popen[str]] = []
-        scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        assert scheduler.stderr is not None
-        found = next(filter(None, map(_ADDRESS.search, scheduler.stderr)))
-        self.engine = f"dask://127.0.0.1:{found[1]}"
-        worker = ("worker", f"tcp://127.0.0.1:{found[1]}", "--nworkers", str(workers), "--nthreads", "1")
-        self._start(*worker, "--no-dashboard", "--local-directory", str(folder))
+        try:
+            scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+            assert scheduler.stderr is not None
+            found = next(filter(None, map(_ADDRESS.search, scheduler.stderr)), None)
+            assert found is not None, "the scheduler did not start"
+            # A pipe that nobody reads would fill, and stop the scheduler.
+            threading.Thread(target=scheduler.stderr.read, daemon=True).start()
+            self.engine = f"dask://127.0.0.1:{found[1]}"
+            worker = ("worker", f"tcp://127.0.0.1:{found[1]}", "--nworkers", str(workers), "--nthreads", "1")
+            self._start(*worker, "--no-dashboard", "--local-directory", str(folder))
+        except BaseException:
+            self.close()
+            raise
 
     def _start(self, *arguments: str) -> subprocess.Popen[str]:
-        log = subprocess.PIPE if arguments[0] == "scheduler" else (self._folder / "worker.log").open("w")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dask", *arguments],
-            cwd=self._folder,
-            env=self._environment,
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-            text=True,
-            start_new_session=True,
-        )
+        with (self._folder / f"{arguments[0]}.log").open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments],
+                cwd=self._folder,
+                env=self._environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE if arguments[0] == "scheduler" else log,
+                text=True,
+                start_new_session=True,
+            )
         self._processes.append(process)
         return process
 
@@ -63,10 +71,15 @@ class DaskWorkers:
 
 
 class KillsAWorker:
-    """A Dask engine that kills one of its workers with -9 when the first result has arrived."""
+    """A Dask engine that kills one of its workers with -9 when the first result has arrived.
 
-    def __init__(self, cluster: Any) -> None:
-        self._cluster = cluster
+    Args:
+        cluster: The engine.
+        during: The task whose first result it waits for; None for any.
+    """
+
+    def __init__(self, cluster: Any, during: type[Any] | None = None) -> None:
+        self._cluster, self._during = cluster, during
         self.killed: list[int] = []
 
     @property
@@ -75,7 +88,7 @@ class KillsAWorker:
 
     def map(self, task: ShardTask[Any, Any], shards: Iterable[Any]) -> Iterator[Any]:
         for result in self._cluster.map(task, shards):
-            if not self.killed:
+            if not self.killed and isinstance(task, self._during or object):
                 self.killed.append(next(iter(self._cluster._client.run(os.getpid).values())))
                 os.kill(self.killed[0], signal.SIGKILL)
             yield result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +17,6 @@ from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 
 pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskWorkers]:
-    found = DaskWorkers(tmp_path_factory.mktemp("dask"))
-    yield found
-    found.close()
 
 
 class Halves:
