@@ -46,8 +46,8 @@ def check_spread(llm: str, helpers: Iterable[str], budget: Budget | None) -> Non
     for name in (llm, *helpers):
         if name not in BUILT_IN:
             raise UsageError(
-                f"--engine is for built-in models, and '{name}' is none: tasks of an engine carry no keys",
-                fix="omit --engine; requests to a server are concurrent anyway",
+                f"--engine runs built-in models only, not '{name}'",
+                fix="omit --engine: one process sends requests to a server concurrently",
             )
     if budget is not None and budget.requests is not None:
         raise UsageError(

@@ -1,0 +1,166 @@
+"""Items of a run on an engine. tests/end_to_end/test_engines.py has real stages and killed processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolassay.engines import Engine, OneProcess, open_engine
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.models import Attempt, ChatModel, ChatRequest
+from toolassay.runs import Budget, Journal, Loop, run_unsettled
+from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Shard, Spread, check_spread
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as items: the answer is the number doubled, after those of earlier starts; 13 is an error."""
+
+    def key_of(self, item: int) -> str:
+        return f"n{item}"
+
+    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., object]:
+        def answer(items: Iterable[int], journal: Journal, loop: Loop) -> int:
+            async def work(item: int) -> str:
+                if item == 13:
+                    raise ToolassayError("thirteen", fix="use another number")
+                key = self.key_of(item)
+                earlier = journal.get(key).get("answers", [])
+                loop.retry.replaced += bool(earlier)
+                journal.append(key, {"answers": [*earlier, 2 * item]})
+                return "answered" if item % 5 else "malformed"
+
+            return run_unsettled(items, work, settled=lambda item: False, models=[], loop=loop)
+
+        return answer
+
+
+class Counted:
+    """A meter."""
+
+    def __init__(self) -> None:
+        self.made: list[Attempt] = []
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        raise AssertionError("only workers call models")
+
+    def after(self, attempt: Attempt) -> None:
+        self.made.append(attempt)
+
+
+def spread(journal: Journal, count: int, engine: Engine | None = None, **loop: Any) -> Loop:
+    """Answer the first numbers that the journal does not settle; the ended loop."""
+    task = ItemsTask(Numbers(), "nothing")
+    one = Spread(engine or OneProcess(), task, journal, Counted(), count)
+    ended = Loop(spread=one, **loop)
+
+    async def never(item: int) -> str:
+        raise AssertionError("this process answers nothing")
+
+    run_unsettled(range(count), never, settled=lambda item: f"n{item}" in journal, models=[], loop=ended)
+    return ended
+
+
+def test_items_are_answered_once_and_counted(tmp_path: Path) -> None:
+    done: list[int] = []
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.append("n1", {"answers": [0]})
+        loop = spread(journal, 12, done=lambda: done.append(1))
+        assert list(journal) == ["n1", "n0", *(f"n{number}" for number in range(2, 12))]
+        assert journal["n1"] == {"key": "n1", "answers": [0]}
+        assert journal["n7"] == {"key": "n7", "answers": [14]}
+    assert loop.summary.outcomes == {"answered": 8, "malformed": 3}
+    assert len(done) == 12  # settled ones included
+    with Journal(tmp_path / "journal.jsonl") as journal:  # the file says the same as the index did
+        assert journal["n11"]["answers"] == [22] and len(journal) == 12
+
+
+def test_what_processes_answer_is_in_the_order_of_the_items(tmp_path: Path) -> None:
+    count = 3 * MOST_ITEMS
+    numbers = [number for number in range(count) if number != 13]
+    for name in ("one", "two"):
+        with Journal(tmp_path / f"{name}.jsonl") as journal, open_engine("local:2") as engine:
+            journal.append("n13", {})
+            spread(journal, count, engine if name == "two" else None)
+            assert list(journal) == ["n13", *(f"n{number}" for number in numbers)]
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+
+
+def test_an_error_ends_the_run_and_keeps_what_was_answered_before(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        with pytest.raises(ToolassayError, match=r"thirteen\. Fix: use another number"):
+            spread(journal, 60)
+        assert list(journal) == [f"n{number}" for number in range(13)]
+
+
+def test_a_worker_gets_the_entry_that_an_item_has(tmp_path: Path) -> None:
+    """Unfinished and unusable answers go on from there, as in one process."""
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.append("n3", {"answers": [1]})
+        retry = RetryPlan(wanted=True)
+        one = Spread(OneProcess(), ItemsTask(Numbers(), "nothing"), journal, Counted(), 5)
+        loop = Loop(retry=retry, spread=one)
+        run_unsettled(range(5), _never, settled=lambda item: False, models=[], loop=loop)
+        assert journal["n3"]["answers"] == [1, 6]
+        assert journal["n4"]["answers"] == [8]
+        assert retry.replaced == 1
+
+
+async def _never(item: int) -> str:
+    raise AssertionError("this process answers nothing")
+
+
+@pytest.mark.parametrize(("asked", "workers", "expected"), [(1000, 2, 100), (80, 2, 10), (3, 8, 1)])
+def test_small_runs_have_shards_for_every_worker(
+    tmp_path: Path, asked: int, workers: int, expected: int
+) -> None:
+    seen: list[Shard] = []
+
+    class Watching(OneProcess):
+        def map(self, task: Any, shards: Iterable[Any]) -> Iterator[Any]:
+            seen.extend(shards)
+            return iter(())
+
+    engine = Watching()
+    engine.workers = workers
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        spread(journal, asked, engine)
+    assert {len(shard.items) for shard in seen[:-1]} <= {expected}
+    assert [item for shard in seen for item in shard.items] == list(range(asked))
+
+
+def test_ctrl_c_ends_the_run_as_interrupted(tmp_path: Path) -> None:
+    class Interrupted(OneProcess):
+        def map(self, task: Any, shards: Iterable[Any]) -> Iterator[Any]:
+            found = super().map(task, shards)
+            yield next(found)
+            raise KeyboardInterrupt
+
+    loop = Loop()
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        one = Spread(Interrupted(), ItemsTask(Numbers(), "nothing"), journal, Counted(), 8)
+        with pytest.raises(KeyboardInterrupt):
+            one(iter(range(8)), loop)
+        assert list(journal) == ["n0", "n1"]
+    assert loop.summary.interrupted and not loop.summary.complete
+
+
+@pytest.mark.parametrize(
+    ("llm", "helpers", "budget", "message"),
+    [
+        ("gpt-4", [], None, "not 'gpt-4'"),
+        ("offline", ["judge"], None, "not 'judge'"),
+        ("offline", [], Budget(requests=5), "--max_requests"),
+    ],
+)
+def test_what_an_engine_cannot_run_is_refused(
+    llm: str, helpers: list[str], budget: Budget | None, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_spread(llm, helpers, budget)
+    check_spread("offline", ["offline"], Budget(cost=1.0))  # built-in models cost nothing
