@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
-from toolassay.backinstruct.records import numbered_id, raw_record, sample_id
+from toolassay.backinstruct.records import numbered_id, raw_record
 from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
@@ -79,6 +79,7 @@ class Generator:
         review: Finds the problems; without it only answers that cannot be read go back.
         shape: Additional request parameters of a sample, e.g. the schema of its answer.
         values: Values of arguments that exist on a server, for the offline writer.
+        each: Called with each sample before its request.
     """
 
     def __init__(
@@ -92,10 +93,11 @@ class Generator:
         check: bool,
         rewrites: int = 0,
         review: Review | None = None,
-        shape: Callable[[Sample], Mapping[str, Any]] = lambda _: {},
+        shape: Callable[[Sample], Mapping[str, Any]] | None = None,
         values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
+        each: Callable[[Sample], None] | None = None,
     ) -> None:
-        self._shape, self._values = shape, values
+        self._shape, self._values, self._each = shape, values, each
         self._graph = graph
         self._sampler = sampler
         self._prompt = prompt
@@ -104,15 +106,7 @@ class Generator:
         self._check = check
         self._rewrites, self._review = rewrites, review
 
-    def run(
-        self,
-        output: Path,
-        journal: Journal,
-        count: int,
-        loop: Loop,
-        *,
-        each: Callable[[Sample], None] = lambda _: None,
-    ) -> Generation:
+    def run(self, output: Path, journal: Journal, count: int, loop: Loop) -> Generation:
         """Generate the missing ones of `count` samples, and write `output` in order of the samples.
 
         Records in `output` are kept. Samples with a malformed answer are requested again, those that the
@@ -123,7 +117,6 @@ class Generator:
             journal: Journal of the run.
             count: Total number of samples.
             loop: Concurrency and callbacks.
-            each: Called with each sample before its request.
 
         Raises:
             UsageError: `output` has records of another seed.
@@ -133,18 +126,44 @@ class Generator:
         kept = read_kept(output, self._sampler.seed)
         refused = 0
 
-        def settled(sample: Sample) -> bool:
+        def settled(number: int) -> bool:
             nonlocal refused
-            key = sample_id(sample)
-            if key in kept or _record(journal, key) is not None:
+            key = self.key_of(number)
+            if key in kept:
                 return True
-            declined = bool(journal.get(key).get("outcome") == "refused")
+            entry = journal.get(key)
+            declined = entry.get("outcome") == "refused"
             refused += declined
-            return declined
+            return declined or _record(entry) is not None
 
-        async def ask(sample: Sample) -> str:
-            each(sample)
-            key = sample_id(sample)
+        try:
+            settled_before = self._run_unsettled(range(count), journal, loop, settled)
+        finally:
+            keys = _in_order(kept, journal)
+            if keys:
+                lines = (kept[key] if key in kept else _record(journal.get(key)) for key in keys)
+                write_json_lines(output, lines)
+        return Generation(len(keys), settled_before - refused, loop.summary, refused)
+
+    def answer(self, numbers: Iterable[int], journal: Journal, loop: Loop) -> None:
+        """Generate the samples of these numbers.
+
+        Raises:
+            ToolassayError: The run cannot continue.
+        """
+        self._run_unsettled(numbers, journal, loop, lambda number: False)
+
+    def key_of(self, number: int) -> str:
+        """The key of a sample in the journal."""
+        return numbered_id(self._sampler.seed, number)
+
+    def _run_unsettled(
+        self, numbers: Iterable[int], journal: Journal, loop: Loop, settled: Callable[[int], bool]
+    ) -> int:
+        async def ask(number: int) -> str:
+            sample, key = self._sampler.sample(number), self.key_of(number)
+            if self._each is not None:
+                self._each(sample)
             try:
                 return await self._ask(sample, key, journal)
             except ModelError as error:
@@ -152,23 +171,17 @@ class Generator:
                     journal.append(key, {"outcome": error.outcome, "problem": str(error)})
                 raise
 
-        def stopped(sample: Sample, error: ModelError) -> None:
-            journal.append(sample_id(sample), {"outcome": error.outcome, "problem": str(error)})
+        def stopped(number: int, error: ModelError) -> None:
+            journal.append(self.key_of(number), {"outcome": error.outcome, "problem": str(error)})
 
-        try:
-            settled_before = run_unsettled(
-                map(self._sampler.sample, range(count)),
-                ask,
-                settled=settled,
-                models=[] if self._model is None else [self._model],
-                loop=loop,
-                stopped=stopped,
-            )
-        finally:
-            keys = _in_order(kept, journal)
-            if keys:
-                write_json_lines(output, (kept[k] if k in kept else _record(journal, k) for k in keys))
-        return Generation(len(keys), settled_before - refused, loop.summary, refused)
+        return run_unsettled(
+            numbers,
+            ask,
+            settled=settled,
+            models=[] if self._model is None else [self._model],
+            loop=loop,
+            stopped=stopped,
+        )
 
     async def _ask(self, sample: Sample, key: str, journal: Journal) -> str:
         """Request one sample until an answer passes, and add it to the journal; returns the outcome.
@@ -203,7 +216,7 @@ class Generator:
                 {"role": "assistant", "content": one["response"]},
                 {"role": "user", "content": Template(built_in("rewrite")).substitute(problems=found)},
             ]
-        parameters = {**self.parameters, **self._shape(sample)}
+        parameters = {**self.parameters, **(self._shape(sample) if self._shape else {})}
         assert self._model is not None  # None where nothing is sent
         response = await self._model.complete(ChatRequest(messages, parameters, None, task, "generator", key))
         result, answer = read_instruction(response.text, kind, response.finish_reason)
@@ -252,7 +265,7 @@ class Generator:
                 learnt += 1
                 size = self._size(index)
                 estimate.answered(size, entry["prompt_tokens"], entry["completion_tokens"])
-            if key in kept or _record(journal, key) is not None or entry.get("outcome") == "refused":
+            if key in kept or _record(entry) is not None or entry.get("outcome") == "refused":
                 already += 1
             elif measured < MEASURED:
                 measured += 1
@@ -302,8 +315,7 @@ def rewriting_facts(journal: Journal) -> dict[str, Any]:
     """
     passed_at, found, fixed = Counter[str](), Counter[str](), Counter[str]()
     never = requests = prompt = completion = 0
-    for key in journal:
-        entry = journal.get(key)
+    for _, entry in journal.entries():
         attempts = entry.get("attempts")
         if not isinstance(attempts, list) or not attempts or entry.get("outcome") == REWRITING:
             continue
@@ -329,16 +341,15 @@ def rewriting_facts(journal: Journal) -> dict[str, Any]:
     }
 
 
-def _record(journal: Journal, key: str) -> dict[str, Any] | None:
-    """The record of a sample in the journal; None without a usable answer."""
-    entry = journal.get(key)
+def _record(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The record of a sample in its journal entry; None without a usable answer."""
     record = entry.get("record") if entry.get("outcome") == "answered" else None
     return record if isinstance(record, dict) else None
 
 
 def _in_order(kept: Mapping[str, Any], journal: Journal) -> list[str]:
     """The ids of all records, kept or new, by sample number."""
-    answered = (key for key in journal if _record(journal, key) is not None)
+    answered = (key for key, entry in journal.entries() if _record(entry) is not None)
     return sorted({*kept, *answered}, key=_by_number)
 
 

@@ -81,6 +81,7 @@ class Benchmark(ABC):
         infer_options: Fields of `options` that are command-line options.
         evaluate_options: Fields of `scoring` that are options of `evaluate`.
         verify_options: Fields of `scoring` that are options of `verify`.
+        scores_on_engine: Whether `evaluate` uses `ScoringSettings.engine`; if not, `--engine` is refused.
         show_options: Options of `evaluate` for its tables, passed to `show_scores` as keywords.
         help_notes: Additions to the help of common options, by the option's name.
         security_modes: Further values of `--security`, each with its description.
@@ -107,6 +108,7 @@ class Benchmark(ABC):
     infer_options: ClassVar[Sequence[Option]] = ()
     evaluate_options: ClassVar[Sequence[Option]] = ()
     verify_options: ClassVar[Sequence[Option]] = ()
+    scores_on_engine: ClassVar[bool] = False
     show_options: ClassVar[Sequence[Option]] = ()
     help_notes: ClassVar[Mapping[str, str]] = {}
     security_modes: ClassVar[Mapping[str, str]] = {}

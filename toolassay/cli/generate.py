@@ -25,6 +25,7 @@ from toolassay.errors import UsageError
     "the run ends if it does not.",
 )
 @options.multiworker()
+@options.engine()
 @options.budget()
 @options.dry_run()
 @options.batch()
@@ -101,6 +102,8 @@ def command(
         raise UsageError("--play sends a request, --dry_run sends none", fix="use one of them")
     if play and settings["options"].batch:
         raise UsageError("--play shows the answer to one request", fix="leave --batch out")
+    if play and settings["engine"]:
+        raise UsageError("--play generates one sample", fix="omit --engine")
     settings["command"] = options.typed()
     if play:
         settings.pop("batch_cancel")

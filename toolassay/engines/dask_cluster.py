@@ -87,7 +87,8 @@ class DaskCluster:
                         shard = next(source)
                     except StopIteration:
                         break
-                    waiting.append(self._client.submit(_work_on, token, shard, pure=False))
+                    # As bytes: a worker that cannot unpickle what Dask sends closes itself, without an error.
+                    waiting.append(self._client.submit(_work_on, token, pickle.dumps(shard), pure=False))
                 if not waiting:
                     return
                 yield self._result(waiting[0])
@@ -151,12 +152,12 @@ _started: dict[str, Callable[[Any], Any]] = {}
 _one_at_a_time = threading.Lock()  # a worker with several threads works on one shard all the same
 
 
-def _work_on(token: str, shard: Any) -> _Ended:
+def _work_on(token: str, shard: bytes) -> _Ended:
     with _one_at_a_time:
         try:
             if token not in _started:
-                _started[token] = pickle.loads(_tasks[token]).start()
-            return _Ended(_started[token](shard))
+                _started[token] = _unpickled(_tasks[token]).start()
+            return _Ended(_started[token](_unpickled(shard)))
         except ToolassayError as error:
             return _Ended(error=error)
         except OSError as error:  # of a file: this process has no connection of its own
@@ -167,6 +168,21 @@ def _work_on(token: str, shard: Any) -> _Ended:
                     fix="the data folder needs the same path on every machine of the cluster",
                 )
             )
+
+
+def _unpickled(data: bytes) -> Any:
+    """An object of the client.
+
+    Raises:
+        UsageError: This worker has other code, although of the same version.
+    """
+    try:
+        return pickle.loads(data)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"a worker has another toolassay {__version__} ({error})",
+            fix="install the same code where the scheduler and the workers run, and restart them",
+        ) from error
 
 
 def _version() -> str:

@@ -111,7 +111,17 @@ _work: Callable[[Any], Any] | None = None
 def _begin(task: ShardTask[Any, Any]) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _work = task.start()
+
+
+def _end_with_parent() -> None:
+    # Each worker has the writing end of the queue of shards, so no worker sees it close when the main process
+    # is killed. A forked one would also hold the locks of files that the main process had open.
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _work_on(shard: Any) -> Any:

@@ -10,13 +10,13 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, TypeVar
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import HALF_PAIRS
+from toolassay.files import HALF_PAIRS, parse_json
 from toolassay.locks import lock_descriptor
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter
@@ -98,7 +98,7 @@ class AppendOnlyLines:
                     self._writer.truncate(end)
                 break
             try:
-                entry = read(json.loads(line))
+                entry = read(parse_json(line))
             except (ValueError, KeyError, TypeError, RecursionError):
                 if self._reader.read(1):
                     raise UsageError(
@@ -120,11 +120,14 @@ class AppendOnlyLines:
         Raises:
             ToolassayError: The disk is full or the file is gone; the file is left unchanged.
         """
-        line = f"{json.dumps(value, ensure_ascii=False)}\n".encode(errors=HALF_PAIRS)
+        return self.append_lines(f"{json.dumps(value, ensure_ascii=False)}\n".encode(errors=HALF_PAIRS))
+
+    def append_lines(self, lines: bytes) -> int:
+        """Append whole lines, each with its line end; otherwise like `append`."""
         try:
             written = 0
-            while written < len(line):
-                written += self._writer.write(line[written:])
+            while written < len(lines):
+                written += self._writer.write(lines[written:])
             self._sync_now_and_then()
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -134,7 +137,7 @@ class AppendOnlyLines:
                 file=self.path,
                 fix="free some space, then run it again",
             ) from error
-        start, self.end = self.end, self.end + len(line)
+        start, self.end = self.end, self.end + len(lines)
         return start
 
     def force(self) -> None:
@@ -167,7 +170,7 @@ class AppendOnlyLines:
             stop = part.find(b"\n")
             line += part if stop < 0 else part[:stop]
             if stop >= 0 or not part:
-                value: dict[str, Any] = json.loads(line)
+                value: dict[str, Any] = parse_json(line)
                 return value
             block *= 4
 
@@ -318,6 +321,23 @@ class Journal:
         """
         self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
 
+    def extend(self, lines: Sequence[tuple[str, bytes]]) -> None:
+        """Append lines of another journal, each with its key; otherwise like `append`."""
+        offset = self._lines.append_lines(b"".join(line for _, line in lines))
+        for key, line in lines:
+            self._index.set(key, offset)
+            offset += len(line)
+
+    @property
+    def end(self) -> int:
+        """Offset in bytes at which the next line starts."""
+        return self._lines.end
+
+    def lines_from(self, offset: int) -> list[tuple[str, bytes]]:
+        """The lines from an offset on, each with its key."""
+        lines = self._lines.bytes_at(offset, self._lines.end - offset).splitlines(keepends=True)
+        return [(parse_json(line)["key"], line) for line in lines]
+
     def __contains__(self, key: str) -> bool:
         return self._index.get(key) is not None
 
@@ -334,6 +354,12 @@ class Journal:
         """Iterate over the keys, in the order in which they were first written."""
         for offset in self._index:
             yield self._lines.line_at(offset)["key"]
+
+    def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Iterate over the keys and their entries, in the order in which the keys were first written."""
+        for offset in self._index:
+            entry = self._lines.line_at(offset)
+            yield entry["key"], entry
 
     def get(self, key: str) -> dict[str, Any]:
         """The entry under a key; {} without one."""

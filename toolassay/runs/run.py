@@ -10,6 +10,7 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
@@ -29,8 +30,9 @@ from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.retry_malformed import RetryPlan, retry_plan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
+from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
 from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
-from toolassay.runs.trials import Trial
+from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.work import Inference, OpenRun, Work
 from toolassay.screen import WARNING, Screen
 
@@ -83,7 +85,15 @@ class Run:
             ToolassayError: a model cannot be reached.
         """
         retry, compared = self._compared()
-        return self._show_foreseen() if self._settings.choices.dry_run else self._ask(compared, retry)
+        choices = self._settings.choices
+        if choices.engine is None:
+            return self._show_foreseen() if choices.dry_run else self._ask(compared, retry)
+        check_spread(self._trial.llm, self._facts.helpers, self._settings.limits.budget)
+        _ = self._work.items
+        if choices.dry_run:
+            return self._show_foreseen()
+        with open_engine(choices.engine) as engine:
+            return self._ask(compared, retry, engine)
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
@@ -95,7 +105,7 @@ class Run:
             max_tokens=self._facts.max_tokens,
         )
 
-    def _ask(self, compared: Mapping[str, Any], retry: RetryPlan) -> Inference:
+    def _ask(self, compared: Mapping[str, Any], retry: RetryPlan, engine: Engine | None = None) -> Inference:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
         folder, output = trial.run_folder, self._output
         record = self._record()
@@ -127,6 +137,7 @@ class Run:
                 figures = partial(self._books.figures, summary)
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
                     endpoints = len(self._options.endpoints)
+                    spread = None if engine is None else self._spread(engine, journal)
                     loop = Loop(
                         run.limits.multiworker,
                         advance,
@@ -135,6 +146,7 @@ class Run:
                         retry,
                         endpoints,
                         facts.asked,
+                        spread=spread,
                     )
                     if batches is not None:
                         most = max(1, min(facts.asked, MOST_REQUESTS))
@@ -155,6 +167,12 @@ class Run:
                 screen.say(f"{WARNING}{warning}")
         report_retries(retry, f"{facts.noun}s", screen)
         return inference
+
+    def _spread(self, engine: Engine, journal: Journal) -> Spread:
+        facts = self._facts
+        seed = self._options.extra_body.get(SEED)
+        task = ItemsTask(self._work.items, self._trial.llm, tuple(facts.helpers), seed)
+        return Spread(engine, task, journal, self._books, facts.asked)
 
     def _record(self) -> RunRecord:
         run = self._settings

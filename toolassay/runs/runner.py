@@ -8,7 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
@@ -329,6 +329,7 @@ class Loop:
         endpoints: Number of endpoints of the model.
         size: Number of items, settled ones included; None if it is unknown.
         gathering: Gathers the requests of all items in progress.
+        spread: Runs the items on an engine instead of in this process, and counts them in `summary`.
     """
 
     concurrency: int | None = None
@@ -339,6 +340,7 @@ class Loop:
     endpoints: int = 1
     size: int | None = None
     gathering: Gathering = _NO_GATHERING
+    spread: Callable[[Iterator[Any], Loop], None] | None = None
 
 
 def run_unsettled(
@@ -397,7 +399,10 @@ def run_unsettled(
             for model in {id(model): model for model in models}.values():
                 await model.close()
 
-    run_coroutine(run())
+    if loop.spread is not None:
+        loop.spread(missing(), loop)
+    else:
+        run_coroutine(run())
     if loop.summary.interrupted:
         raise KeyboardInterrupt
     return already - loop.retry.left

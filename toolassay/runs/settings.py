@@ -111,6 +111,8 @@ class RunChoices:
             answer is kept until the new one has arrived.
         dry_run: Estimate requests and cost; nothing is sent or written.
         batch_cancel: Cancel the open batches of the run and keep what they have answered; nothing is sent.
+        engine: Where a built-in model works: `local:N` for N processes, `dask://HOST:PORT` for a cluster;
+            None for this process.
     """
 
     prediction_dir: str | None = None
@@ -121,6 +123,7 @@ class RunChoices:
     retry_malformed: bool = False
     dry_run: bool = False
     batch_cancel: bool = False
+    engine: str | None = None
 
     @property
     def chosen_ids(self) -> Collection[RequestId] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -62,6 +62,30 @@ class OpenRun:
     journal: Journal
     ledger: Ledger
     loop: Loop
+
+
+Answer = Callable[[Iterable[Any], Journal, Loop], object]
+"""Works on the items that a journal does not settle, and adds their entries to it."""
+
+
+class ItemWork(Protocol):
+    """The work on single items, without the files around it: the part of a run that an engine spreads.
+
+    It is pickled, so it holds no model, no key and no open file.
+    """
+
+    def key_of(self, item: Any) -> str:
+        """The key of an item in the journal."""
+        ...
+
+    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Answer:
+        """Prepare the work.
+
+        Args:
+            model: the model under test.
+            helpers: the models that the work named, by name.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -139,6 +163,15 @@ class Work(ABC):
     @abstractmethod
     def write(self, output: Path, journal: Journal) -> Written:
         """Write the prediction file from the journal, in the order of the items; none where nothing ended."""
+
+    @property
+    def items(self) -> ItemWork:
+        """The work on single items, for an engine.
+
+        Raises:
+            UsageError: the items cannot be spread.
+        """
+        raise UsageError(f"--engine does not run {self.facts.noun}s", fix="omit --engine")
 
     @property
     def hashes(self) -> Mapping[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import networkx as nx
 
@@ -69,6 +69,10 @@ class Neighbours:
         self._dependencies = numbered if isinstance(numbered, DependencyLinks) else None
         self.has_scores = by_score and self._dependencies is not None
         self._required = lru_cache(_SMALL)(self._required_arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The caches cannot be pickled.
+        return partial(Neighbours, by_score=self.has_scores), (self.graph,)
 
     def slots(self, tool: int, kind: str) -> int:
         """The number of links of a type that may end in a tool; no limit in a temporal graph."""

@@ -10,6 +10,7 @@ from typing import Any
 from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.engines import open_engine
+from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.requests import read_ids
@@ -58,6 +59,8 @@ def evaluate(
     folder = DataFolder(Path(data_dir))
     benchmark = benchmark_of(folder)
     options = own_options("evaluate", benchmark, own, keywords)
+    if engine is not None and not benchmark.scores_on_engine:
+        raise UsageError(f"{benchmark.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids
     models = (llm,) if isinstance(llm, str) else tuple(llm)
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)

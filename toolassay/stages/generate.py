@@ -78,7 +78,7 @@ def generate(
         limits: Limits of the run, earlier starts included.
         samples: Which subgraphs are sampled.
         writing: How requests are written.
-        choices: Only `force` and `dry_run` are used.
+        choices: Only `force`, `dry_run` and `engine` are used.
         live: A server whose values requests name. Where answers are rewritten, each plan is executed when it
             is written, and a refused call goes back to the writer (the offline one: 5 times by default).
         command: Command line, recorded in the manifest.
@@ -112,6 +112,8 @@ def generate(
     suffix = "_check" if writing.check else ""
     name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    if live is not None and run.choices.engine is not None:
+        raise UsageError("--values_from executes plans in one process", fix="omit --engine")
     if live is not None and writing.rewrite is None and llm == "offline":
         writing = replace(writing, rewrite=LIVE_REWRITES)
     if live is None or run.choices.dry_run:

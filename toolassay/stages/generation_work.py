@@ -21,13 +21,14 @@ from toolassay.backinstruct.generator import (
     rewriting_facts,
 )
 from toolassay.backinstruct.prompt import BackInstructPrompt
-from toolassay.backinstruct.records import sample_id
+from toolassay.backinstruct.records import numbered_id, sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
+from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.structured_output import json_schema
@@ -114,6 +115,66 @@ class WritingSettings:
     save_figure: bool = False
     rewrite: int | None = None
     critic: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class SampleItems:
+    """The work on single samples, which are named by their numbers (`ItemWork`).
+
+    Attributes:
+        graph: The tool graph.
+        sampler: Draws the samples.
+        prompt: Renders the prompt of a sample.
+        parameters: Of the requests.
+        writing: How requests are written.
+        rewrites: How often an answer with problems goes back to the model.
+        values: Values of arguments that exist on a server.
+        is_structured: Whether answers are constrained to a JSON schema.
+        figures: Folder for the pictures of new samples; None draws none.
+        tried: Executes a sample's plan; None if plans are not executed.
+    """
+
+    graph: ToolGraph
+    sampler: Sampler
+    prompt: BackInstructPrompt
+    parameters: Mapping[str, Any]
+    writing: WritingSettings
+    rewrites: int
+    values: Mapping[str, Mapping[str, Sequence[Any]]] | None
+    is_structured: bool
+    figures: Path | None
+    tried: Review | None
+
+    def key_of(self, item: int) -> str:
+        """The key of a sample."""
+        return numbered_id(self.sampler.seed, item)
+
+    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., None]:
+        """Generate the samples of the given numbers."""
+        return self.generator(model, helpers).answer
+
+    def generator(self, model: ChatModel | None, helpers: Mapping[str, ChatModel]) -> Generator:
+        """The generator; without a model, nothing is sent."""
+        graph, check = self.graph, self.writing.check
+
+        def schema(sample: Sample) -> Mapping[str, Any]:
+            tools, links = [graph.library[name] for name in sample.nodes], len(sample.links)
+            return json_schema("sample", sample_schema(tools, links, graph.dependency_type, check=check))
+
+        critics = [helpers[name] for name in self.writing.critic] if model else []
+        return Generator(
+            graph,
+            self.sampler,
+            self.prompt,
+            model,
+            parameters=self.parameters,
+            check=check,
+            rewrites=self.rewrites,
+            review=sample_review(graph, critics, self.tried) if self.rewrites else None,
+            values=self.values,
+            shape=schema if self.is_structured else None,
+            each=None if self.figures is None else _drawer(self.figures),
+        )
 
 
 class GenerationWork(Work):
@@ -285,15 +346,11 @@ class GenerationWork(Work):
         self._describe(settings)
         asked = {"number_of_samples": self._count, "multiworker": self._run.limits.multiworker}
         statistics.begin({**settings, **asked})
-        critics = [run.helpers[name] for name in self._writing.critic]
-        self._generation = self._generator(run.model, critics).run(
-            folder.data_raw,
-            run.journal,
-            self._count,
-            replace(run.loop, done=_both(run.loop.done, statistics.count)),
-            each=_drawer(folder.path / "task_graphs") if self._writing.save_figure else _nothing,
-        )
-        self._rewriting = rewriting_facts(run.journal)
+        loop = replace(run.loop, done=_both(run.loop.done, statistics.count))
+        generator = self.items.generator(run.model, run.helpers)
+        self._generation = generator.run(folder.data_raw, run.journal, self._count, loop)
+        if self._rewrite:
+            self._rewriting = rewriting_facts(run.journal)
         rewriting = {"rewriting": self._rewriting} if self._rewriting else {}
         statistics.end({**_facts(self._generation), **rewriting, "used": run.ledger.to_json()})
         return self._generation.already
@@ -320,7 +377,7 @@ class GenerationWork(Work):
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the missing samples to the estimate; returns the number of existing ones."""
         there = _NOTHING if self._foreign else output
-        return self._generator(None).preview(there, journal, self._count, estimate)
+        return self.items.generator(None, {}).preview(there, journal, self._count, estimate)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Report the samples that were written, that are missing, and how to continue."""
@@ -332,23 +389,21 @@ class GenerationWork(Work):
             if self._folder.is_by_rules:
                 screen.say(f"the set is {BY_RULES}: --llm MODEL")
 
-    def _generator(self, model: ChatModel | None, critics: Sequence[ChatModel] = ()) -> Generator:
-        def schema(sample: Sample) -> Mapping[str, Any]:
-            tools, links = [self._graph.library[name] for name in sample.nodes], len(sample.links)
-            kind = self._graph.dependency_type
-            return json_schema("sample", sample_schema(tools, links, kind, check=self._writing.check))
-
-        return Generator(
+    @property
+    def items(self) -> SampleItems:
+        """The work on single samples."""
+        figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
+        return SampleItems(
             self._graph,
             self._sampler,
             self._prompt,
-            model,
-            parameters=self._parameters,
-            check=self._writing.check,
-            rewrites=self._rewrite,
-            review=sample_review(self._graph, critics, self._tried) if self._rewrite else None,
-            values=self._values or None,
-            **({"shape": schema} if self._run.model.structured else {}),
+            self._parameters,
+            self._writing,
+            self._rewrite,
+            self._values or None,
+            bool(self._run.model.structured),
+            figures if self._writing.save_figure else None,
+            self._tried,
         )
 
 
@@ -448,10 +503,6 @@ def _drawer(folder: Path) -> Any:
         draw_sample(sample, folder / f"{sample_id(sample)}.png")
 
     return draw
-
-
-def _nothing(sample: Sample) -> None:
-    pass
 
 
 def _both(first: Any, second: Any) -> Any:

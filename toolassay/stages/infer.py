@@ -90,6 +90,7 @@ def _probe(
         dry_run=choices.dry_run,
         trials=choices.trials > 1,
         retry_malformed=choices.retry_malformed,
+        engine=choices.engine,
     )
     if isinstance(security, str):
         if security not in benchmark.security_modes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of, entry_of
-from toolassay.benchmarks.classic.agents.model_requests import unknown_cost
+from toolassay.benchmarks.classic.agents.model_requests import CostOf, unknown_cost
 from toolassay.benchmarks.classic.agents.predictions import (
     prediction_rows,
     reparse_entry,
@@ -17,16 +18,18 @@ from toolassay.benchmarks.classic.agents.predictions import (
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.data import Example, read_data
+from toolassay.benchmarks.classic.agents.workflow_choice import Agent
+from toolassay.benchmarks.classic.data import Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
+from toolassay.models import ChatModel
 from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.ledger import FREE
+from toolassay.runs.ledger import FREE, cost_of
 from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.settings import RunSettings
@@ -50,6 +53,39 @@ def agent_settings(run: RunSettings, own: ChatOptions) -> ClassicAgentSettings:
         none_as=tuple(own.none_as) or ("none",),
         structured=run.model.structured,
     )
+
+
+@dataclass(frozen=True)
+class ChatItems:
+    """The work on single questions (`ItemWork`).
+
+    Attributes:
+        settings: of the agent.
+        trial: number of the trial.
+        parameters: of the requests.
+        cost_of: computes the cost of an answer.
+    """
+
+    settings: ClassicAgentSettings
+    trial: int
+    parameters: Mapping[str, Any]
+    cost_of: CostOf
+
+    def key_of(self, item: Question) -> str:
+        """The key of a question."""
+        return item.id
+
+    def inference(self, questions: Sequence[Question], agent: Agent) -> ClassicInference:
+        """The agent on some questions."""
+        order = self.settings.order
+        return ClassicInference(
+            questions, agent, order=order, parameters=self.parameters, cost_of=self.cost_of
+        )
+
+    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., int]:
+        """Create the agent."""
+        agent = agent_of(self.settings, self.trial)
+        return lambda questions, journal, loop: self.inference(questions, agent).run(model, journal, loop)
 
 
 class ChatWork(Work):
@@ -107,14 +143,23 @@ class ChatWork(Work):
         )
 
     @property
+    def items(self) -> ChatItems:
+        """The work on single questions.
+
+        Raises:
+            UsageError: the agent asks no model.
+        """
+        if not self._asks:
+            raise UsageError("--agent recorded asks no model", fix="omit --engine")
+        return self._items(partial(cost_of, self._run.model.llm, prices={}))  # a built-in model has no price
+
+    def _items(self, cost: CostOf) -> ChatItems:
+        return ChatItems(self._settings, self._trial, self._run.model.parameters, cost)
+
+    @property
     def _inference(self) -> ClassicInference:
-        return ClassicInference(
-            [example.question for example in self._chosen],
-            self._agent,
-            order=self._settings.order,
-            parameters=self._run.model.parameters,
-            cost_of=self._run.cost_of if self._asks else unknown_cost,
-        )
+        items = self._items(self._run.cost_of if self._asks else unknown_cost)
+        return items.inference([example.question for example in self._chosen], self._agent)
 
     def run(self, run: OpenRun) -> int:
         """Run the agent on the messages without a choice."""

@@ -127,6 +127,7 @@ class TaskBench(Benchmark):
             choices=BERTSCORE_BACKENDS,
         ),
     )
+    scores_on_engine = True
     help_notes: ClassVar[Mapping[str, str]] = {
         "max_tokens": "2000",
         "structured": "false, to be comparable with published figures",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -23,14 +24,16 @@ from toolassay.benchmarks.taskbench.prediction_lines import (
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.data_folder import DataFolder
+from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.files import safe_name, write_json_lines
+from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
-from toolassay.requests import Chosen, Requests
+from toolassay.requests import Chosen, Requests, key_of
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.record import hashes
@@ -72,6 +75,44 @@ class PlanSource:
             wording=self.wording,
             template=self.own.prompt_template,
         )
+
+
+@dataclass(frozen=True)
+class PlanItems:
+    """The work on single requests (`ItemWork`).
+
+    Attributes:
+        graph: the tool graph.
+        prompt: how the model is asked.
+        parameters: of the requests.
+        rewriter: name of the model that rewrites answers; None leaves them malformed.
+        show: receives the first prompt and its answer; None for none.
+    """
+
+    graph: ToolGraph
+    prompt: PlanPrompt
+    parameters: Mapping[str, Any]
+    rewriter: str | None
+    show: Callable[[str, str], None] | None = None
+
+    def key_of(self, item: Request) -> str:
+        """The key of a request."""
+        return key_of(item.id)
+
+    def inferrer(self, model: ChatModel | None, rewriter: ChatModel | None = None) -> Inferrer:
+        """Who asks for the plans; without a model, nothing is sent."""
+        return Inferrer(
+            self.graph,
+            self.prompt,
+            model,
+            parameters=self.parameters,
+            reformatter=rewriter,
+            show=self.show,
+        )
+
+    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., int]:
+        """Ask for the missing plans."""
+        return self.inferrer(model, helpers[self.rewriter] if self.rewriter else None).answer
 
 
 class PlanWork(Work):
@@ -146,16 +187,21 @@ class PlanWork(Work):
     def _schema(self) -> dict[str, Any]:
         return plan_schema(self._source.graph.library, self._source.graph.dependency_type)
 
-    def _inferrer(self, model: ChatModel | None, rewriter: ChatModel | None = None) -> Inferrer:
+    @property
+    def items(self) -> PlanItems:
+        """The work on single requests.
+
+        Raises:
+            UsageError: this process shows what it sends.
+        """
+        if self._own.log_first_detail:
+            raise UsageError("--log_first_detail shows what one process sends", fix="omit it, or --engine")
+        return self._items()
+
+    def _items(self, show: Callable[[str, str], None] | None = None) -> PlanItems:
         schema = json_schema("plan", self._schema) if self._run.model.structured else {}
-        return Inferrer(
-            self._source.graph,
-            self._source.prompt,
-            model,
-            parameters={**self._parameters, **schema},
-            reformatter=rewriter,
-            show=self._show if self._own.log_first_detail else None,
-        )
+        source = self._source
+        return PlanItems(source.graph, source.prompt, {**self._parameters, **schema}, self._helper, show)
 
     def _show(self, asked: str, answered: str) -> None:
         self._run.screen.say(f"{asked}\n{answered}")
@@ -166,8 +212,8 @@ class PlanWork(Work):
 
     def run(self, run: OpenRun) -> int:
         """Request the missing plans."""
-        rewriter = run.helpers[self._helper] if self._helper else None
-        return self._inferrer(run.model, rewriter).answer(self._chosen, run.journal, run.loop)
+        items = self._items(self._show if self._own.log_first_detail else None)
+        return items.answering(run.model, run.helpers)(self._chosen, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per answered request, in the order of the requests."""
@@ -181,7 +227,7 @@ class PlanWork(Work):
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the unanswered requests to the estimate; returns the number of answered ones."""
-        return self._inferrer(None).preview(self._chosen, output, journal, estimate, retry)
+        return self._items().inferrer(None).preview(self._chosen, output, journal, estimate, retry)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Report also the adopted lines and the answers without a complete plan."""

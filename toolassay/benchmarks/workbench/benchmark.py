@@ -64,6 +64,7 @@ class WorkBench(Benchmark):
         _ALLOW_TOOLS,
     )
     evaluate_options: ClassVar[Sequence[Option]] = (_ALLOW_TOOLS,)
+    scores_on_engine = True
     verify_options: ClassVar[Sequence[Option]] = (_ALLOW_TOOLS,)
     help_notes: ClassVar[Mapping[str, str]] = {"structured": "only with --agent react"}
     commands: ClassVar[Mapping[str, Entry]] = {

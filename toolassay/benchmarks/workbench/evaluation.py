@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from toolassay.benchmarks.workbench.agents.agent_scores import AgentScores, scor
 from toolassay.benchmarks.workbench.agents.inference import entry_of, read_predictions
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_classes import error_rules
+from toolassay.benchmarks.workbench.judge.evaluation import MODES, JudgingTask
 from toolassay.benchmarks.workbench.options import WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
+from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
@@ -69,7 +72,14 @@ def evaluate_agents(
     screen, place = scoring.screen, ScoringPlace(folder.require(), scoring)
     names = place.models
     sandbox, tasks = load_workplace(folder.path, allow_tools=own.allow_tools, screen=screen)
-    rules = error_rules(folder.path, sandbox)
+    # A worker opens the workplace itself, and has another working directory.
+    opened = partial(open_workplace, folder.path.absolute(), allow_tools=own.allow_tools)
+    judging = JudgingTask(
+        (lambda: sandbox) if scoring.engine is None else opened,
+        MODES if sandbox.toolset is None else ("strict",),
+        error_rules(folder.path, sandbox),
+        "",
+    )
     chosen = chosen_items(tasks, scoring.ids, scoring.limit, noun="task")
     is_whole = len(chosen) == len(tasks)
     evaluations = []
@@ -84,14 +94,13 @@ def evaluate_agents(
                 f" has, not scored: {', '.join(unknown[:_NAMED])}{more}"
             )
         scores = score_agents(
-            sandbox,
+            replace(judging, file=name),
             chosen,
             first,
-            llm=name,
             toolkit=(recorded_settings(trials[0].run_folder) or {}).get("toolkit"),
             trials=further,
-            rules=rules,
             ended=RunOutcomes(trials[0].run_folder, entry_of).outcome,
+            engine=scoring.engine,
         )
         used = usage(
             [trial.ledger for trial in trials],

@@ -472,8 +472,8 @@ class WorkplaceProber:
 
     def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the tasks that the journal does not settle. Returns how many it settled before."""
-        agents = WorkbenchAgents(self._tasks, self._sandbox, self._agent, self._parameters, found=self._found)
-        return agents.run(model, journal, loop)
+        agents = WorkbenchAgents(self._sandbox, self._agent, self._parameters, found=self._found)
+        return agents.run(self._tasks, model, journal, loop)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict on each probe, computed from the calls in the journal."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,12 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import WorkplaceProber
 from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of
-from toolassay.benchmarks.workbench.workplace import own_tools_file
+from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
+from toolassay.models import ChatModel
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
@@ -65,6 +66,33 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
     )
 
 
+@dataclass(frozen=True)
+class TaskItems:
+    """The work on single tasks (`ItemWork`), on a workplace that is opened where the work is done.
+
+    Attributes:
+        folder: the data folder.
+        allow_tools: run the tools that the folder brings.
+        settings: of the agent.
+        parameters: of the requests.
+    """
+
+    folder: Path
+    allow_tools: bool
+    settings: WorkbenchAgentSettings
+    parameters: Mapping[str, Any]
+
+    def key_of(self, item: Task) -> str:
+        """The key of a task."""
+        return item.id
+
+    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., int]:
+        """Open the workplace."""
+        sandbox = open_workplace(self.folder, allow_tools=self.allow_tools)
+        agents = WorkbenchAgents(sandbox, self.settings, self.parameters)
+        return lambda tasks, journal, loop: agents.run(tasks, model, journal, loop)
+
+
 class WorkplaceWork(Work):
     """Tasks that an agent does, each on its own copy of the workplace.
 
@@ -80,6 +108,7 @@ class WorkplaceWork(Work):
 
     def __init__(self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> None:
         self._folder, self._settings = folder, agent_settings(run, own)
+        self._allow_tools = own.allow_tools
         self._sandbox, self._tasks = load_workplace(
             folder.path, allow_tools=own.allow_tools, screen=run.screen
         )
@@ -120,8 +149,14 @@ class WorkplaceWork(Work):
 
     def run(self, run: OpenRun) -> int:
         """Run the tasks without a final outcome."""
-        agents = WorkbenchAgents(self._chosen, self._sandbox, self._settings, self._parameters)
-        return agents.run(run.model, run.journal, run.loop)
+        agents = WorkbenchAgents(self._sandbox, self._settings, self._parameters)
+        return agents.run(self._chosen, run.model, run.journal, run.loop)
+
+    @property
+    def items(self) -> TaskItems:
+        """The work on single tasks."""
+        folder = self._folder.path.absolute()  # a worker has another working directory
+        return TaskItems(folder, self._allow_tools, self._settings, self._parameters)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per finished task."""

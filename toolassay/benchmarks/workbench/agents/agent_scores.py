@@ -7,20 +7,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, PUBLISHED, ErrorRules
+from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN
 from toolassay.benchmarks.workbench.judge.evaluation import (
-    MODES,
+    JudgedTask,
+    JudgingTask,
     Result,
     ResultFile,
     RunVerdict,
-    WorkbenchEvaluator,
 )
 from toolassay.benchmarks.workbench.judge.result_metrics import metrics_of, strict_metrics
-from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.engines import Engine, OneProcess
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.outcomes import MISSING, asked_counts, is_scored
 
@@ -112,30 +113,28 @@ class AgentScores:
 
 
 def score_agents(
-    sandbox: Sandbox,
+    judging: JudgingTask,
     tasks: Iterable[Task],
     found: Found,
     *,
-    llm: str,
     toolkit: str | None = None,
     trials: Sequence[Found] = (),
-    rules: ErrorRules = PUBLISHED,
     ended: Callable[[Task], str] = lambda task: MISSING,
+    engine: Engine | None = None,
 ) -> AgentScores:
     """Score the predictions of one model.
 
     Tasks that were never sent to the model, or that ended with a provider error, are left out of all metrics.
 
     Args:
-        sandbox: the state before every run.
+        judging: who judges, in strict mode and perhaps in compat; its `file` is the model.
         tasks: all tasks to score.
         found: the outcome and the result of each task, by task id.
-        llm: the model.
         toolkit: which tools it had (`all` or `domains`), if known.
         trials: the further trials, in the form of `found`. With them, both modes get `repeats` over all
             trials.
-        rules: how error classes are recognised.
         ended: the outcome of a task without a result in `found`. A "missing" task counts as wrong.
+        engine: where the tasks are judged; None for this process.
     """
     labelled = list(tasks)
     outcome_of = {task.id: found[task.id][0] if task.id in found else ended(task) for task in labelled}
@@ -145,17 +144,8 @@ def score_agents(
         {name: run for name, run in one.items() if name in scored and is_scored(run[0])}
         for one in (found, *trials)
     ]
-    verdicts: dict[str, list[list[RunVerdict]]] = {}  # by mode and trial
-    for mode in MODES if sandbox.toolset is None else ("strict",):
-        evaluator = WorkbenchEvaluator(sandbox, tasks, mode, rules=rules)
-        verdicts[mode] = [
-            [
-                _earned(outcome, evaluator.verdict(llm, row, task, result))
-                for row, task in enumerate(tasks)
-                for outcome, result in [_run_of(task, one)]
-            ]
-            for one in every
-        ]
+    verdicts = _judged(judging, tasks, every, engine or OneProcess())
+    llm = judging.file
     file = ResultFile(Path(llm), llm)
     metrics = {
         mode: {
@@ -192,6 +182,29 @@ def score_agents(
         if trials
         else None,
     )
+
+
+_TASKS = 20  # per shard; fewer where there are few for each worker
+
+
+def _judged(
+    judging: JudgingTask, tasks: Sequence[Task], every: Sequence[Found], engine: Engine
+) -> dict[str, list[list[RunVerdict]]]:
+    """The verdicts by mode and trial, in the order of the tasks."""
+    runs = [[_run_of(task, one) for one in every] for task in tasks]
+    rows = [
+        JudgedTask(row, task, tuple(result for _, result in found))
+        for row, (task, found) in enumerate(zip(tasks, runs, strict=True))
+    ]
+    size = max(1, min(_TASKS, len(rows) // (4 * engine.workers)))
+    shards = (rows[start : start + size] for start in range(0, len(rows), size))
+    verdicts: dict[str, list[list[RunVerdict]]] = {mode: [[] for _ in every] for mode in judging.modes}
+    judged = chain.from_iterable(engine.map(judging, shards))
+    for found, by_mode in zip(runs, judged, strict=True):
+        for mode, by_trial in zip(judging.modes, by_mode, strict=True):
+            for of_trial, (outcome, _), verdict in zip(verdicts[mode], found, by_trial, strict=True):
+                of_trial.append(_earned(outcome, verdict))
+    return verdicts
 
 
 def _run_of(task: Task, found: Found) -> tuple[str, Result]:

@@ -81,7 +81,6 @@ class WorkbenchAgents:
     """Runs an agent on every task, each on its own sandbox. An interrupted run is continued from the journal.
 
     Args:
-        tasks: the tasks to run.
         sandbox: the state before every run.
         settings: of the agent.
         parameters: of the requests.
@@ -90,19 +89,17 @@ class WorkbenchAgents:
 
     def __init__(
         self,
-        tasks: Sequence[Task],
         sandbox: Sandbox,
         settings: WorkbenchAgentSettings,
         parameters: Mapping[str, Any],
         *,
         found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None,
     ) -> None:
-        self._tasks, self._settings = tasks, settings
-        self._parameters = parameters
+        self._settings, self._parameters = settings, parameters
         self._form = call_format(settings.agent, structured=settings.is_structured)
         self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
+    def run(self, tasks: Iterable[Task], model: ChatModel, journal: Journal, loop: Loop) -> int:
         """Run the tasks that are not done yet. Returns how many were done before.
 
         Raises:
@@ -120,7 +117,7 @@ class WorkbenchAgents:
                 )
 
         return run_unsettled(
-            self._tasks,
+            tasks,
             work,
             settled=lambda task: is_passed_over(entry_of(journal, task), loop.retry),
             models=[model],

@@ -5,10 +5,10 @@ differences between strict and compat verdicts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.judge.error_classes import (
@@ -199,6 +199,53 @@ class WorkbenchEvaluator:
         )
         strict = judged if isinstance(judged, StrictVerdict) else None
         return RunVerdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)
+
+
+class JudgedTask(NamedTuple):
+    """A task to judge.
+
+    Args:
+        row: recorded in the verdicts.
+        task: the task.
+        results: one or several results of it.
+    """
+
+    row: int
+    task: Task
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class JudgingTask:
+    """Judging of tasks, for an engine.
+
+    Args:
+        workplace: opens the state before every run.
+        modes: `compat` and `strict`, or one of them.
+        rules: how error classes are recognised.
+        file: recorded in the verdicts.
+    """
+
+    workplace: Callable[[], Sandbox]
+    modes: tuple[str, ...]
+    rules: ErrorRules
+    file: str
+
+    def start(self) -> Callable[[Sequence[JudgedTask]], list[list[list[RunVerdict]]]]:
+        """Open the workplace. A shard gives the verdicts on each task by mode and result."""
+        sandbox = self.workplace()
+        evaluators = [WorkbenchEvaluator(sandbox, (), mode, rules=self.rules) for mode in self.modes]
+
+        def verdicts(tasks: Sequence[JudgedTask]) -> list[list[list[RunVerdict]]]:
+            return [
+                [
+                    [evaluator.verdict(self.file, row, task, result) for result in results]
+                    for evaluator in evaluators
+                ]
+                for row, task, results in tasks
+            ]
+
+        return verdicts
 
 
 UNFINISHED = "some of the wanted changes and no other: compat counts them as a side effect"

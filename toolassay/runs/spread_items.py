@@ -1,0 +1,199 @@
+"""Items of a run on an engine.
+
+A worker does the work of the run on a few items, with a journal in a scratch folder. The run appends the
+lines of that journal to its own, in the order of the items. So a restart continues as ever, and what is made
+of the journal has the same bytes wherever the items were answered.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolassay.engines import Engine
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.models import Attempt, ChatRequest, ModelOptions, create_model
+from toolassay.models.protocol import Meter
+from toolassay.models.registry import BUILT_IN
+from toolassay.runs.budget import Budget
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.runner import Loop, RunSummary
+from toolassay.runs.trials import SEED
+from toolassay.runs.work import Answer, ItemWork
+
+MOST_ITEMS = 100
+"""Items per shard. A killed run loses the shards in flight; each has an overhead of a few milliseconds."""
+_SHARDS_A_WORKER = 4  # at least, where there are items enough: workers end at about the same time
+
+
+def check_spread(llm: str, helpers: Iterable[str], budget: Budget | None) -> None:
+    """Check what an engine cannot run.
+
+    Args:
+        llm: the model under test.
+        helpers: further models of the run.
+        budget: the limits of the run.
+
+    Raises:
+        UsageError: a model is not built in, or requests are limited.
+    """
+    for name in (llm, *helpers):
+        if name not in BUILT_IN:
+            raise UsageError(
+                f"--engine is for built-in models, and '{name}' is none: tasks of an engine carry no keys",
+                fix="omit --engine; requests to a server are concurrent anyway",
+            )
+    if budget is not None and budget.requests is not None:
+        raise UsageError(
+            "--max_requests is counted by one process", fix="omit --engine or --max_requests; --limit N works"
+        )
+
+
+class Shard(NamedTuple):
+    """Items to answer.
+
+    Attributes:
+        items: the items.
+        begun: those entries of the run's journal that belong to one of them: unfinished or unusable answers.
+    """
+
+    items: tuple[Any, ...]
+    begun: tuple[tuple[str, Mapping[str, Any]], ...]
+
+
+class Answered(NamedTuple):
+    """What a worker made of a shard.
+
+    Attributes:
+        lines: lines for the journal, with their keys.
+        attempts: calls of models, for the ledger.
+        summary: outcomes.
+        replaced: number of items with a new answer (`RetryPlan.replaced`).
+        error: why the run cannot go on. What was answered before is in `lines`.
+    """
+
+    lines: list[tuple[str, bytes]]
+    attempts: list[Attempt]
+    summary: RunSummary
+    replaced: int
+    error: ToolassayError | None
+
+
+@dataclass(frozen=True)
+class ItemsTask:
+    """Answers shards, for an engine.
+
+    Attributes:
+        work: the work on single items.
+        llm: the model under test.
+        helpers: further models.
+        seed: of models that draw; None for their default.
+        retry: which answered items are run again.
+    """
+
+    work: ItemWork
+    llm: str
+    helpers: tuple[str, ...] = ()
+    seed: Any = None
+    retry: RetryPlan = field(default_factory=RetryPlan)
+
+    def start(self) -> Callable[[Shard], Answered]:
+        """Create the models."""
+        options = ModelOptions(extra_body={} if self.seed is None else {SEED: self.seed})
+        meter = _Attempts()
+        models = {name: create_model(name, options, meter) for name in (self.llm, *self.helpers)}
+        answer = self.work.answering(models[self.llm], models)
+        return lambda shard: _answered(shard, answer, meter, self.retry)
+
+
+def _answered(shard: Shard, answer: Answer, meter: _Attempts, retry: RetryPlan) -> Answered:
+    meter.made = []
+    # Built-in models never wait, so more than one item at a time would gain nothing.
+    loop = Loop(1, retry=replace(retry, replaced=0, left=0))
+    error: ToolassayError | None = None
+    with (
+        tempfile.TemporaryDirectory(prefix="toolassay-") as scratch,
+        Journal(Path(scratch, JOURNAL)) as journal,
+    ):
+        for key, entry in shard.begun:
+            journal.append(key, entry)
+        start = journal.end
+        try:
+            answer(shard.items, journal, loop)
+        except ToolassayError as raised:
+            error = raised
+        lines = journal.lines_from(start)
+    return Answered(lines, meter.made, loop.summary, loop.retry.replaced, error)
+
+
+class _Attempts:
+    """A meter that keeps what was called."""
+
+    def __init__(self) -> None:
+        self.made: list[Attempt] = []
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        """Built-in models cost nothing."""
+
+    def after(self, attempt: Attempt) -> None:
+        self.made.append(attempt)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Runs the items of a run on an engine (`Loop.spread`).
+
+    Attributes:
+        engine: the engine.
+        task: what its workers do.
+        journal: of the run.
+        meter: of the run.
+        asked: number of items of this start.
+    """
+
+    engine: Engine
+    task: ItemsTask
+    journal: Journal
+    meter: Meter
+    asked: int
+
+    def __call__(self, items: Iterator[Any], loop: Loop) -> None:
+        """Answer items.
+
+        Raises:
+            ToolassayError: the run cannot go on, or workers keep dying.
+            KeyboardInterrupt: at Ctrl-C. Shards in flight are lost; the next start answers them.
+        """
+        task = replace(self.task, retry=loop.retry)
+        try:
+            for answered in self.engine.map(task, self._shards(items)):
+                self._take(answered, loop)
+        except KeyboardInterrupt:
+            loop.summary.interrupted = True
+            raise
+
+    def _shards(self, items: Iterator[Any]) -> Iterator[Shard]:
+        size = max(1, min(MOST_ITEMS, self.asked // (_SHARDS_A_WORKER * self.engine.workers)))
+        while part := tuple(islice(items, size)):
+            keys = map(self.task.work.key_of, part)
+            yield Shard(part, tuple((key, self.journal[key]) for key in keys if key in self.journal))
+
+    def _take(self, answered: Answered, loop: Loop) -> None:
+        for attempt in answered.attempts:
+            self.meter.after(attempt)
+        self.journal.extend(answered.lines)
+        part, summary = answered.summary, loop.summary
+        summary.outcomes.update(part.outcomes)
+        summary.failed += part.failed
+        summary.failures += part.failures[: 5 - len(summary.failures)]
+        loop.retry.replaced += answered.replaced
+        for _ in range(part.outcomes.total()):
+            loop.done()
+        if answered.error is not None:
+            raise answered.error
