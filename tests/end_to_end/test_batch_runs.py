@@ -348,16 +348,29 @@ def test_no_key_is_in_any_file(tmp_path: Path, capsys: Capture, fake_server: Fak
 
 def test_the_result_file_of_a_killed_run_has_no_key(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", 3)
+    (tmp_path / "extra.json").write_text(json.dumps({"purpose": "text of the extra fields"}))
     fake_server.behaviour = lambda prompt, number: "500-echo" if number == 1 else "echo"
     fake_server.batches.fault = lambda step, number: "hold" if (step, number) == ("upload", 1) else "whole"
     arguments = ("--data_dir", "data", "--batch", "openai", "--api_base", fake_server.base)
-    process = started("infer", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    process = started("infer", *arguments, "--extra_body", "extra.json", cwd=tmp_path, OPENAI_API_KEY=KEY)
     fake_server.wait_until_held()
     process.kill()
     process.wait()
     results = run_folder(folder) / "batches/1.results.jsonl"
     assert len(lines_of(results)) == 3 and results.read_text().count("You sent *** ") == 2
+    (error,) = (line for line in lines_of(results) if line["response"]["status_code"] == 500)
+    assert "text of the extra fields" not in json.dumps(error)
     assert not [name for name, text in files_below(folder).items() if KEY.encode() in text]
+
+
+def test_an_address_without_a_version_is_completed(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    folder = data_folder(tmp_path / "data", 3)
+    base = fake_server.base.removesuffix("/v1")
+    done = inside(capsys, "infer", "--data_dir", folder, "--api_base", base, "--batch", "openai")
+    assert done.code == 0, done.err
+    assert done.err.count("/v1 answers and is used") == 1 and len(fake_server.received) == 3
 
 
 @pytest.mark.parametrize(
@@ -463,3 +476,13 @@ def test_chats_go_in_a_batch_and_their_rows_have_no_time(
     for row, batch_row in zip(one, other, strict=True):
         assert row.pop("time_to_pred") is not None and batch_row.pop("time_to_pred") is None
         assert row == batch_row
+
+
+def test_each_trial_is_a_batch(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
+    folder = data_folder(tmp_path / "data", 3)
+    assert batched(capsys, fake_server, folder, "--trials", "2").code == 0
+    assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 3]
+    keys = {batch.facts["metadata"]["toolassay"] for batch in fake_server.batches.batches}
+    assert len(keys) == 2
+    done = batched(capsys, fake_server, folder, "--trials", "2")
+    assert done.code == 0 and len(fake_server.received) == 6

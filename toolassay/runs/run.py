@@ -108,7 +108,8 @@ class Run:
     def _ask(self, compared: Mapping[str, Any], retry: RetryPlan, engine: Engine | None = None) -> Inference:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
         folder, output = trial.run_folder, self._output
-        record, batches = self._record(), self._batches()
+        record = self._record()
+        batches = self._batches(record)
         models, _ = self._models(record, batches)
         self._work.prepare()
         self._make_room(compared)
@@ -177,14 +178,15 @@ class Run:
         run = self._settings
         return RunRecord(self._trial.run_folder, self._options, command=run.command, screen=run.screen)
 
-    def _batches(self) -> Batches | None:
+    def _batches(self, record: RunRecord) -> Batches | None:
         """What sends the requests as a batch; None if they are sent one by one."""
         if self._options.batch is None:
             return None
         from toolassay.runs.batches.collector import Batches
 
-        folder, run, endpoint = self._trial.run_folder, self._settings, self._options.endpoints[0]
-        return Batches(folder, endpoint, self._books, run.screen, cancel=run.choices.batch_cancel)
+        trial, run = self._trial, self._settings
+        options = record.options_of(trial.llm)
+        return Batches(trial.run_folder, options, self._books, run.screen, cancel=run.choices.batch_cancel)
 
     def _models(
         self, record: RunRecord, batches: Batches | None = None

@@ -27,7 +27,14 @@ from toolassay.models.protocol import Transport
 from toolassay.models.redaction import without
 from toolassay.models.wire_format import encoded, parameters_of
 from toolassay.runs.batches import MOST_REQUESTS
-from toolassay.runs.batches.lines import missing_line, parse_line, read_result, request_line, was_run
+from toolassay.runs.batches.lines import (
+    is_answer,
+    missing_line,
+    parse_line,
+    read_result,
+    request_line,
+    was_run,
+)
 from toolassay.runs.batches.openai_batches import TOO_MANY_TOKENS, OpenAIBatches, Progress
 from toolassay.runs.batches.state import DROPPED, STATE, Batch, BatchState, Endpoint
 from toolassay.runs.batches.vllm_files import check_no_secret, command_of, write_input
@@ -436,8 +443,10 @@ class Batches:
                     return
                 if value["custom_id"] in batch.requests:
                     found.add(value["custom_id"])
-                    redacted = without(self._secrets, line.decode(errors="replace").rstrip("\n"))
-                    stream.write(f"{redacted}\n".encode())
+                    # As the client does: only credentials in answers, every text of the options in errors.
+                    secrets = self._secrets if is_answer(value) else self._options.secrets
+                    text = line.decode(errors="replace").rstrip("\n")
+                    stream.write(f"{without(secrets, text)}\n".encode())
 
             await self._server.lines(progress, take)
             if progress.status == "completed":
