@@ -26,13 +26,14 @@ class DaskWorkers:
     Args:
         folder: For the files of the workers.
         workers: Their number.
+        more: Environment variables of the workers.
     """
 
-    def __init__(self, folder: Path, workers: int = 2) -> None:
+    def __init__(self, folder: Path, workers: int = 2, **more: str) -> None:
         pytest.importorskip("distributed")
         # What the workers import: this checkout, and the tasks of tests.
         paths = os.pathsep.join((str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "engines")))
-        self._environment = os.environ | {"PYTHONPATH": paths}
+        self._environment = {**os.environ, "PYTHONPATH": paths}
         self._folder = folder
         self._processes: list[subprocess.Popen[str]] = []
         try:
@@ -43,6 +44,7 @@ class DaskWorkers:
             # A pipe that nobody reads would fill, and stop the scheduler.
             threading.Thread(target=scheduler.stderr.read, daemon=True).start()
             self.engine = f"dask://127.0.0.1:{found[1]}"
+            self._environment |= more
             worker = ("worker", f"tcp://127.0.0.1:{found[1]}", "--nworkers", str(workers), "--nthreads", "1")
             self._start(*worker, "--no-dashboard", "--local-directory", str(folder))
         except BaseException:
