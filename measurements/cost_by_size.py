@@ -6,7 +6,7 @@ SIZES are numbers of items, by default 1000,10000. Each command is a process of 
 `--quiet`; CPU seconds and peak memory are those that the operating system counts for it and its children.
 The offline writer generates the data about the tools of data_multimedia, each size with another seed, so no
 request is a copy. Predictions are gold plans of which a third lacks a call and a fifth has another value.
-WorkBench's are those of the offline agent for data_workbench, copied with new ids and a number in the request.
+WorkBench's are those of the offline agent for data_workbench, copied with new ids and numbered requests.
 
 Every command also runs on 10 items. What it takes then is its start, which is left out of the seconds per
 1,000 items. "Growth" is the exponent between a size and the one before it, also without the start: 1 is
