@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class ToolassayError(Exception):
@@ -31,6 +32,17 @@ class ToolassayError(Exception):
         super().__init__(" ".join(f"{place}{message.rstrip('.')}{remedy}".split("\n")))
         self.file = file
         self.line = line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The text is complete: `__init__` of a subclass may add to it.
+        return _unpickled, (type(self), self.args, self.__dict__)
+
+
+def _unpickled(kind: type[ToolassayError], args: tuple[Any, ...], state: dict[str, Any]) -> ToolassayError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(ToolassayError):

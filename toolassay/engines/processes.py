@@ -65,8 +65,10 @@ class Processes:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _pool(self, task: ShardTask[Any, Any]) -> ProcessPoolExecutor:
-        # A fork needs no import and no copy of the task, but copies no thread: only this thread may run.
-        way = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+        # A fork needs no import and no copy of the task, but copies no thread: only this thread may run. The
+        # threads of torch are not Python's, and neither they nor its CUDA contexts survive a fork.
+        is_alone = threading.active_count() == 1 and "torch" not in sys.modules
+        way = "fork" if sys.platform == "linux" and is_alone else "spawn"
         context = multiprocessing.get_context(way)
         return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin, initargs=(task,))
 

@@ -8,19 +8,22 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
+from engine_cluster import killed_at
 from numpy.typing import NDArray
+from running import environment
 
 pytest.importorskip("torch", reason="torch is not installed: pip install -r requirements-all.txt")
 pytest.importorskip("bert_score", reason="bert-score is not installed: pip install -r requirements-all.txt")
 
 from toolassay.metrics.bertscore import BertScore, BertScoreError, ReferenceBertScore
 from toolassay.metrics.bertscore import model as models
-from toolassay.metrics.bertscore.encoder import TextPair
+from toolassay.metrics.bertscore.encoder import BertEncoder, TextPair, scored_blocks
 from toolassay.testkit.environment import setting
 
 pytestmark = pytest.mark.slow
@@ -150,6 +153,56 @@ def test_real_weights_equal_bert_score(pairs: list[TextPair]) -> None:
     assert np.abs(ours(Path(folder), some) - published(Path(folder), layers, some)).max() < 1e-5
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_processes_compute_the_same_bits(
+    tiny: Path, pairs: list[TextPair], tmp_path: Path, killed: bool
+) -> None:
+    """The workers load the model themselves, and one may die."""
+    script, found = tmp_path / "script.py", {}
+    script.write_text(ON_ENGINE, encoding="utf-8")
+    (tmp_path / "pairs.json").write_text(json.dumps(pairs), encoding="utf-8")
+    embed = "toolassay.metrics.bertscore.encoder:BertEncoder.embed"
+    for engine in ("none", "local:2"):
+        dies = killed_at(embed, 1, tmp_path / "marker") if killed and engine != "none" else {}
+        arguments = [sys.executable, str(script), str(tiny), str(tmp_path), engine]
+        subprocess.run(arguments, env=environment(**dies), check=True, timeout=300)
+        found[engine] = np.load(tmp_path / f"{engine}.npy")
+    assert (tmp_path / "marker").exists() == killed
+    assert np.array_equal(found["none"], found["local:2"])
+    assert np.abs(found["none"] - ours(tiny, pairs)).max() < 1e-5
+
+
+ON_ENGINE = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from toolassay.engines import open_engine
+from toolassay.metrics.bertscore import BertScore, encoder
+
+if __name__ == "__main__":
+    model, place, name = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    encoder._SHARD_LETTERS["cpu"] = 3_000  # several shards for each worker
+    pairs = list(map(tuple, json.loads((place / "pairs.json").read_text(encoding="utf-8"))))
+    with open_engine(None if name == "none" else name) as engine:
+        score = BertScore(model, device="cpu", cache=False, engine=None if name == "none" else engine)
+        np.save(place / f"{name}.npy", score.scores(pairs))
+"""
+
+
+def test_half_precision_is_within_a_thousandth(tiny: Path, pairs: list[TextPair]) -> None:
+    """On the CPU, which computes in half precision too, only slowly."""
+    half, full = (
+        dict(scored(BertEncoder(tiny, LAYERS, device="cpu", half=half), pairs)) for half in (True, False)
+    )
+    differences = [np.abs(half[number] - full[number]).max() for number in full]
+    assert 0 < max(differences) < 1e-3
+
+
+def scored(model: BertEncoder, pairs: list[TextPair]) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    for numbers, rows in scored_blocks(model, pairs):
+        yield from zip(numbers, rows, strict=True)
+
+
 def test_blank_texts_score_nothing(tiny: Path) -> None:
     scores = ours(tiny, [("", "Use it"), ("Use it", " \n"), ("", ""), ("Use it", "Use it")])
     assert scores[:3].tolist() == [[0.0] * 3] * 3
@@ -189,7 +242,7 @@ def test_a_device_that_is_not_there_is_one_line(tiny: Path) -> None:
 
     if torch.cuda.is_available():
         pytest.skip("there is a cuda device")
-    with pytest.raises(BertScoreError, match="no cuda here"):
+    with pytest.raises(BertScoreError, match="the device cuda is not available"):
         BertScore(tiny, device="cuda", cache=False).scores([("a", "b")])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from toolassay.engines import OneProcess
 from toolassay.metrics.bertscore import BertScore, BertScoreError, scorer
 from toolassay.metrics.bertscore import model as models
 from toolassay.metrics.bertscore.encoder import TextPair
@@ -39,7 +40,7 @@ class Fake:
 
 @pytest.fixture(autouse=True)
 def _any_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(scorer, "choose_model", lambda *_: BertModel("m", 1, tmp_path))
+    monkeypatch.setattr(scorer, "choose_model", lambda *_: BertModel("m", 1, tmp_path, is_named_folder=True))
     monkeypatch.setattr(models, "_versions", lambda: "v")
 
 
@@ -106,3 +107,27 @@ def test_a_failure_on_the_way_is_one_line_and_loses_nothing(tmp_path: Path) -> N
 
 def test_nothing_to_score_needs_no_model() -> None:
     assert BertScore("m", cache=False).scores([]).shape == (0, 3)
+
+
+def test_an_engine_scores_what_the_cache_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Fake()
+    monkeypatch.setattr(scorer, "_encoder", lambda *_: workers)
+    here = with_encoder(Fake(), tmp_path / "c").scores(PAIRS[:1])
+    scores = BertScore("m", cache=tmp_path / "c", engine=OneProcess()).scores(PAIRS)
+    assert scores.tolist() == [*here.tolist(), [1, 1, 0.5], [2, 2, 0.5], [0, 0, 0]]
+    assert workers.matched == [("d", "e")]
+    BertScore("m", cache=tmp_path / "c", engine=OneProcess()).scores(PAIRS)
+    assert workers.matched == [("d", "e")]
+
+
+def test_a_worker_with_another_model_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Elsewhere(OneProcess):
+        """Another machine: the files of the folder are others."""
+
+        def map(self, task: Any, shards: Any) -> Any:
+            (tmp_path / "model.safetensors").write_bytes(b"trained on")
+            return super().map(task, shards)
+
+    monkeypatch.setattr(scorer, "_encoder", lambda *_: Fake())
+    with pytest.raises(BertScoreError, match="a worker of the engine has another m, or other packages"):
+        BertScore("m", cache=False, engine=Elsewhere()).scores(PAIRS)

@@ -103,9 +103,9 @@ def test_a_failure_of_the_package_leaves_bertscore_out(
 
 
 def test_the_option_selects_it(fake: type[FakeScorer], model: Path) -> None:
-    assert type(PlanScoring().bertscore) is BertScore
-    assert type(PlanScoring(bertscore_backend="bert-score").bertscore) is ReferenceBertScore
-    assert PlanScoring(bertscore_backend="bert-score", with_bertscore=False).bertscore is None
+    assert type(PlanScoring().bertscore_on(None)) is BertScore
+    assert type(PlanScoring(bertscore_backend="bert-score").bertscore_on(None)) is ReferenceBertScore
+    assert PlanScoring(bertscore_backend="bert-score", with_bertscore=False).bertscore_on(None) is None
 
 
 def test_an_evaluation_takes_its_numbers(fake: type[FakeScorer], model: Path, tmp_path: Path) -> None:

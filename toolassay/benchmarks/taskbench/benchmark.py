@@ -120,6 +120,11 @@ class TaskBench(Benchmark):
             "Device for BERTScore [default: cuda if available, else cpu].",
             choices=("cpu", "cuda", "mps"),
         ),
+        Option(
+            "bertscore_precision",
+            "Precision of the model of BERTScore: half (16-bit floats) needs cuda [default: half on cuda].",
+            choices=("full", "half"),
+        ),
         Option("bertscore_cache", "Cache BERTScores on disk.", bool),
         Option(
             "bertscore_backend",

@@ -33,7 +33,7 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
     own.require_backends()
-    screen, bertscore = scoring.screen, own.bertscore
+    screen, bertscore = scoring.screen, own.bertscore_on(scoring.engine)
     names = ScoringPlace(folder, scoring).models
     chosen = chosen_labels(folder.require(), scoring.ids, scoring.limit)
     evaluations: list[FolderEvaluation] = []

@@ -12,6 +12,7 @@ from toolassay.prompt_templates import Wording, check_wording
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+    from toolassay.engines import Engine
     from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
 
@@ -91,6 +92,7 @@ class PlanScoring:
             downloaded; None for roberta-large if it is on this disk.
         bertscore_layers: Number of layers to run; None for the known best number, or all.
         bertscore_device: "cpu", "cuda" or "mps"; None for cuda if available, else cpu.
+        bertscore_precision: "full" or "half" (16-bit floats, on cuda only); None for half on cuda.
         bertscore_cache: Cache BERTScores in the user's cache folder.
         with_bertscore: Whether to compute BERTScore.
         resamples: Number of bootstrap resamples for the strict intervals.
@@ -116,6 +118,7 @@ class PlanScoring:
     bertscore_model: str | Path | None = None
     bertscore_layers: int | None = None
     bertscore_device: str | None = None
+    bertscore_precision: Literal["full", "half"] | None = None
     bertscore_cache: bool = True
     with_bertscore: bool = True
     resamples: int = 1000
@@ -127,6 +130,8 @@ class PlanScoring:
         for name, known in (("rouge_backend", ROUGE_BACKENDS), ("bertscore_backend", BERTSCORE_BACKENDS)):
             if (given := getattr(self, name)) not in known:
                 raise UsageError(f"no {name} '{given}'", fix=f"choose from {', '.join(known)}")
+        if self.bertscore_backend != "builtin" and self.bertscore_precision == "half":
+            raise UsageError("bert-score runs in full precision", fix="omit --bertscore_precision half")
 
     def require_backends(self) -> None:
         """Check the packages of the backends, before anything is scored.
@@ -167,9 +172,8 @@ class PlanScoring:
             rouge_backend=self.rouge_backend,
         )
 
-    @property
-    def bertscore(self) -> BertScore | None:
-        """The BERTScore scorer; None without `with_bertscore`."""
+    def bertscore_on(self, engine: Engine | None) -> BertScore | None:
+        """The BERTScore scorer, on an engine or in this process; None without `with_bertscore`."""
         if not self.with_bertscore:
             return None
         from toolassay.engines.processes import cores
@@ -180,6 +184,8 @@ class PlanScoring:
             self.bertscore_model,
             layers=self.bertscore_layers,
             device=self.bertscore_device,
+            precision=self.bertscore_precision,
             cache=self.bertscore_cache,
             threads=cores(),
+            engine=engine,
         )

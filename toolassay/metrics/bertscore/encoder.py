@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import uuid4
 
+from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.metrics.bertscore.model import BertScoreError
 
@@ -98,6 +100,29 @@ def related_order(pairs: Sequence[TextPair]) -> list[int]:
     family = family_of[ends[:, 0]]
     order: list[int] = np.lexsort((ends[:, 1], ends[:, 0], family, -longest[family])).tolist()
     return order
+
+
+def pair_shards(pairs: Sequence[TextPair], device: str) -> Iterator[list[int]]:
+    """Indices of pairs that are scored together, related ones in one shard where possible.
+
+    A score depends in its last digits on the texts that are embedded beside it. Shards depend on the pairs
+    and the device only, so scores do not depend on where the shards are scored.
+
+    >>> [len(shard) for shard in pair_shards([("a" * 9_000, "b" * 9_000)] * 3, "cpu")]
+    [1, 1, 1]
+    """
+    limit = _SHARD_LETTERS[_kind(device)]
+    shard: list[int] = []
+    letters = 0
+    for number in related_order(pairs):
+        size = sum(map(len, pairs[number]))
+        if shard and letters + size > limit:
+            yield shard
+            shard, letters = [], 0
+        shard.append(number)
+        letters += size
+    if shard:
+        yield shard
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -186,6 +211,8 @@ class _Work:
 _MEMORY = {"cpu": 64 * 2**20, "cuda": 1024 * 2**20}
 # Tokens, with padding, in one call of the model.
 _BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
+# Letters of a shard: several batches, four letters or so a token.
+_SHARD_LETTERS = {"cpu": 32_000, "cuda": 1_000_000}
 # The value with which bert-score pads embeddings; a mask excludes it from the scores.
 _PADDING = 2.0
 # The limit on tokens if neither the tokenizer nor the model states one: that of BERT.
@@ -204,14 +231,57 @@ class Embedded(NamedTuple):
     weights: Any
 
 
+def _kind(device: str) -> str:
+    return "cpu" if device == "cpu" else "cuda"
+
+
+def cuda_is_there() -> bool:
+    """Whether torch is installed and has a CUDA device."""
+    if find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def chosen_device(asked: str | None, has_cuda: Callable[[], bool] = cuda_is_there) -> str:
+    """The device to compute on: the one that was asked for, else CUDA if there is one, else the CPU.
+
+    >>> chosen_device(None, lambda: True), chosen_device("cpu", lambda: True)
+    ('cuda', 'cpu')
+    """
+    return asked or ("cuda" if has_cuda() else "cpu")
+
+
+def uses_half(precision: str | None, device: str, *, overflows: bool = False) -> bool:
+    """Whether a model runs in half precision (16-bit floats).
+
+    Args:
+        precision: "full", "half", or None for half on CUDA.
+        device: where it runs.
+        overflows: whether its numbers do not fit into half precision.
+
+    Raises:
+        UsageError: "half" is impossible.
+
+    >>> uses_half(None, "cuda"), uses_half(None, "cpu"), uses_half("full", "cuda")
+    (True, False, False)
+    """
+    if precision == "half" and (device != "cuda" or overflows):
+        why = "this model overflows in it" if overflows else f"the device is {device}, it needs cuda"
+        raise UsageError(f"--bertscore_precision half: {why}", fix="omit it, or write full")
+    return precision != "full" and device == "cuda" and not overflows
+
+
 class BertEncoder:
     """A language model on a device.
 
     Args:
         folder: the folder of its files.
         layers: number of layers to run; the output of the last of them is compared.
-        device: "cpu", "cuda" or "mps". Default: cuda if available, otherwise the CPU.
+        device: "cpu", "cuda" or "mps". Default: `chosen_device`.
         threads: maximum number of CPU threads. Default: torch decides.
+        half: whether the model runs in half precision. Embeddings are compared in single precision anyway.
 
     Raises:
         BertScoreError: the device is not available.
@@ -219,23 +289,31 @@ class BertEncoder:
     """
 
     def __init__(
-        self, folder: Path, layers: int, *, device: str | None = None, threads: int | None = None
+        self,
+        folder: Path,
+        layers: int,
+        *,
+        device: str | None = None,
+        threads: int | None = None,
+        half: bool = False,
     ) -> None:
         import torch
         from bert_score import utils
 
-        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = chosen_device(device)
         _check_device(self.device)
         if threads is not None:
             torch.set_num_threads(max(1, min(threads, torch.get_num_threads())))
         with _quiet(), _readable_path(folder) as path:
             self._model = utils.get_model(path, layers).to(self.device)
+            if half:
+                self._model = self._model.half()
             self._tokenizer = utils.get_tokenizer(path)
         limit = _positions(self._model)
         if self._tokenizer.model_max_length > limit:
             self._tokenizer.model_max_length = limit  # bert-score cuts longer texts off at this length
         self._separators = {self._tokenizer.sep_token_id, self._tokenizer.cls_token_id}
-        kind = "cpu" if self.device == "cpu" else "cuda"
+        kind = _kind(self.device)
         self._batch_tokens = _BATCH_TOKENS[kind]
         self.tokens_at_once = _MEMORY[kind] // (4 * self._model.config.hidden_size)
 
@@ -257,7 +335,7 @@ class BertEncoder:
         embedded: dict[str, Embedded] = {}
         for batch in batches([len(numbers) for numbers in tokens], self._batch_tokens):
             ids, _, mask = padding([tokens[at] for at in batch], fill)
-            vectors = bert_encode(self._model, ids.to(self.device), mask.to(self.device))
+            vectors = bert_encode(self._model, ids.to(self.device), mask.to(self.device)).float()
             for row, at in enumerate(batch):
                 weights = [float(number not in self._separators) for number in tokens[at]]
                 own = vectors[row, : len(weights)].clone()  # a view would keep the whole batch in memory

@@ -45,12 +45,14 @@ class BertModel:
         layers: number of layers to run.
         folder: the folder of its files; None until they are downloaded.
         is_named_folder: whether the user passed a folder instead of a name on the hub.
+        is_half: whether it runs in half precision.
     """
 
     name: str
     layers: int
     folder: Path | None
     is_named_folder: bool = False
+    is_half: bool = False
 
     @property
     def signature(self) -> str:
@@ -59,12 +61,20 @@ class BertModel:
         if self.is_named_folder:
             who = f"folder:{safe_name(self.name)}@sha256-{self._fingerprint[:12]}"
         is_published = who.removeprefix(_OWNER) == DEFAULT and self.layers == _DEFAULT_LAYERS
-        return f"{who}_L{self.layers}_no-idf_{_versions()}{'' if is_published else _NOT_COMPARABLE}"
+        half = "half_" if self.is_half else ""
+        return f"{who}_L{self.layers}_no-idf_{half}{_versions()}{'' if is_published else _NOT_COMPARABLE}"
 
     @property
     def key(self) -> str:
-        """Identifies everything that a score depends on except the texts: files, layer and versions."""
-        return f"{self._fingerprint}_L{self.layers}_{_versions()}"
+        """Identifies what a score depends on except the texts: files, layer, versions and precision."""
+        return f"{self._fingerprint}_L{self.layers}_{_versions()}{'_half' if self.is_half else ''}"
+
+    @property
+    def overflows_half(self) -> bool:
+        """Whether its numbers do not fit into half precision: activations of T5 exceed 65,504."""
+        config = read_json(self.folder / "config.json") if self.folder else {}
+        kind = config.get("model_type") if isinstance(config, dict) else None
+        return "t5" in self.name.lower() or "t5" in str(kind)
 
     def files(self) -> Path:
         """The folder of its files, which are downloaded if missing; the default model is never downloaded.

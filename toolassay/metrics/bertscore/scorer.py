@@ -7,13 +7,25 @@ import hashlib
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
 
+from toolassay.engines import Engine
+from toolassay.engines.processes import cores
 from toolassay.errors import UsageError
-from toolassay.metrics.bertscore.encoder import Encoder, ReferenceScorer, TextPair, scored_blocks
+from toolassay.metrics.bertscore.encoder import (
+    Encoder,
+    ReferenceScorer,
+    TextPair,
+    chosen_device,
+    pair_shards,
+    scored_blocks,
+    uses_half,
+)
 from toolassay.metrics.bertscore.model import BertModel, BertScoreError, choose_model, first_line
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.version import OLD_NAME
@@ -24,6 +36,7 @@ if TYPE_CHECKING:
 
 
 Scores = tuple[float, float, float]
+Precision = Literal["full", "half"]
 QueryResult = TypeVar("QueryResult")
 
 # Seconds to wait while another process writes the cache.
@@ -151,6 +164,54 @@ class ScoreCache:
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class PairsTask:
+    """Scores shards of pairs, for an engine.
+
+    Attributes:
+        model: the model. A model of the hub is looked up in each worker's own cache.
+        key: of the model in the main process.
+        device: to compute on.
+        threads: maximum number of CPU threads of a worker.
+    """
+
+    model: BertModel
+    key: str
+    device: str
+    threads: int
+
+    def start(self) -> Callable[[Sequence[TextPair]], NDArray[np.float64]]:
+        """Load the model.
+
+        Raises:
+            BertScoreError: this worker has other files of it, or other versions of the packages.
+        """
+        # A copy without the fingerprint that the main process computed.
+        model = replace(self.model, folder=self.model.folder if self.model.is_named_folder else None)
+        if model.key != self.key:
+            raise BertScoreError(
+                f"a worker of the engine has another {model.name}, or other packages",
+                fix="install the same model and packages where the workers run",
+            )
+        encoder = _encoder(model, self.device, self.threads)
+        return partial(_scores_of_shard, encoder)
+
+
+def _encoder(model: BertModel, device: str, threads: int | None) -> Encoder:
+    from toolassay.metrics.bertscore.encoder import BertEncoder
+
+    return BertEncoder(model.files(), model.layers, device=device, threads=threads, half=model.is_half)
+
+
+def _scores_of_shard(encoder: Encoder, pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+    import numpy as np
+
+    values = np.zeros((len(pairs), 3))
+    for numbers, rows in scored_blocks(encoder, pairs):
+        values[numbers] = rows
+    return values
+
+
 class BertScore:
     """Scores pairs of texts with a model that is resolved, downloaded and loaded on first use.
 
@@ -160,9 +221,13 @@ class BertScore:
         layers: number of layers to run. Default: the best number by the table of `bert-score` for a model of
             the hub, and all layers for a folder.
         device: "cpu", "cuda" or "mps". Default: cuda if available, otherwise the CPU.
+        precision: "full" or "half". Default: half on cuda, full elsewhere.
         cache: whether to use the cache in the user's cache folder; or the path of the cache.
         threads: maximum number of CPU threads. Default: torch decides.
+        engine: where pairs are scored; None for this process. The cache stays in this process.
     """
+
+    _runs_half: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -170,12 +235,14 @@ class BertScore:
         *,
         layers: int | None = None,
         device: str | None = None,
+        precision: Precision | None = None,
         cache: bool | Path = True,
         threads: int | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self._asked = model, layers
-        self._device = device
-        self._threads = threads
+        self._given_device, self._precision = device, precision
+        self._threads, self._engine = threads, engine
         self._cache = cache if isinstance(cache, Path) else cache_file() if cache else None
         self._model: BertModel | None = None
         self._encoder: Encoder | None = None
@@ -233,17 +300,38 @@ class BertScore:
 
     def _chosen(self) -> BertModel:
         if self._model is None:
-            self._model = choose_model(*self._asked)
+            model = choose_model(*self._asked)
+            if self._runs_half and self._precision != "full":
+                overflows = self._device == "cuda" and model.overflows_half
+                model = replace(model, is_half=uses_half(self._precision, self._device, overflows=overflows))
+            self._model = model
         return self._model
+
+    @cached_property
+    def _device(self) -> str:
+        return chosen_device(self._given_device)
 
     def _loaded(self, model: BertModel) -> Encoder:
         if self._encoder is None:
-            from toolassay.metrics.bertscore.encoder import BertEncoder
-
-            self._encoder = BertEncoder(
-                model.files(), model.layers, device=self._device, threads=self._threads
-            )
+            self._encoder = _encoder(model, self._device, self._threads)
         return self._encoder
+
+    def _blocks(
+        self, model: BertModel, pairs: Sequence[TextPair]
+    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """The scores of pairs, with their indices, as they become known."""
+        shards = list(pair_shards(pairs, self._device))
+        texts = ([pairs[number] for number in shard] for shard in shards)
+        if self._engine is None:
+            encoder = self._loaded(model)
+            for shard, part in zip(shards, texts, strict=True):
+                for numbers, rows in scored_blocks(encoder, part):
+                    yield [shard[number] for number in numbers], rows
+            return
+        threads = max(1, (self._threads or cores()) // self._engine.workers)
+        folder = model.folder and model.folder.resolve()  # a worker has another working directory
+        task = PairsTask(replace(model, folder=folder), model.key, self._device, threads)
+        yield from zip(shards, self._engine.map(task, texts), strict=True)
 
     def _scores(self, pairs: Sequence[TextPair], progress: Progress) -> NDArray[np.float64]:
         import numpy as np
@@ -262,7 +350,7 @@ class BertScore:
             if wanted:
                 with progress("BERTScore", len(wanted)) as advance:
                     texts = [different[number] for number in wanted]
-                    for numbers, rows in scored_blocks(self._loaded(model), texts):
+                    for numbers, rows in self._blocks(model, texts):
                         own = [wanted[number] for number in numbers]
                         values[own] = rows
                         cache.add(
@@ -277,9 +365,10 @@ class ReferenceBertScore(BertScore):
     """`BertScore` with the numbers of `bert_score.BERTScorer` itself, in one call and without a cache.
 
     The cache stays out because it holds numbers of the built-in batches. All embeddings of a call are in
-    memory at once, as in `bert-score`.
+    memory at once, as in `bert-score`, and it always runs in full precision in this process.
     """
 
+    _runs_half = False
     _scorer: ReferenceScorer | None = None
 
     def _signature(self) -> str:
