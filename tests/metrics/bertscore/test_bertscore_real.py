@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,7 +120,7 @@ def published(folder: Path, layers: int, pairs: list[TextPair]) -> NDArray[np.fl
     return np.stack([part.numpy() for part in found], axis=1).astype(np.float64)
 
 
-def ours(folder: Path, pairs: list[TextPair], **options: int) -> NDArray[np.float64]:
+def ours(folder: Path, pairs: list[TextPair], **options: Any) -> NDArray[np.float64]:
     return BertScore(folder, device="cpu", cache=False, threads=1, **options).scores(pairs)
 
 
@@ -175,6 +176,7 @@ def test_processes_compute_the_same_bits(
 ON_ENGINE = """
 import json, sys
 from pathlib import Path
+from typing import Any
 import numpy as np
 from toolassay.engines import open_engine
 from toolassay.metrics.bertscore import BertScore, encoder
