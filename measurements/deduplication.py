@@ -116,7 +116,7 @@ def with_rensa(count: int, seed: int) -> dict[str, Any]:
 
     from toolassay.variety.minhash import shingle_numbers
 
-    def write(contents: Iterator[str], path: Path) -> Any:
+    def write(contents: Iterator[str], path: Path, engine: Any = None) -> Any:
         hashes = [shingle_numbers(text).tolist() for text in contents]
         matrix = rensa.RMinHash.digest_matrix_from_token_hash_sets(hashes, num_perm=256, seed=1)
         return np.array(matrix.to_rows(), np.uint32)

@@ -17,6 +17,7 @@ from toolassay.testkit import FakeServer
 from toolassay.testkit.environment import setting
 
 if TYPE_CHECKING:
+    from dask_workers import DaskWorkers
     from workplace import Desk
 
     from toolassay.benchmarks.workbench.sandbox import Sandbox
@@ -83,6 +84,16 @@ def server(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
     """A running server that answers with `server_answer` of the test module (default: canned plans)."""
     with running_server(getattr(request.module, "server_answer", None)) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskWorkers]:
+    """A Dask scheduler and two workers, which take three seconds to start."""
+    from dask_workers import DaskWorkers
+
+    found = DaskWorkers(tmp_path_factory.mktemp("dask"))
+    yield found
+    found.close()
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from running import ROOT, environment
+from dask_workers import DaskWorkers
+from running import ROOT
 
 _PATIENCE = 120  # seconds until the cluster has to be there, on a busy machine
 
@@ -30,7 +28,7 @@ def killed_at(call: str, number: int, marker: Path) -> dict[str, str]:
 
 @contextmanager
 def dask_cluster(place: Path, **more: str) -> Iterator[str]:
-    """A scheduler and two workers with a nanny each, in another working directory; the value of `--engine`.
+    """A scheduler and two workers, both there, in another working directory; the value of `--engine`.
 
     Args:
         place: a folder for their files, which is made.
@@ -39,38 +37,11 @@ def dask_cluster(place: Path, **more: str) -> Iterator[str]:
     from distributed import Client
 
     place.mkdir()
-    address = f"tcp://127.0.0.1:{_free_port()}"
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(*arguments: str, **variables: str) -> None:
-        with (place / f"{arguments[0]}.log").open("wb") as log:
-            started.append(
-                subprocess.Popen(
-                    [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
-                    cwd=place,
-                    env=environment(**variables),
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                )
-            )
-
+    cluster = DaskWorkers(place, 2, **more)
+    connect: Any = Client
     try:
-        start("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2])
-        numbers = ("--nthreads", "1", "--nworkers", "2", "--local-directory", str(place))
-        start("worker", address, *numbers, **more)
-        # Retries until the scheduler is there.
-        connect = Client(address, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
-        with connect as client:
+        with connect(cluster.engine.replace("dask", "tcp"), set_as_default=False) as client:
             client.wait_for_workers(2, timeout=_PATIENCE)
-        yield f"dask://{address.removeprefix('tcp://')}"
+        yield cluster.engine
     finally:
-        for process in reversed(started):
-            os.killpg(process.pid, signal.SIGKILL)  # the processes of the workers are in this group too
-            process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+        cluster.close()

@@ -14,6 +14,7 @@ from toolassay.files import (
     atomic_writer,
     keep_dated_copy,
     line_of_item,
+    line_ranges,
     read_json,
     read_json_lines,
     read_text,
@@ -195,3 +196,38 @@ def test_nodes_are_written_as_json_would_be(tmp_path: Path) -> None:
     stream = io.StringIO()
     write_nodes(stream, iter(nodes))
     assert stream.getvalue() + "\n}" == json.dumps({"nodes": nodes}, indent=2, ensure_ascii=False)
+
+
+@given(
+    st.lists(st.sampled_from(['{"a": "é"}', "7", "", "  ", "[1,\t2]"]), max_size=12),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.booleans(),
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    st.integers(1, 5),
+)
+def test_a_file_in_ranges_has_the_same_lines(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, ends: bool, mark: bytes, size: int
+) -> None:
+    path = tmp_path_factory.mktemp("ranges") / "lines.json"
+    path.write_bytes(mark + (end.join(lines) + (end if ends else "")).encode())
+    ranges = list(line_ranges(path, size))
+    read = [line for part in ranges for line in read_json_lines(path, lines=part)]
+    assert read == list(read_json_lines(path))
+    numbers = [number for part in ranges for number in part.numbers]
+    assert numbers == list(range(1, len(numbers) + 1))
+    for part in ranges:
+        assert {line.number for line in read_json_lines(path, lines=part)} <= set(part.numbers)
+
+
+def test_a_range_of_a_file_that_changed_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "lines.json"
+    write_json_lines(path, [1, 2, 3, 4])
+    first, second = line_ranges(path, 2)
+    write_json_lines(path, [1, 2, 3, 5])
+    assert [line.value for line in read_json_lines(path, lines=first)] == [1, 2]
+    with pytest.raises(UsageError, match=r"lines\.json: changed while it was being used"):
+        list(read_json_lines(path, lines=second))
+    path.write_text("1\n2\n3\noops\n")
+    third = list(line_ranges(path, 3))[1]
+    with pytest.raises(UsageError, match=r"lines\.json:4: not valid JSON"):
+        list(read_json_lines(path, lines=third))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
-from toolassay.files import Line, read_json_lines
+from toolassay.files import Line, LineRange, read_json_lines
 from toolassay.graph import FieldPair, Link
 from toolassay.output_paths import Reference, parse_reference
 
@@ -223,7 +223,7 @@ def read_requests(path: str | Path) -> Iterator[Request]:
         UsageError: The file is missing or a line is malformed (names its number).
     """
     path = Path(path)
-    for number, value in read_json_lines(path, fix="make it with format_data.py"):
+    for number, value in read_json_lines(path, fix=LABELS_FIX):
         record = label_record(path, number, value)
         text = record.get("user_request")
         if not isinstance(text, str):
@@ -231,14 +231,22 @@ def read_requests(path: str | Path) -> Iterator[Request]:
         yield Request(record["id"], text, number)
 
 
-def read_labels(path: str | Path) -> Iterator[Line]:
+LABELS_FIX = "make it with format_data.py"
+"""What an error advises if a file of labels is missing."""
+
+
+def read_labels(path: str | Path, lines: LineRange | None = None) -> Iterator[Line]:
     """Yield the labels of `data.json` in the repository's form, with their line numbers.
+
+    Args:
+        path: The file.
+        lines: The lines to read; None for all.
 
     Raises:
         UsageError: The file is missing or a line is malformed (names its number).
     """
     path = Path(path)
-    for number, value in read_json_lines(path, fix="make it with format_data.py"):
+    for number, value in read_json_lines(path, lines=lines, fix=LABELS_FIX):
         yield Line(number, label_record(path, number, value))
 
 

@@ -10,9 +10,11 @@ import os
 import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -70,6 +72,29 @@ class Line(NamedTuple):
 
     number: int
     value: Any
+
+
+class LineRange(NamedTuple):
+    """Consecutive lines of a file, by which any process, also on another machine, can read them.
+
+    Attributes:
+        number: the number of the first line, counted from 1.
+        length: the number of lines.
+        start: where the first one starts, in bytes.
+        size: their size in bytes.
+        checksum: the CRC-32 of these bytes.
+    """
+
+    number: int
+    length: int
+    start: int
+    size: int
+    checksum: int
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the lines."""
+        return range(self.number, self.number + self.length)
 
 
 @contextlib.contextmanager
@@ -228,24 +253,78 @@ def read_json(path: Path, *, fix: str | None = None) -> Any:
         raise UsageError("JSON nested too deeply", file=path, fix="flatten it") from None
 
 
-def read_json_lines(path: Path, *, fix: str | None = None) -> Iterator[Line]:
-    """Yield each JSON value of a JSON Lines file; blank lines are skipped. `fix` is as in `read_text`.
+def line_ranges(path: Path, lines: int, *, fix: str | None = None) -> Iterator[LineRange]:
+    """Cut a file into ranges of about so many lines. `fix` is as in `read_text`.
 
     Raises:
-        UsageError: missing, unreadable, or a line that is not JSON (with its number).
+        UsageError: missing or unreadable.
     """
+    with _opened(path, fix) as stream:
+        number, start = 1, 0
+        while data := b"".join(islice(stream, lines)):
+            # As for Python's text files, a carriage return without a line feed ends a line, too.
+            ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+            length = ends if data.endswith((b"\n", b"\r")) else ends + 1
+            yield LineRange(number, length, start, len(data), zlib.crc32(data))
+            number, start = number + length, start + len(data)
+
+
+def _opened(path: Path, fix: str | None) -> io.BufferedReader:
     try:
-        stream = path.open(encoding="utf-8-sig")
+        return path.open("rb")
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix or "check the path") from None
     except OSError as error:
         raise UsageError(
             f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
         ) from None
+
+
+def _bytes_of(path: Path, lines: LineRange) -> bytes:
+    """The bytes of a range, as they were when the file was cut.
+
+    Raises:
+        UsageError: missing, unreadable, or changed.
+    """
+    try:
+        with path.open("rb") as stream:
+            stream.seek(lines.start)
+            data = stream.read(lines.size)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be read any more: {error.strerror}",
+            file=path,
+            fix="on a cluster, the data folder needs the same path on every machine",
+        ) from None
+    if zlib.crc32(data) != lines.checksum:
+        raise UsageError(
+            "changed while it was being used",
+            file=path,
+            fix="run it again; on a cluster, every machine needs the same files",
+        )
+    return data
+
+
+def read_json_lines(path: Path, *, lines: LineRange | None = None, fix: str | None = None) -> Iterator[Line]:
+    """Yield each JSON value of a JSON Lines file; blank lines are skipped.
+
+    Args:
+        path: the file.
+        lines: the lines to read; None for all.
+        fix: as in `read_text`.
+
+    Raises:
+        UsageError: missing, unreadable, a line that is not JSON (with its number), or lines that changed
+            since the file was cut.
+    """
+    source = _opened(path, fix) if lines is None else io.BytesIO(_bytes_of(path, lines))
+    is_first = lines is None or lines.start == 0
+    first = 1 if lines is None else lines.number
+    stream = io.TextIOWrapper(source, encoding="utf-8-sig" if is_first else "utf-8")
     with stream:
         number, text = 0, ""
         try:
-            for number, text in enumerate(stream, start=1):
+            for number, text in enumerate(stream, start=first):
                 if text.strip():
                     yield Line(number, parse_json(text))
         except json.JSONDecodeError as error:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import pytest
 from checking import gold
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.gates import gate_funnel
 from toolassay.gates.gate import STATES, Finding, State
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, kind_of
-from toolassay.gates.gate_pipeline import inspect
+from toolassay.gates.gate_pipeline import Inspection, inspect
 from toolassay.gold import Gold
 
 NAMES = ("one", "two", "three")
@@ -26,7 +28,7 @@ class Said:
 @given(st.lists(st.tuples(*[st.sampled_from(STATES)] * 3), max_size=30))
 def test_everything_adds_up(states: list[tuple[State, State, State]]) -> None:
     gates = [Said(name, [row[place] for row in states]) for place, name in enumerate(NAMES)]
-    funnel = GateFunnel(gates)
+    funnel = GateFunnel(NAMES)
     for line in range(len(states)):
         funnel.add(inspect(gold(line=line), gates))
     value = funnel.to_json({}, "")
@@ -46,7 +48,7 @@ def test_everything_adds_up(states: list[tuple[State, State, State]]) -> None:
 
 def test_a_doubtful_one_that_a_later_gate_rejects_is_a_reject_of_the_first() -> None:
     gates = [Said("one", ["quarantine", "unknown"]), Said("two", ["reject", "not applicable"])]
-    funnel = GateFunnel(gates)
+    funnel = GateFunnel(NAMES[:2])
     for line in (0, 1):
         funnel.add(inspect(gold(line=line), gates))
     assert [(row.gate, row.reject, row.quarantine) for row in funnel.rows] == [("one", 1, 1), ("two", 0, 0)]
@@ -62,3 +64,31 @@ def test_a_doubtful_one_that_a_later_gate_rejects_is_a_reject_of_the_first() -> 
 def test_kinds_of_reasons_leave_the_particulars_out() -> None:
     assert kind_of("lacks 'a', 'b' and 'c' at 3.5 <node-7>, says \"x\"") == "lacks … at …, says …"
     assert kind_of("it doesn't fit and isn't known") == "it doesn't fit and isn't known"
+
+
+@given(st.lists(st.tuples(*[st.sampled_from(STATES)] * 3), max_size=30), st.integers(0, 30))
+def test_the_funnels_of_two_parts_add_up_to_that_of_the_whole(
+    states: list[tuple[State, State, State]], cut: int
+) -> None:
+    gates = [Said(name, [row[place] for row in states]) for place, name in enumerate(NAMES)]
+    whole, parts = GateFunnel(NAMES), (GateFunnel(NAMES), GateFunnel(NAMES))
+    for line in range(len(states)):
+        inspection = inspect(gold(line=line), gates)
+        whole.add(inspection)
+        parts[line >= cut].add(inspection)
+    joined = GateFunnel(NAMES)
+    for part in parts:
+        joined.extend(part)
+    assert joined.to_json({}, "") == whole.to_json({}, "")
+
+
+def test_a_set_keeps_a_bounded_number_of_kinds_of_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_funnel, "_KINDS", 2)
+    whole = GateFunnel(["one"])
+    for kinds in ("ab", "bcc", "ca"):
+        part = GateFunnel(["one"])
+        for kind in kinds:
+            found = [Finding("one", "reject", f"it is {kind}")]
+            part.add(Inspection(gold(), "reject", {"one": "reject"}, found))
+        whole.extend(part)
+    assert whole.reasons == {"one": [("it is a", 2), ("it is b", 2)]}

@@ -140,7 +140,7 @@ def test_what_the_books_say_of_one_request(fake_server: FakeServer) -> None:
     assert [a.status for a in books.attempts] == [500, None, 200]
     assert first.prompt_tokens is None
     assert second.prompt_tokens == third.prompt_tokens == len(fake_server.received[0].prompt)
-    assert third.seconds > 0
+    assert third.seconds is not None and third.seconds > 0
 
 
 def test_a_meter_forbids_an_attempt(fake_server: FakeServer) -> None:

@@ -166,6 +166,7 @@ def test_queueing_is_booked_apart_from_the_server_and_keys_are_hidden_in_thought
     whole = time.monotonic() - started
     assert {answer.reasoning for answer in answers} == {"the key is ***"}
     assert first.queued_seconds is not None and second.queued_seconds is not None
+    assert second.seconds is not None
     assert second.queued_seconds > first.queued_seconds  # it waits for the whole first answer
     assert second.queued_seconds + second.seconds <= whole
     assert answers[1].seconds == second.seconds  # from sending on

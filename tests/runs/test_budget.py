@@ -10,7 +10,14 @@ import pytest
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.models.protocol import OfferedTools
 from toolassay.runs import Budget
-from toolassay.runs.budget import COMPLETION, BudgetKeeper, Use, completion_limit, size_of
+from toolassay.runs.budget import (
+    COMPLETION,
+    BudgetKeeper,
+    Outstanding,
+    Use,
+    completion_limit,
+    size_of,
+)
 from toolassay.runs.prices import Price
 
 ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)
@@ -151,3 +158,15 @@ def test_a_limit_may_be_reached_and_not_passed() -> None:
 def test_no_limit_is_no_budget() -> None:
     assert not Budget()
     assert Budget(cost=0) and Budget(tokens=0) and Budget(requests=0)
+
+
+def test_what_was_sent_before_is_reserved_whatever_the_limit_is() -> None:
+    budget = keeper(requests=2)
+    for _ in range(3):
+        budget.commit("paid", Outstanding.of(asked("four")))
+    with pytest.raises(ModelError, match="--max_requests 2 leaves no room"):
+        budget.reserve("paid", asked("four"))
+    for _ in range(3):
+        budget.settle(ANSWER, 0.1)
+    assert figures(budget.spent) == pytest.approx((3, 360, 0.3))
+    assert figures(budget._reserved) == pytest.approx((0, 0, 0))

@@ -6,7 +6,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.runs.prices import LOCAL, Price, Tariff, prices_of, read_prices
+from toolassay.runs.prices import LOCAL, EndpointPrices, Price, Tariff, price_at, prices_of, read_prices
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
 OPENAI = "https://api.openai.com/v1"
@@ -118,3 +118,79 @@ def test_what_is_no_price_is_named(tmp_path: Path, text: str, line: int) -> None
 def test_a_missing_table_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="check --prices"):
         read_prices(tmp_path / "none.csv")
+
+
+BOTH_PRICED = "http://127.0.0.1:8000/v1,https://api.openai.com/v1"
+
+
+def test_endpoints_that_charge_alike_have_one_price() -> None:
+    assert price("acme", "http://127.0.0.1:8000/v1,http://127.0.0.1:8001/v1") is LOCAL
+    found = price("gpt-4o", "https://api.openai.com/v1,https://gateway.acme.com/v1")
+    assert found is not None and not isinstance(found, EndpointPrices)
+
+
+def test_endpoints_that_charge_differently_have_a_price_each() -> None:
+    found = price("gpt-4o", BOTH_PRICED)
+    assert isinstance(found, EndpointPrices) and not found.local and not found.unknown
+    assert found.of(1_000_000, 100_000) == 3.5  # at the most expensive one
+    prices = {"gpt-4o": found}
+    assert price_at(prices, "gpt-4o", "http://127.0.0.1:8000/v1") is LOCAL
+    paid = price_at(prices, "gpt-4o", "https://api.openai.com/v1")
+    assert paid is not None and paid.of(1_000_000, 0) == 2.5
+    assert "http://127.0.0.1:8000/v1: local" in found.words and "$2.5 input" in found.words
+
+
+def test_a_price_may_be_unknown_at_one_endpoint() -> None:
+    found = price("acme", BOTH_PRICED)
+    assert isinstance(found, EndpointPrices) and found.unknown == ["https://api.openai.com/v1"]
+    assert price_at({"acme": found}, "acme", "https://api.openai.com/v1") is None
+
+
+def test_the_table_of_the_user_counts_at_all_endpoints(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(f"{HEAD}\ngpt-4o,1,2,2026-01-01\n")
+    assert price("gpt-4o", BOTH_PRICED, path) == Price(1.0, 2.0, "2026-01-01")
+
+
+BATCH = ",batch_prompt_usd_per_million,batch_completion_usd_per_million"
+
+
+def in_batch(model: str, base: str = OPENAI, path: Path | None = None) -> Tariff | None:
+    return prices_of([model], ModelOptions(api_base=base, batch="openai"), path).get(model)
+
+
+def test_a_request_in_a_batch_costs_what_the_library_says_or_half() -> None:
+    listed, single = in_batch("gpt-4.1"), price("gpt-4.1")
+    assert listed is not None and single is not None
+    assert listed.of(1_000_000, 100_000) == pytest.approx(single.of(1_000_000, 100_000) / 2)
+    assert listed.words.endswith(", in a batch)")
+    # A model whose price in a batch the library does not know.
+    unlisted, single = in_batch("gpt-4-32k"), price("gpt-4-32k")
+    assert unlisted is not None and single is not None
+    assert unlisted.of(1_000_000, 100_000, 5000) == pytest.approx(single.of(1_000_000, 100_000, 5000) / 2)
+    assert unlisted.words.endswith(", half price in a batch)")
+    assert f"${single.of(1_000_000, 0) / 2:g} input" in unlisted.words
+
+
+def test_a_price_in_a_batch_need_not_be_half() -> None:
+    grok, single = in_batch("grok-4.3", "https://api.x.ai/v1"), price("grok-4.3", "https://api.x.ai/v1")
+    assert grok is not None and single is not None
+    assert 0.5 < grok.of(1000, 1000) / single.of(1000, 1000) < 1
+
+
+def test_a_table_may_say_the_price_in_a_batch(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(f"{HEAD},cached_usd_per_million{BATCH}\nmine,2,10,,1,0.5,3\nhalf,2,10,,1,,\n")
+    mine, half = in_batch("mine", path=path), in_batch("half", path=path)
+    assert mine is not None and mine.of(1_000_000, 1_000_000, 500_000) == 3.5
+    assert half is not None and half.of(1_000_000, 1_000_000, 500_000) == 0.5 * (1 + 0.5 + 10)
+    single = price("mine", path=path)
+    assert single is not None and single.of(1_000_000, 1_000_000) == 12
+    path.write_text(f"{HEAD}{BATCH}\nmine,2,10,,1,\n")
+    with pytest.raises(UsageError, match=r"prices\.csv:2: not a price"):
+        read_prices(path)
+
+
+def test_a_local_address_and_a_file_for_vllm_cost_nothing() -> None:
+    assert in_batch("gpt-4o", "http://localhost:8000/v1") is LOCAL
+    assert prices_of(["gpt-4o"], ModelOptions(api_base=OPENAI, batch="vllm")) == {"gpt-4o": LOCAL}

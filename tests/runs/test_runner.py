@@ -9,8 +9,9 @@ import pytest
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter
 from toolassay.runs import run_items
+from toolassay.runs.runner import POOL, Loop, run_unsettled
 
 
 def test_outcomes_are_counted_and_failures_reported() -> None:
@@ -279,3 +280,82 @@ async def test_what_ends_within_the_grace_period_counts() -> None:
 
     summary = await run_items(range(100), work, concurrency=1, grace=60)
     assert summary.interrupted and summary.outcomes == {"answered": 1}
+
+
+def test_a_request_knows_how_many_items_have_not_started() -> None:
+    seen: list[tuple[int, int | None]] = []
+
+    async def work(item: int) -> str:
+        turn = QUEUE_TURN.get()
+        assert turn is not None and turn.is_new
+        turn.is_sent()
+        assert not turn.is_new
+        seen.append((item, turn.left()))
+        return "answered"
+
+    def loop(size: int | None) -> list[int | None]:
+        seen.clear()
+        settled = {1, 3}
+        already = run_unsettled(
+            range(6), work, settled=settled.__contains__, models=[], loop=Loop(concurrency=1, size=size)
+        )
+        assert already == 2 and [item for item, _ in seen] == [0, 2, 4, 5]
+        return [left for _, left in seen]
+
+    assert loop(6) == [5, 3, 1, 0]
+    assert loop(None) == [None, None, None, None]
+
+
+def test_every_endpoint_adds_to_the_items_in_progress() -> None:
+    most = busy = 0
+
+    async def work(item: int) -> str:
+        nonlocal most, busy
+        turn = QUEUE_TURN.get()
+        assert turn is not None
+        turn.is_sent()
+        busy += 1
+        most = max(most, busy)
+        if busy == 2 * POOL:
+            full.set()
+        await asyncio.wait_for(full.wait(), 20)  # fails where there are fewer
+        busy -= 1
+        return "answered"
+
+    full = asyncio.Event()
+    asyncio.run(run_items(range(3 * POOL), work, concurrency=None, endpoints=2))
+    assert most == 2 * POOL
+
+
+class Counted:
+    """Notes what a run tells of its items."""
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self.ends: list[bool] = []
+
+    def count(self, change: int) -> None:
+        self.busy += change
+
+    def ended(self, *, final: bool) -> None:
+        self.ends.append(final)
+
+
+def test_what_gathers_requests_knows_who_may_still_ask() -> None:
+    gathering, seen, waits = Counted(), [], iter([True])
+
+    async def work(item: int) -> str:
+        if item == 2 and next(waits, False):
+            raise ModelError("too dear", outcome="budget stop")
+        await asyncio.sleep(0.01)
+        seen.append((item, gathering.busy))
+        if item == 1:
+            raise ModelError("gone")
+        return "answered"
+
+    run = run_items(range(3), work, concurrency=5, gathering=gathering)
+    assert asyncio.run(run).outcomes == {"answered": 2, "provider error": 1}
+    # Two of five workers have no item, and the item without budget asks nothing until another one has ended.
+    assert seen == [(0, 2), (1, 2), (2, 1)]
+    assert gathering.busy == 0
+    assert sorted(gathering.ends) == [False, True, True, True]

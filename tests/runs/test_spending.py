@@ -9,7 +9,7 @@ from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.prices import Price
-from toolassay.runs.recorded_usage import spending, usage
+from toolassay.runs.recorded_usage import recorded_usage, spending, usage, usage_by_item
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
 ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)
@@ -207,3 +207,30 @@ def test_the_times_of_answers_are_apart_from_the_wait_before_them(tmp_path: Path
     assert (cost["completion_tokens"], cost["reasoning_tokens"]) == (22, 10)
     whole = spending([ledger(tmp_path / "b.jsonl", ANSWER)]).latency()
     assert whole and whole["first_token_seconds"] is whole["queued_seconds"] is None
+
+
+def test_an_unknown_time_is_no_time(tmp_path: Path) -> None:
+    batched = replace(ANSWER, item="b", seconds=None)
+    alone = spending([ledger(tmp_path / "a.jsonl", batched)])
+    assert alone.latency() is None
+    assert alone.notes == {
+        "latency": "the answers came in a batch (--batch), which does not report their times"
+    }
+    # A task with an answer of unknown time has no time; the other one counts.
+    mixed = spending([ledger(tmp_path / "b.jsonl", ANSWER, batched, replace(ANSWER, item="b", seconds=9.0))])
+    latency = mixed.latency()
+    assert latency and latency["tasks"] == 1 and latency["seconds_per_task"]["mean"] == 0.5
+    assert latency["answers_per_task"]["mean"] == 1
+    assert "1 of 3 answers came in a batch" in mixed.notes["latency"]
+    used = usage_by_item(tmp_path / "b.jsonl")
+    assert (used["a"].seconds, used["b"].seconds) == (0.5, None) and used["b"].is_answered
+    found = recorded_usage(_as_run(tmp_path / "b.jsonl"))
+    assert found is not None and found.seconds == 0.5
+    found = recorded_usage(_as_run(tmp_path / "a.jsonl"))
+    assert found is not None and found.seconds is None and found.cost is not None
+
+
+def _as_run(path: Path) -> Path:
+    folder = path.with_suffix("")
+    folder.mkdir()
+    return path.rename(folder / "ledger.jsonl").parent

@@ -14,7 +14,8 @@ from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.runs.marks import BASELINE, RULES_AT_HAND
-from toolassay.stages.report import write_report
+from toolassay.stages import decide
+from toolassay.stages.report import build_report, write_report
 
 
 def scored(
@@ -259,3 +260,19 @@ def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Cap
     assert done.code == 4
     assert "b is taken for c 20 times (before: 0)" in done.out
     assert decided(tmp_path / "o")["regressions"][0]["confusions"] == [["b", "c", 0, 20]]
+
+
+def test_a_report_of_many_items_shows_a_part_and_counts_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    for model, right in (("good", GOOD), ("bad", BAD)):
+        scored(tmp_path / "data", model, right)
+    whole = build_report(tmp_path / "data")
+    monkeypatch.setattr(decide, "MOST_ITEMS", 30)
+    part = build_report(tmp_path / "data")
+    assert {**part.decision.to_json(), "warnings": 0} == {**whole.decision.to_json(), "warnings": 0}
+    (page,), (every,) = part.pages, whole.pages
+    assert (len(page.summary["items"]["id"]), len(every.summary["items"]["id"])) == (30, 100)
+    assert page.summary["outcomes"] == every.summary["outcomes"] == [{"answered": 100}] * 2
+    assert any("the page shows 30 of 100 items" in line for line in part.decision.warnings)

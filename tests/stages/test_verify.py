@@ -110,7 +110,7 @@ def test_a_number_that_moved_is_shown_old_and_new(folder: Path) -> None:
 
 def test_an_item_that_moved_is_shown(folder: Path) -> None:
     path = folder / "metrics" / "offline.items.jsonl"
-    change(path, '"exact_match": ', '"exact_match": 7')
+    change(path, '"exact_match":', '"exact_match": 7')
     equal, text = told(folder)
     assert not equal
     assert "1 item with differences:\n  1.scores.exact_match: 7" in text

@@ -9,11 +9,9 @@ import pytest
 
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
-from toolassay.gates.duplicate_gates import DuplicateGate
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.variety.measures import VarietyTally, measure_variety
-from toolassay.variety.normal_form import PlanDigest
+from toolassay.variety.measures import RequestSample, VarietyPart, measure_parts, measure_variety
 from toolassay.variety.variety_report import variety_page
 
 
@@ -49,12 +47,20 @@ def test_clean_data_holds_no_repeats(figures: dict[str, Any]) -> None:
     assert figures["repeats"]["exact"] == figures["repeats"]["near"] == 0
 
 
-def test_repeats_that_are_known_are_not_looked_for_again(golds: list[Gold]) -> None:
+def test_repeats_are_counted(golds: list[Gold]) -> None:
     twice = [*golds[:20], Gold.of({**golds[0].record, "id": "again"}, 21)]
-    known = DuplicateGate(twice).repeats
-    assert measure_variety(twice, repeats=known) == measure_variety(twice)
-    repeats = measure_variety(twice, repeats=known)["repeats"]
+    repeats = measure_variety(twice)["repeats"]
     assert (repeats["exact"], repeats["clusters"], repeats["plans_said_before"]) == (1, 1, 1)
+
+
+def test_parts_of_any_size_give_the_same_figures(golds: list[Gold], graph: ToolGraph) -> None:
+    some = golds[:90]
+    parts = [VarietyPart.of(some[start : start + 7]) for start in range(0, 90, 7)]
+    whole, joined = (
+        measure_variety(some, graph=graph, sample=20),
+        measure_parts(parts, graph=graph, sample=20),
+    )
+    assert whole == joined and whole["sample"]["requests"] == 20
 
 
 def test_the_sample_is_drawn_by_the_seed(golds: list[Gold]) -> None:
@@ -65,11 +71,11 @@ def test_the_sample_is_drawn_by_the_seed(golds: list[Gold]) -> None:
 def test_every_request_is_as_likely_to_be_drawn() -> None:
     drawn = [0] * 10
     for seed in range(600):
-        tally = VarietyTally(sample=5, seed=seed)
+        sample = RequestSample(5, seed)
         for number in range(10):
-            tally.add(Gold.of({"id": number, "user_request": f"n{number}"}), PlanDigest())
-        for _, (word,) in tally.kept:
-            drawn[int(word[1:])] += 1
+            sample.add("", str(number))
+        for _, text in sample.kept:
+            drawn[int(text)] += 1
     assert all(240 < count < 360 for count in drawn)
 
 

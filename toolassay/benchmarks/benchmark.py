@@ -8,7 +8,7 @@ the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -300,7 +300,7 @@ class Benchmark(ABC):
         return iter(())
 
     def item_answers(
-        self, folder: DataFolder, predictions: Path, llm: str
+        self, folder: DataFolder, predictions: Path, llm: str, *, only: Collection[str] | None = None
     ) -> Iterator[tuple[str, ItemAnswer]]:
         """The id and the details of each predicted item of a model, for reports.
 
@@ -308,6 +308,7 @@ class Benchmark(ABC):
             folder: Data folder.
             predictions: Prediction folder.
             llm: Name of the model.
+            only: The ids that the report shows; None for all. Answers to others are ignored.
 
         Raises:
             UsageError: A file is missing or malformed.

@@ -10,7 +10,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -125,7 +125,7 @@ class SimpleBenchmark(Benchmark):
             yield ItemGold(item.id, last["text"], (), sections=[*sections, label])
 
     def item_answers(
-        self, folder: DataFolder, predictions: Path, llm: str
+        self, folder: DataFolder, predictions: Path, llm: str, *, only: Collection[str] | None = None
     ) -> Iterator[tuple[str, ItemAnswer]]:
         """The answer to each item as it was read."""
         for _, line in read_json_lines(Trial(predictions, llm).output, fix="make it with inference.py"):

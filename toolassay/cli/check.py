@@ -71,6 +71,7 @@ from toolassay.screen import WARNING
 @options.server()
 @options.multiworker()
 @options.budget("for each model, earlier starts included")
+@options.engine()
 @options.flag(
     "force", "Restart a model's run whose settings differ, and replace files that were edited in OUT."
 )

@@ -28,6 +28,7 @@ from toolassay.errors import UsageError
 @options.engine()
 @options.budget()
 @options.dry_run()
+@options.batch()
 @options.dependency_type()
 @options.flag("check", "Also request the model's review of its own sample, in the same answer.")
 @options.option(
@@ -99,10 +100,13 @@ def command(
     settings = options.parsed_weights(options.with_budget(options.with_model_options(settings)))
     if play and settings["dry_run"]:
         raise UsageError("--play sends a request, --dry_run sends none", fix="use one of them")
+    if play and settings["options"].batch:
+        raise UsageError("--play shows the answer to one request", fix="leave --batch out")
     if play and settings["engine"]:
         raise UsageError("--play generates one sample", fix="omit --engine")
     settings["command"] = options.typed()
     if play:
+        settings.pop("batch_cancel")
         return 0 if play_one(data_dir, screen=SCREEN, **settings) is not None else 3
     folder, complete = generate(data_dir, screen=SCREEN, **settings)
     if settings["dry_run"]:

@@ -96,7 +96,12 @@ class _Infer(SectionedCommand):
     ),
 )
 @options.section(
-    "Limits and cost", options.multiworker(), options.engine(), options.budget(), options.dry_run()
+    "Limits and cost",
+    options.multiworker(),
+    options.engine(),
+    options.budget(),
+    options.dry_run(),
+    options.batch(),
 )
 @options.section(
     "Security",

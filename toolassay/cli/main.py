@@ -30,6 +30,7 @@ COMMANDS = {
     "review": "Review samples by hand, on a web page or in spreadsheets, and measure agreement.",
     "split": "Split samples into train, dev and test, without duplicates across splits.",
     "export": "Export gold plans for training and sharing: Parquet, chats with tool calls, JSON Lines.",
+    "convert": "Convert a JSON Lines file to Parquet, or back.",
     "infer": "Run a model on every item of a data folder.",
     "evaluate": "Score predictions.",
     "compare": "Test whether the scores of two models differ significantly.",

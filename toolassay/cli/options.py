@@ -266,7 +266,8 @@ def server() -> Callable[[Function], Function]:
         option(
             "api_base",
             default=None,
-            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port "
+            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. Several "
+            "URLs with commas, or a file with one URL a line, share the requests of one run "
             "[default: OPENAI_BASE_URL].",
         ),
         option(
@@ -329,6 +330,23 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
         server(),
         option("temperature", type=float, default=temperature, help="Sampling temperature, 0 or more."),
         option("top_p", type=float, default=top_p, help="Nucleus sampling probability, 0 to 1."),
+    )
+
+
+def batch() -> Callable[[Function], Function]:
+    """`--batch` and `--batch_cancel`."""
+    return together(
+        option(
+            "batch",
+            type=click.Choice(["openai", "vllm"]),
+            default=None,
+            help="Send all requests as a batch. openai: by the server's Batch API, at half the price, within "
+            "a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.",
+        ),
+        flag(
+            "batch_cancel",
+            "With --batch: cancel the open batches of the run, keep what they have answered, submit nothing.",
+        ),
     )
 
 
@@ -436,10 +454,11 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
             "set OPENAI_API_KEY instead, or write it to a .env file"
         )
     server = {name: settings.pop(name) for name in (*names, "timeout", "total_timeout")}
+    server["batch"] = settings.pop("batch", None)
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
-    if options.names_a_request:
+    if options.names_a_request:  # also checks a list of endpoints before anything else
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
     return {**settings, "options": options}
 

@@ -22,6 +22,7 @@ from toolassay.cli.screen import SCREEN
 @options.server()
 @options.multiworker()
 @options.budget("for each critic, earlier starts included")
+@options.engine()
 @options.flag("force", "Replace a data set that was edited; a dated copy is kept.")
 def command(data_dir: Path, **settings: Any) -> int:
     """Make the generated samples that pass the gates the data set of the folder.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,8 +35,9 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
     "only at the same number.",
 )
 @options.option("seed", type=click.IntRange(0), default=0, help="Random seed of the sampled requests.")
-def command(data_dir: Path, out: Path, threshold: float, sample: int, seed: int) -> None:
+@options.engine()
+def command(data_dir: Path, out: Path, **settings: Any) -> None:
     """Measure the variety of a data set: repeats, wording, first words, tools, links, sizes and shapes."""
     from toolassay.stages.variety import measure_variety
 
-    measure_variety(data_dir, out=out, threshold=threshold, sample=sample, seed=seed, screen=SCREEN)
+    measure_variety(data_dir, out=out, screen=SCREEN, **settings)

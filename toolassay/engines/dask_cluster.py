@@ -7,6 +7,7 @@ same version, and reads the data by its path. A cluster executes what its client
 from __future__ import annotations
 
 import pickle
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -30,18 +31,20 @@ class DaskCluster:
     """Runs shards on a Dask cluster.
 
     Args:
-        address: of the scheduler, `tcp://HOST:PORT`.
+        host: of the scheduler.
+        port: of the scheduler.
 
     Raises:
         UsageError: no scheduler answers, it has no workers, or a worker has another version of this package.
     """
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, host: str, port: int) -> None:
+        self._address = address = f"tcp://{host}:{port}"
         connect: Any = Client  # has no types
         try:
+            socket.create_connection((host, port), timeout=_CONNECT).close()  # Dask would retry a refusal
             self._client = connect(address, timeout=_CONNECT, set_as_default=False)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, OverflowError) as error:
             raise UsageError(f"no Dask scheduler answers at {address}", fix=_FIX) from error
         try:
             self._client.wait_for_workers(1, timeout=_FIRST_WORKER)
@@ -157,6 +160,14 @@ def _work_on(token: str, shard: bytes) -> _Ended:
             return _Ended(_started[token](_unpickled(shard)))
         except ToolassayError as error:
             return _Ended(error=error)
+        except OSError as error:  # of a file: this process has no connection of its own
+            return _Ended(
+                error=ToolassayError(
+                    f"a worker cannot use it: {error.strerror or error}",
+                    file=error.filename,
+                    fix="the data folder needs the same path on every machine of the cluster",
+                )
+            )
 
 
 def _unpickled(data: bytes) -> Any:

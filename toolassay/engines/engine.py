@@ -92,7 +92,7 @@ class OneProcess:
 
 
 # Matches "local:4", "dask://host:8786" and "dask://10.0.0.7:8786"; must not match "local" or "dask:host".
-_ENGINE = re.compile(r"local:(?P<workers>[0-9]{1,4})|dask://(?P<address>[^\s/@]+:[0-9]{1,5})/?")
+_ENGINE = re.compile(r"local:(?P<workers>[0-9]{1,4})|dask://(?P<host>[^\s/@:]+):(?P<port>[0-9]{1,5})/?")
 
 
 def check_engine(text: str) -> None:
@@ -104,7 +104,7 @@ def check_engine(text: str) -> None:
     >>> check_engine("local:2")
     """
     found = _ENGINE.fullmatch(text)
-    if found is None or found["workers"] in ("0", "00", "000", "0000"):
+    if found is None or (found["workers"] and int(found["workers"]) == 0):
         raise UsageError(
             f"--engine '{text}' is no engine", fix="write local:N for N processes, or dask://HOST:PORT"
         )
@@ -129,7 +129,7 @@ def open_engine(text: str | None) -> Engine:
         from toolassay.engines.dask_cluster import DaskCluster
     except ImportError as error:
         raise UsageError("--engine dask:// needs the package distributed", fix=install("dask")) from error
-    return DaskCluster(f"tcp://{found['address']}")
+    return DaskCluster(found["host"], int(found["port"]))
 
 
 def too_many_deaths(where: str) -> ToolassayError:

@@ -78,18 +78,27 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
         UsageError: The file is missing, or a line is malformed.
     """
     for number, value in read_json_lines(path, fix=FIX):
-        try:
-            yield ScoredItem(
-                str(value["id"]),
-                str(value["cluster"]),
-                str(value["outcome"]),
-                dict(value["scores"]),
-                str(value["type"]),
-                int(value["n_tools"]),
-                tuple(_gold_size(value["counts"][part]) for part in _PARTS),
-            )
-        except (KeyError, TypeError, ValueError):
-            raise UsageError("is not an item", file=path, line=number, fix=FIX) from None
+        yield scored_item(value, path, number)
+
+
+def scored_item(value: Any, path: Path, line: int | None = None) -> ScoredItem:
+    """The item in the JSON value of a line.
+
+    Raises:
+        UsageError: The value is malformed.
+    """
+    try:
+        return ScoredItem(
+            str(value["id"]),
+            str(value["cluster"]),
+            str(value["outcome"]),
+            dict(value["scores"]),
+            str(value["type"]),
+            int(value["n_tools"]),
+            tuple(_gold_size(value["counts"][part]) for part in _PARTS),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise UsageError("is not an item", file=path, line=line, fix=FIX) from None
 
 
 def _gold_size(counts: Sequence[int] | None) -> int | None:

@@ -11,6 +11,7 @@ from toolassay.gates.gate import state_of
 from toolassay.gates.gate_funnel import kind_of
 from toolassay.gates.gate_pipeline import Inspection
 from toolassay.graph import ToolGraph
+from toolassay.tools import ToolLibrary
 
 Edge = tuple[str, str]
 MOST_LISTED_EDGES = 100_000
@@ -34,9 +35,38 @@ class _Counts:
             else:
                 self.passed[name] += 1
 
+    def extend(self, other: _Counts) -> None:
+        self.sampled.update(other.sampled)
+        self.passed.update(other.passed)
+        for name, reasons in other.reasons.items():
+            self.reasons[name].update(reasons)
+
+
+class SampleCounts:
+    """The samples of each tool and each edge, before and after the gates."""
+
+    def __init__(self) -> None:
+        self.tools, self.edges = _Counts(), _Counts()
+
+    def add(self, inspection: Inspection, library: ToolLibrary) -> None:
+        """Count one sample: what was sampled, else its plan."""
+        gold = inspection.gold
+        gate = inspection.held_back_by
+        found = [one for one in inspection.findings if one.gate == gate]
+        reason = f"{gate}: {kind_of(found[0].reason)}" if gate and found and state_of(found) else gate or ""
+        nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
+        self.tools.add((name for name in nodes if name in library), reason)
+        links = gold.links if gold.sampled_links is None else gold.sampled_links
+        self.edges.add(links, reason)
+
+    def extend(self, other: SampleCounts) -> None:
+        """Add the counts of the samples that follow."""
+        self.tools.extend(other.tools)
+        self.edges.extend(other.edges)
+
 
 class Coverage:
-    """Counts the samples of each tool and each edge, before and after the gates.
+    """Which tools and edges of a graph the samples cover, before and after the gates.
 
     Args:
         graph: The tool graph.
@@ -45,18 +75,12 @@ class Coverage:
 
     def __init__(self, graph: ToolGraph, left_out: Mapping[str, str] | None = None) -> None:
         self.graph, self._left_out = graph, left_out or {}
-        self._tools, self._edges = _Counts(), _Counts()
+        self._counts = SampleCounts()
+        self._tools, self._edges = self._counts.tools, self._counts.edges
 
-    def add(self, inspection: Inspection) -> None:
-        """Count one sample: what was sampled, else its plan."""
-        gold = inspection.gold
-        gate = inspection.held_back_by
-        found = [one for one in inspection.findings if one.gate == gate]
-        reason = f"{gate}: {kind_of(found[0].reason)}" if gate and found and state_of(found) else gate or ""
-        nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
-        self._tools.add((name for name in nodes if name in self.graph.library), reason)
-        links = gold.links if gold.sampled_links is None else gold.sampled_links
-        self._edges.add(links, reason)
+    def extend(self, counts: SampleCounts) -> None:
+        """Add the counts of the samples that follow."""
+        self._counts.extend(counts)
 
     @property
     def tools(self) -> Mapping[str, int]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from toolassay.dataset import RequestId
+from toolassay.engines import Engine, OneProcess
+from toolassay.files import LineRange
 from toolassay.gates.gate import Finding, State
+from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gold import Gold
 from toolassay.variety import DuplicatePair, Item, Plans, Thresholds, find_repeats
+from toolassay.variety.near_duplicates import Fingerprint
 
 _WHERE = "user_request"
 _PLANS: Mapping[Plans, str] = {
@@ -17,7 +22,40 @@ _PLANS: Mapping[Plans, str] = {
 }
 
 
-class DuplicateGate:
+class RepeatGate:
+    """Holds back requests that are known to repeat another one.
+
+    Args:
+        name: the name of the gate.
+        findings: the finding for each repeated request, by the line of its label (its id without a line).
+    """
+
+    def __init__(self, name: str, findings: Mapping[str | int, Finding]) -> None:
+        self._name, self._findings = name, findings
+
+    @property
+    def name(self) -> str:
+        """The name of the gate."""
+        return self._name
+
+    def within(self, lines: range) -> RepeatGate:
+        """The gate for the labels on these lines, which is small enough to be sent with them."""
+        return RepeatGate(
+            self._name, {line: self._findings[line] for line in lines if line in self._findings}
+        )
+
+    def check(self, gold: Gold) -> list[Finding]:
+        """One finding if the request repeats another one."""
+        if not gold.request.strip():
+            return [Finding(self.name, "not applicable", "there is no request to compare", _WHERE)]
+        found = self._findings.get(gold.line or gold.id)
+        return [found] if found else []
+
+
+DUPLICATE, CONTAMINATION = "duplicate", "contamination"
+
+
+class DuplicateGate(RepeatGate):
     """Holds back requests that repeat an earlier one of their set; the first in file order passes.
 
     Exact duplicates (the same words) are rejected. Near duplicates are quarantined, because a person may want
@@ -26,6 +64,7 @@ class DuplicateGate:
     Args:
         golds: the whole set, in file order. The constructor iterates over it once.
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
+        engine: where requests are read and hashed; a `LabelledSet` is read there, too.
 
     Attributes:
         repeats: all pairs found, for splits (`clusters`) and for the variety report.
@@ -37,58 +76,77 @@ class DuplicateGate:
     ([], "has the same words as 'a' (line 1)")
     """
 
-    name = "duplicate"
-
-    def __init__(self, golds: Iterable[Gold], thresholds: Thresholds | None = None) -> None:
-        mine = _Set(golds)
-        self.repeats = find_repeats(mine, thresholds=thresholds)
-        self._findings = {
-            key: _finding(self.name, match, mine.named(match.earlier))
+    def __init__(
+        self, golds: Iterable[Gold], thresholds: Thresholds | None = None, engine: Engine | None = None
+    ) -> None:
+        engine = engine or OneProcess()
+        mine = _Set(golds, engine)
+        self.repeats = find_repeats(mine, thresholds=thresholds, engine=engine)
+        findings = {
+            key: _finding(DUPLICATE, match, mine.named(match.earlier))
             for key, match in self.repeats.held_back().items()
         }
-
-    def check(self, gold: Gold) -> list[Finding]:
-        """One finding if the request repeats an earlier one."""
-        return _answer(self._findings, self.name, gold)
+        super().__init__(DUPLICATE, findings)
 
 
-class ContaminationGate:
+class ContaminationGate(RepeatGate):
     """Holds back requests that repeat one of another set, such as a test set that must not be trained on.
 
     Args:
         golds: the set to check. The constructor iterates over it once.
         against: the other set.
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
+        engine: as for `DuplicateGate`.
     """
 
-    name = "contamination"
-
     def __init__(
-        self, golds: Iterable[Gold], against: Iterable[Gold], thresholds: Thresholds | None = None
+        self,
+        golds: Iterable[Gold],
+        against: Iterable[Gold],
+        thresholds: Thresholds | None = None,
+        engine: Engine | None = None,
     ) -> None:
-        theirs = _Set(against)
-        repeats = find_repeats(map(Item.of, golds), against=theirs, thresholds=thresholds)
-        self._findings = {
-            key: _finding(self.name, match, f"{theirs.named(match.earlier)} of the other set")
+        engine = engine or OneProcess()
+        theirs = _Set(against, engine)
+        repeats = find_repeats(_Set(golds, engine), against=theirs, thresholds=thresholds, engine=engine)
+        findings = {
+            key: _finding(CONTAMINATION, match, f"{theirs.named(match.earlier)} of the other set")
             for key, match in repeats.held_back().items()
         }
+        super().__init__(CONTAMINATION, findings)
 
-    def check(self, gold: Gold) -> list[Finding]:
-        """One finding if the request repeats one of the other set."""
-        return _answer(self._findings, self.name, gold)
+
+@dataclass(frozen=True)
+class FingerprintTask:
+    """Reads labels for the search of repeats, for an engine."""
+
+    reader: LabelReader
+
+    def start(self) -> Callable[[LineRange], list[tuple[RequestId, Fingerprint]]]:
+        """The function that reads a part of the file."""
+        return self._read
+
+    def _read(self, lines: LineRange) -> list[tuple[RequestId, Fingerprint]]:
+        return [(gold.id, Fingerprint.of(Item.of(gold))) for gold, _ in self.reader.repaired(lines)]
 
 
 class _Set:
-    """Labels as items, with the id and line of each for reasons: an item itself does not hold its line."""
+    """Labels for the search, with the id and line of each for reasons: a fingerprint does not hold both."""
 
-    def __init__(self, golds: Iterable[Gold]) -> None:
-        self._golds = golds
+    def __init__(self, golds: Iterable[Gold], engine: Engine) -> None:
+        self._golds, self._engine = golds, engine
         self._names: list[tuple[RequestId, int]] = []
 
-    def __iter__(self) -> Iterator[Item]:
-        for gold in self._golds:
-            self._names.append((gold.id, gold.line))
-            yield Item.of(gold)
+    def __iter__(self) -> Iterator[Fingerprint]:
+        if isinstance(self._golds, LabelledSet):
+            for part in self._engine.map(FingerprintTask(self._golds.reader), self._golds.parts):
+                for name, fingerprint in part:
+                    self._names.append((name, int(fingerprint.key)))
+                    yield fingerprint
+        else:
+            for gold in self._golds:
+                self._names.append((gold.id, gold.line))
+                yield Fingerprint.of(Item.of(gold))
 
     def named(self, place: int) -> str:
         """The id and line of the item at an index, as reasons quote them."""
@@ -100,10 +158,3 @@ def _finding(gate: str, match: DuplicatePair, other: str) -> Finding:
     state: State = "reject" if match.exact else "quarantine"
     similar = "has the same words as" if match.exact else f"is {match.similarity:.0%} similar in wording to"
     return Finding(gate, state, f"{similar} {other}{_PLANS[match.plans]}", _WHERE)
-
-
-def _answer(findings: Mapping[str | int, Finding], gate: str, gold: Gold) -> list[Finding]:
-    if not gold.request.strip():
-        return [Finding(gate, "not applicable", "there is no request to compare", _WHERE)]
-    found = findings.get(gold.line or gold.id)
-    return [found] if found else []

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolassay.gates.gate import LEVELS, STATES, Gate, Level, State
+from toolassay.gates.gate import LEVELS, STATES, Level, State
 from toolassay.gates.gate_pipeline import Inspection
 from toolassay.tables import Table, Value
 
 _MOST = 5  # kinds of reasons that the report shows for each gate
-_KINDS = 2000  # kinds of reasons that are counted for each gate, so that memory is bounded
+_KINDS = 2000  # kinds of reasons that are kept for each gate of a whole set, so that memory is bounded
 # A list of particulars: matches "…, … and …", not "… is …".
 _LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
 # What differs between reasons of one kind (quoted texts, nodes, numbers): matches "'a'", "<node-2>" and
@@ -41,14 +41,14 @@ class GateFunnel:
     that a later gate rejects is a reject. The states count every sample at every gate.
 
     Args:
-        gates: from first to last.
+        gates: the names of the gates, from first to last.
     """
 
-    def __init__(self, gates: Sequence[Gate]) -> None:
+    def __init__(self, gates: Sequence[str]) -> None:
         self.levels: Counter[Level] = Counter(dict.fromkeys(LEVELS, 0))
-        self.states: dict[str, Counter[State]] = {gate.name: Counter() for gate in gates}
-        self._held: dict[str, Counter[Level]] = {gate.name: Counter() for gate in gates}
-        self._reasons: dict[str, Counter[str]] = {gate.name: Counter() for gate in gates}
+        self.states: dict[str, Counter[State]] = {gate: Counter() for gate in gates}
+        self._held: dict[str, Counter[Level]] = {gate: Counter() for gate in gates}
+        self._reasons: dict[str, Counter[str]] = {gate: Counter() for gate in gates}
 
     @property
     def total(self) -> int:
@@ -62,11 +62,21 @@ class GateFunnel:
             self.states[gate][state] += 1
         if (gate_name := inspection.held_back_by) is not None:
             self._held[gate_name][inspection.level] += 1
-        kinds = {(found.gate, kind_of(found.reason)) for found in inspection.findings if _counts(found.state)}
-        for gate, kind in kinds:
+        found = (one for one in inspection.findings if _counts(one.state))
+        # In order: of two kinds that are equally common, the report names the one that was met first.
+        for gate, kind in dict.fromkeys((one.gate, kind_of(one.reason)) for one in found):
+            self._reasons[gate][kind] += 1
+
+    def extend(self, other: GateFunnel) -> None:
+        """Add the counts of the samples that follow, with the same gates."""
+        self.levels.update(other.levels)
+        for gate in self.states:
+            self.states[gate].update(other.states[gate])
+            self._held[gate].update(other._held[gate])
             counted = self._reasons[gate]
-            if kind in counted or len(counted) < _KINDS:
-                counted[kind] += 1
+            for kind, count in other._reasons[gate].items():
+                if kind in counted or len(counted) < _KINDS:
+                    counted[kind] += count
 
     @property
     def rows(self) -> list[FunnelRow]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolassay.calls.execution_record import read_executions
 from toolassay.errors import UsageError
 from toolassay.gates.critic import CriticVerdict
 from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.duplicate_gates import RepeatGate
 from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Finding, Gate, Level, State, current_name, level_of, state_of
 from toolassay.gates.graph_gate import GraphGate
@@ -16,7 +19,7 @@ from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.language import LanguageGate
 from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.schema import SchemaGate
-from toolassay.gates.second_opinion_gate import SecondOpinionGate
+from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.gates.wiring_gate import WiringGate
 from toolassay.gold import Gold
 
@@ -108,6 +111,7 @@ class SampleContext:
         execution: the gate that holds how the plans ran; None if they were not executed.
         second_opinion: the gate that holds the answers of the solvers; None without solvers.
         whole_set: gates that compare samples with each other or with another set (duplicates, contamination).
+        solved: the lines of the samples that were sent to the solvers; None for all.
     """
 
     repeated: Mapping[int, int] = field(default_factory=dict)
@@ -115,24 +119,44 @@ class SampleContext:
     teacher: str = ""
     execution: ExecutionGate | None = None
     second_opinion: SecondOpinionGate | None = None
-    whole_set: Sequence[Gate] = ()
+    whole_set: Sequence[RepeatGate] = ()
+    solved: frozenset[int] | None = None
+
+    def within(self, lines: range) -> SampleContext:
+        """What is known about the samples on these lines: little enough to be sent with them.
+
+        How plans ran and what solvers answered is left out, because any process can read it (`GateRecipe`).
+        """
+        return SampleContext(
+            {line: self.repeated[line] for line in lines if line in self.repeated},
+            {
+                name: {line: verdicts[line] for line in lines if line in verdicts}
+                for name, verdicts in self.critics.items()
+            },
+            self.teacher,
+            whole_set=[gate.within(lines) for gate in self.whole_set],
+            solved=None if self.solved is None else self.solved.intersection(lines),
+        )
 
 
 _ALONE = SampleContext()
 
 
-def gate_pipeline(background: Background, known: SampleContext = _ALONE) -> tuple[Gate, ...]:
+def gate_pipeline(
+    background: Background, known: SampleContext = _ALONE, rules: Sequence[Gate] | None = None
+) -> tuple[Gate, ...]:
     """The gates of a sample, in the order of the funnel.
 
     Args:
         background: the tools and their graph.
         known: knowledge beyond the label. By default each sample is checked alone.
+        rules: `rule_gates(background)`, if they are there already.
     """
     opinions = () if known.second_opinion is None else (known.second_opinion,)
     executed = () if known.execution is None else (known.execution,)
     return (
         IdGate(known.repeated),
-        *rule_gates(background),
+        *(rule_gates(background) if rules is None else rules),
         *executed,
         *known.whole_set,
         TeacherGate(known.critics, known.teacher),
@@ -150,6 +174,56 @@ def rule_gates(background: Background) -> tuple[Gate, ...]:
         LeakGate(background),
         LanguageGate(background),
     )
+
+
+@dataclass(frozen=True)
+class GateRecipe:
+    """What a process needs to build the gates of a check; sent to every worker of an engine.
+
+    Attributes:
+        background: the tools and their graph.
+        names: the names of the selected gates, in order.
+        executions: `executions.jsonl`; None if the plans were not executed.
+        solvers: the solvers and their predictions.
+    """
+
+    background: Background
+    names: tuple[str, ...]
+    executions: Path | None = None
+    solvers: tuple[Solver, ...] = ()
+
+    def build(self) -> GateBuilder:
+        """Build the gates that are the same for all samples.
+
+        Raises:
+            UsageError: a file cannot be read.
+        """
+        return GateBuilder(self)
+
+
+class GateBuilder:
+    """The gates of a check in one process.
+
+    Args:
+        recipe: which gates.
+    """
+
+    def __init__(self, recipe: GateRecipe) -> None:
+        self._recipe, background = recipe, recipe.background
+        self._rules = rule_gates(background)
+        self._execution: ExecutionGate | None = None
+        self._opinion: SecondOpinionGate | None = None
+        if recipe.executions is not None and ExecutionGate.name in recipe.names:
+            self._execution = ExecutionGate(read_executions(recipe.executions), background)
+        if recipe.solvers and SecondOpinionGate.name in recipe.names:
+            self._opinion = SecondOpinionGate(recipe.solvers, background)
+
+    def gates(self, known: SampleContext) -> tuple[Gate, ...]:
+        """The selected gates, in order, for the samples that `known` is about."""
+        opinion = None if self._opinion is None else self._opinion.among(known.solved)
+        known = replace(known, execution=self._execution, second_opinion=opinion)
+        gates = gate_pipeline(self._recipe.background, known, self._rules)
+        return tuple(gate for gate in gates if gate.name in self._recipe.names)
 
 
 def select_gates(

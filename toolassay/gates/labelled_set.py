@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.dataset import read_labels
+from toolassay.dataset import LABELS_FIX, read_labels
 from toolassay.errors import UsageError
-from toolassay.files import stamp_of
+from toolassay.files import LineRange, line_ranges, stamp_of
 from toolassay.gold import Gold
 from toolassay.requests import key_of
 
+SHARD = 200
+"""Labels that one process reads at once: their gates take about half a second."""
+
 RepairLabel = Callable[[dict[str, Any]], tuple[dict[str, Any], Sequence[Any]]]
 """Takes a label; returns the repaired label and the list of changes."""
+
+
+@dataclass(frozen=True)
+class LabelReader:
+    """Reads parts of a file of labels, in any process.
+
+    Attributes:
+        path: the file; absolute, because another process may have another current folder.
+        repair: repairs each label; None leaves labels unchanged. A function of a module, so that it can be
+            sent to another process.
+    """
+
+    path: Path
+    repair: RepairLabel | None = None
+
+    def repaired(self, lines: LineRange) -> Iterator[tuple[Gold, Sequence[Any]]]:
+        """Each sample of these lines with the list of its changes, which is empty without `repair`.
+
+        Raises:
+            UsageError: the lines changed since the file was cut.
+        """
+        for number, record in read_labels(self.path, lines):
+            changes: Sequence[Any] = ()
+            if self.repair is not None:
+                record, changes = self.repair(record)
+            yield Gold.of(record, number), changes
 
 
 class LabelledSet:
@@ -27,6 +57,8 @@ class LabelledSet:
 
     Attributes:
         repeated: for each line that repeats an id, the line of the id's first sample.
+        reader: reads a part of the file.
+        parts: the lines of the file, in parts of about `SHARD` labels.
 
     Raises:
         UsageError: the file is missing, malformed (with the line) or empty, or changed since the first read.
@@ -35,7 +67,9 @@ class LabelledSet:
     def __init__(self, path: Path, repair: RepairLabel | None = None) -> None:
         self.path = path
         self.repeated: dict[int, int] = {}
-        self._repair, self._stamp, self._count = repair, stamp_of(path), 0
+        self.reader = LabelReader(path.absolute(), repair)
+        self._stamp, self._count = stamp_of(path), 0
+        self.parts = list(line_ranges(path, SHARD, fix=LABELS_FIX))
         # Line by hash of the id, to save memory; `_find_repeated` separates ids whose hashes collide.
         first: dict[int, int] = {}
         suspects: dict[int, str] = {}
@@ -63,11 +97,8 @@ class LabelledSet:
         """
         if stamp_of(self.path) != self._stamp:
             raise UsageError("changed while it was being used", file=self.path, fix="run it again")
-        for number, record in read_labels(self.path):
-            changes: Sequence[Any] = ()
-            if self._repair is not None:
-                record, changes = self._repair(record)
-            yield Gold.of(record, number), changes
+        for lines in self.parts:
+            yield from self.reader.repaired(lines)
 
     def _find_repeated(self, keys: set[str]) -> None:
         first: dict[str, int] = {}

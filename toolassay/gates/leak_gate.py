@@ -88,9 +88,13 @@ def words_of(text: str) -> list[NameWord]:
     ['send', 'email', 'to', 'http', 'server', '2']
     """
     found = []
+    plain = text.isascii()
     for run in _RUN.finditer(text):
-        start = run.start()
-        for part in _INSIDE.split(run.group()):
+        start, word = run.start(), run.group()
+        if plain and word[1:].islower():  # most words: nothing to split
+            found.append(NameWord(word.lower(), start, run.end()))
+            continue
+        for part in _INSIDE.split(word):
             found.append(NameWord(part.casefold(), start, start + len(part)))
             start += len(part)
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -88,6 +89,12 @@ class SecondOpinionGate:
             if solver.predictions.exists()
         ]
         self._count = len(solvers)
+
+    def among(self, lines: frozenset[int] | None) -> SecondOpinionGate:
+        """The same gate if the samples on these lines were sent to the solvers; it shares the open files."""
+        gate = copy(self)
+        gate._lines = lines
+        return gate
 
     def close(self) -> None:
         """Close the files of predictions."""

@@ -14,11 +14,15 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate, chain
 from operator import index as whole
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Without(Sequence[int]):
@@ -193,37 +197,104 @@ class Links(Protocol):
         """Iterate over all links, by source, then target, then in the order of `types`."""
 
 
-class ListedLinks:
-    """Links that a file lists, as adjacency lists."""
+class LinkColumns(NamedTuple):
+    """Links between tool numbers, as columns: 12 bytes for each link, rather than an object.
 
-    def __init__(self, size: int, links: Iterable[NumberedLink]) -> None:
-        self._types: dict[tuple[int, int], tuple[str, ...]] = {}
-        for source, target, kind in links:
-            present = self._types.get((source, target), ())
-            if source != target and kind not in present:
-                self._types[source, target] = (*present, kind)
-        self._after = [array("i") for _ in range(size)]
-        self._before = [array("i") for _ in range(size)]
-        for source, target in sorted(self._types):
-            self._after[source].append(target)
-            self._before[target].append(source)
+    Attributes:
+        sources: The tool numbers of the sources.
+        targets: The tool numbers of the targets.
+        kinds: The numbers of the types in `names`.
+        names: The types, without repeats.
+    """
+
+    sources: Sequence[int] | np.ndarray
+    targets: Sequence[int] | np.ndarray
+    kinds: Sequence[int] | np.ndarray
+    names: Sequence[str]
+
+
+class ListedLinks:
+    """Links that a file lists, as adjacency lists in sorted arrays: up to 16 bytes for each link.
+
+    Args:
+        size: The number of tools.
+        links: The links. Self-links and repeats are left out.
+    """
+
+    def __init__(self, size: int, links: Iterable[NumberedLink] | LinkColumns) -> None:
+        import numpy as np
+
+        sources, targets, kinds, names = links if isinstance(links, LinkColumns) else _columns(links)
+        self._size = size
+        keys = np.asarray(sources, dtype=np.int64) * size + np.asarray(targets, dtype=np.int64)
+        kinds = np.asarray(kinds, dtype=np.int32)
+        between_two = np.asarray(sources) != np.asarray(targets)
+        if not between_two.all():
+            keys, kinds = keys[between_two], kinds[between_two]
+        order = np.argsort(keys, kind="stable")  # stable: the types of a pair stay in the order of the file
+        keys, kinds = keys[order], kinds[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        ends = np.append(starts[1:], len(keys))
+        # Most pairs have one type. Those with several are given the number of a tuple of types.
+        groups = {(number,): number for number in range(len(names))}
+        grouped, self._count = kinds[starts], len(starts)
+        for place in np.flatnonzero(ends - starts > 1).tolist():
+            group = tuple(dict.fromkeys(kinds[starts[place] : ends[place]].tolist()))
+            grouped[place] = groups.setdefault(group, len(groups))
+            self._count += len(group) - 1
+        self._groups = [tuple(names[number] for number in group) for group in groups]
+        pairs = keys[starts]
+        self._targets, self._kinds = _numbers(pairs % size), _numbers(grouped)
+        self._rows = _numbers(np.searchsorted(pairs, np.arange(size + 1) * size))
 
     def count(self) -> int:
-        return sum(map(len, self._types.values()))
+        return self._count
 
     def successors(self, tool: int) -> Sequence[int]:
-        return self._after[tool]
+        return self._targets[self._rows[tool] : self._rows[tool + 1]]
 
     def predecessors(self, tool: int) -> Sequence[int]:
-        return self._before[tool]
+        rows, sources = self._incoming
+        return sources[rows[tool] : rows[tool + 1]]
+
+    @cached_property
+    def _incoming(self) -> tuple[array[int], array[int]]:
+        """The sources of the links, by target, and the place at which those of each target start."""
+        import numpy as np
+
+        targets = np.asarray(self._targets)
+        sources = np.repeat(np.arange(self._size), np.diff(np.asarray(self._rows)))
+        order = np.argsort(targets, kind="stable")
+        rows = np.searchsorted(targets[order], np.arange(self._size + 1))
+        return _numbers(rows), _numbers(sources[order])
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
-        return self._types.get((source, target), ())
+        end = self._rows[source + 1]
+        place = bisect_left(self._targets, target, self._rows[source], end)
+        is_linked = place < end and self._targets[place] == target
+        return self._groups[self._kinds[place]] if is_linked else ()
 
     def __iter__(self) -> Iterator[NumberedLink]:
-        for (source, target), kinds in sorted(self._types.items()):
-            for kind in kinds:
-                yield NumberedLink(source, target, kind)
+        for source in range(self._size):
+            row = slice(self._rows[source], self._rows[source + 1])
+            for target, group in zip(self._targets[row], self._kinds[row], strict=True):
+                for kind in self._groups[group]:
+                    yield NumberedLink(source, target, kind)
+
+
+def _columns(links: Iterable[NumberedLink]) -> LinkColumns:
+    sources, targets, kinds = array("i"), array("i"), array("i")
+    names: dict[str, int] = {}
+    for source, target, kind in links:
+        sources.append(source)
+        targets.append(target)
+        kinds.append(names.setdefault(kind, len(names)))
+    return LinkColumns(sources, targets, kinds, list(names))
+
+
+def _numbers(values: np.ndarray) -> array[int]:
+    """The values for use as Python's numbers, which `json` can write and which are faster one by one."""
+    return array("i", values.astype("int32").tobytes())
 
 
 class TypedLinks:

@@ -8,7 +8,7 @@ gives. *temporal*: any order is possible. *schema*: a field of a tool's result c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,79 +23,9 @@ from toolassay.graph.links import (
     CompleteLinks,
     Links,
     ListedLinks,
-    NumberedLink,
     TypedLinks,
 )
 from toolassay.tools import ToolLibrary, normal_type
-
-
-class LinkReader:
-    """Parses the listed links of a graph file; errors name the file and line."""
-
-    def __init__(self, path: Path, library: ToolLibrary, *, resource: bool, normalise_types: bool) -> None:
-        self.path, self.library, self.resource = path, library, resource
-        self.normalise_types = normalise_types
-
-    def read(self, number: int, link: Any) -> list[NumberedLink]:
-        """The links of an entry: one, or in a resource graph without a given type one per shared type."""
-        if not isinstance(link, dict):
-            raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
-        source, target = self.end(number, link, "source"), self.end(number, link, "target")
-        given = link.get("type")
-        if given is not None and not isinstance(given, str):
-            raise self.fail(f"the type of link {number} is not text", "name a type", number, "type")
-        if not self.resource:
-            return [NumberedLink(source, target, given or COMPLETE)]
-        return [NumberedLink(source, target, kind) for kind in self.types(number, source, target, given)]
-
-    def dependency(self, number: int, link: Any) -> Dependency:
-        """The link of an entry in a schema graph."""
-        if not isinstance(link, dict):
-            raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
-        ends = [self.end(number, link, key) for key in ("source", "target")]
-        if ends[0] == ends[1]:
-            raise self.fail(f"link {number} leads from a tool to itself", "remove it", number)
-        try:
-            return Dependency.from_json(link)
-        except ValueError as error:
-            raise self.fail(
-                f"link {number}: {error}", "correct it, or make the graph again", number
-            ) from None
-
-    def end(self, number: int, link: dict[str, Any], key: str) -> int:
-        name = link.get(key)
-        if not isinstance(name, str):
-            raise self.fail(f"link {number} has no {key}", "name a tool", number, key)
-        if name not in self.library:
-            raise self.fail(
-                f"link {number} names the unknown tool '{name}'",
-                "correct the name, or add the tool to 'nodes'",
-                number,
-                key,
-            )
-        return self.library.index(name)
-
-    def types(self, number: int, source: int, target: int, given: str | None) -> Sequence[str]:
-        giver, taker = self.library.tools[source], self.library.tools[target]
-        if given:
-            wanted = normal_type(given) if self.normalise_types else given
-            shared = [wanted] if wanted in giver.outputs and wanted in taker.inputs else []
-        else:
-            shared = [kind for kind in dict.fromkeys(giver.outputs) if kind in taker.inputs]
-        if not shared:
-            what = f"of type '{given}'" if given else "of any type"
-            raise self.fail(
-                f"link {number}: nothing {what} goes from '{giver.id}' to '{taker.id}'",
-                "link tools that share the type, or use --dependency_type temporal",
-                number,
-                "type" if given else "target",
-            )
-        return shared
-
-    def fail(self, message: str, fix: str, number: int, key: str | None = None) -> UsageError:
-        line = line_of_item(self.path, "links", number, key=key)
-        return UsageError(message, file=self.path, line=line, fix=fix)
-
 
 DependencyType = Literal["resource", "temporal", "schema"]
 """What a link means. Plans of temporal and schema graphs name their arguments and list their links."""
@@ -238,15 +168,17 @@ class ToolGraph:
             UsageError: The file is missing or malformed, or a link names an unknown tool (with its line).
             ToolFilesDiffer: `tools` are not the tools of the file.
         """
+        from toolassay.graph.graph_file import LinkReader, WrittenLinks, read_graph_file
+
         path = Path(path)
-        value = read_json(path, fix="make it with generate_graph.py")
+        value = read_graph_file(path, fix="make it with generate_graph.py")
         if not isinstance(value, dict) or "links" not in value:
             raise UsageError("has no links", file=path, fix="make the graph with generate_graph.py")
         # Implied links depend on the spelling of types with which the file was written.
         normalise_types = normalise_types and value.get("normalise_types") is not False
         library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
         links = value["links"]
-        if links is not None and not isinstance(links, list):
+        if links is not None and not isinstance(links, list | WrittenLinks):
             raise UsageError(
                 "'links' is not a list", file=path, fix="write a list, or null for implied links"
             )
@@ -256,16 +188,16 @@ class ToolGraph:
             library = agreed_tools(tools, library, schemas=kind == "schema", say=say)
         if links is None:
             return cls.build(library, kind)
+        reader = LinkReader(path, library, resource=kind == "resource", normalise_types=normalise_types)
         if kind == "schema":
-            reader = LinkReader(path, library, resource=False, normalise_types=normalise_types)
+            if isinstance(links, WrittenLinks):
+                links = read_json(path)["links"]  # the links may have further keys
             return cls.of_dependencies(
                 library, (reader.dependency(number, item) for number, item in enumerate(links, start=1))
             )
         if kind == "resource":
             _check_types(library)
-        reader = LinkReader(path, library, resource=kind == "resource", normalise_types=normalise_types)
-        numbered = [link for number, item in enumerate(links, start=1) for link in reader.read(number, item)]
-        return cls(library, kind, ListedLinks(len(library), numbered))
+        return cls(library, kind, reader.read_all(links))
 
     def write(self, stream: IO[str], *, max_links: int | None = DEFAULT_MAX_LINKS) -> None:
         """Write the graph as `graph_desc.json`, one link at a time.
@@ -339,8 +271,8 @@ def _check_types(library: ToolLibrary) -> None:
             )
 
 
-def _kind_of(library: ToolLibrary, links: Any) -> DependencyType:
-    first = links[0] if isinstance(links, Sequence) and links else None
+def _kind_of(library: ToolLibrary, links: Iterable[Any] | None) -> DependencyType:
+    first = next(iter(links or ()), None)
     if isinstance(first, Mapping) and "score" in first:
         return "schema"
     complete = isinstance(first, Mapping) and first.get("type") == COMPLETE

@@ -35,7 +35,7 @@ ALWAYS = 3  # growth up to this limit ignores `WAIT_SHARE`: too few answers are 
 QUEUED = 1.5  # latency over unqueued latency that shows a queue; less may be the variance of answer lengths
 SHORT_QUEUE = 1.9  # requests waiting at the server that do not count as a queue
 OWN_FAULT = 4.0  # a time-out this many times longer than the usual answer says nothing about the load
-_TIMED_OUT = frozenset({408, 504, 524})  # statuses with which servers and gateways report a time-out
+TIMED_OUT = frozenset({408, 504, 524})  # statuses with which servers and gateways report a time-out
 _HISTORY = 500  # changes that are kept
 _TICK = 1e-9  # seconds; a lower bound on latency, against division by zero
 
@@ -199,7 +199,7 @@ class ConcurrencyControl:
         """Register a failure; `in_flight` counts the other requests."""
         if error.status == 429:
             self._refused(permit, error, in_flight)
-        elif error.transient and (error.kind == "timeout" or error.status in _TIMED_OUT):
+        elif error.transient and (error.kind == "timeout" or error.status in TIMED_OUT):
             self._timed_out(permit)
         elif error.transient or error.kind == TIME_LIMIT:
             self._trouble()

@@ -69,6 +69,10 @@ class Client:
         limiter: Limits concurrency [default: the shared limiter of the endpoint].
         breaker: Detects a dead server [default: a new `Breaker`].
         sleep: Waits between attempts, in seconds.
+
+    Attributes:
+        limiter: Limits concurrency.
+        answers: Number of answers so far.
     """
 
     def __init__(
@@ -99,8 +103,8 @@ class Client:
         self._transport = transport or _transport(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
-        self._responded = False
-        self._answers = 0
+        self._endpoint = options.label
+        self.answers = 0
         self._tell = options.tell
         self._reported_wait = 0.0
 
@@ -112,21 +116,24 @@ class Client:
                 run ended while the request waited.
         """
         tries = retry.Tries(self._options.max_tries)
-        answers = self._answers
+        answers = self.answers
         resolved = 0  # attempts that failed for a parameter, which do not count as tries
         while True:
             number = tries.number + resolved
             try:
-                response = await self._attempt(request, number)
+                asked = time.monotonic()
+                with waiting():
+                    permit = await self.limiter.acquire()
+                response = await self.attempt(request, number, permit, time.monotonic() - asked)
             except ModelError as error:
                 if error.is_resolved:
                     resolved += 1
                     continue
                 tried = tries.number
-                if not tries.again(error, others_answered=self._answers > answers):
+                if not tries.again(error, others_answered=self.answers > answers):
                     raise
-                answers = self._answers
-                self._report_wait(error)
+                answers = self.answers
+                self.report_wait(error)
                 with waiting(error):
                     await self._sleep(retry.retry_delay(tried, error))
             else:
@@ -139,20 +146,33 @@ class Client:
     def facts(self) -> Mapping[str, Any]:
         """For the manifest: the concurrency limit, its changes, and the form of structured output."""
         limiter = self.limiter
+        if self._options.batch:
+            return {"concurrency": f"batch ({self._options.batch})", **self._schema_facts}
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
             "limits": [list(change) for change in limiter.history],
-            **({"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}),
+            **self._schema_facts,
         }
 
-    async def _attempt(self, request: ChatRequest, number: int) -> ChatResponse:
-        asked = time.monotonic()
-        with waiting():
-            permit = await self.limiter.acquire()
-        queued = time.monotonic() - asked
+    @property
+    def _schema_facts(self) -> dict[str, Any]:
+        return {"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}
+
+    async def attempt(self, request: ChatRequest, number: int, permit: Permit, queued: float) -> ChatResponse:
+        """Make one attempt, without a retry.
+
+        Args:
+            request: The request.
+            number: Number of the attempt, from 1.
+            permit: Permit of `limiter`; it is released at the end.
+            queued: Seconds that the request waited for it.
+
+        Raises:
+            ModelError: The attempt failed, or the meter forbids it.
+        """
         parameters = parameters_of(request, self._options)
         try:
-            self._meter.before(self.name, replace(request, parameters=parameters))
+            self._meter.before(self.name, replace(request, parameters=parameters, endpoint=self._endpoint))
         except BaseException:
             self.limiter.release(permit, unknown=True)
             raise
@@ -217,9 +237,10 @@ class Client:
     def _answered(self, sent: _Sent, response: ChatResponse, status: int | None) -> ChatResponse:
         """Redact an answer, learn from it and report it to the meter."""
         response = self._without_credentials(response)
+        if self._endpoint is not None:
+            response = replace(response, endpoint=self._endpoint)
         self.limiter.release(sent.permit)
-        self._responded = True
-        self._answers += 1
+        self.answers += 1
         self._breaker.answered()
         # An answer of reasoning alone does not show whether the server enforces the schema.
         silent = response.refused or response.is_only_thinking
@@ -232,7 +253,7 @@ class Client:
         self._book(sent, "refused" if response.refused else "answered", status, response)
         return response
 
-    def _report_wait(self, error: ModelError) -> None:
+    def report_wait(self, error: ModelError) -> None:
         """Report a long `Retry-After`; again only if a later one is at least half as long again."""
         asked = error.retry_after or 0.0
         if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._reported_wait:
@@ -280,6 +301,7 @@ class Client:
                 sent.queued,
                 cut_off=bool(answer and answer.is_cut_off),
                 only_thinking=bool(answer and answer.is_only_thinking),
+                endpoint=self._endpoint,
             )
         )
 
@@ -289,14 +311,13 @@ class Client:
         Raises:
             ModelError: The breaker found that the server is down.
         """
-        if error.kind == UNREACHABLE and not self._responded:
+        if error.kind == UNREACHABLE and not self._breaker.responded:
             # Unreachable from the first request on: the address is probably wrong, so a retry will not help.
             error.transient, error.stops_run = False, True
             return
         if error.kind not in (UNREACHABLE, RESET) and not error.stops_run:
-            self._responded = True
             self._breaker.answered()
-        if error.status == 403 and not self._answers:
+        if error.status == 403 and not self.answers:
             # Before the first answer a 403 means the key. After one it concerns a single request: moderation,
             # a region, a tool.
             error.stops_run = True
@@ -324,6 +345,9 @@ class Registered:
 
 
 def _transport(name: str, options: ModelOptions) -> Transport:
+    if options.make_transport is not None:
+        transport: Transport = options.make_transport(name, options)
+        return transport
     if options.client == "openai":
         from toolassay.models.openai_transport import OpenAITransport
 

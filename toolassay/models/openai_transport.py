@@ -5,6 +5,7 @@ The SDK is imported when the transport is created: its import takes most of a se
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -54,7 +55,7 @@ class OpenAITransport:
         self._address = Address.of(self._azure) if self._azure else options.address
         if self._azure and not (options.api_version or os.environ.get("OPENAI_API_VERSION")):
             raise UsageError("Azure needs an API version", fix="add --api_version, e.g. 2024-10-21")
-        self._headers: dict[str, Any] = {"Content-Type": "application/json"}
+        self._headers: dict[str, Any] = {}
         self._client: Any = None
 
     async def send(self, request: ChatRequest) -> ChatResponse:
@@ -64,39 +65,52 @@ class OpenAITransport:
             ModelError: There is no answer; `kind` and `transient` classify the failure.
         """
         started = time.perf_counter()
-        try:
-            if self._client is None:
-                self._client = self._connected()
+        with self.errors(self._place):
             return await self._ask(request, started)
+
+    def connection(self) -> tuple[Any, dict[str, Any], Any]:
+        """The SDK's client, the headers of a request without a body, and its time-outs."""
+        if self._client is None:
+            self._client = self._connected()
+        timeout = self._sdk.Timeout(self._options.timeout, connect=CONNECT)  # between two bytes
+        return self._client, self._headers, timeout
+
+    @contextlib.contextmanager
+    def errors(self, place: str) -> Iterator[None]:
+        """Convert what the SDK raises in this block to a `ModelError`.
+
+        Args:
+            place: Redacted address, for the message.
+        """
+        try:
+            yield
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
         except self._sdk.APIStatusError as error:
             # The SDK's exceptions repeat headers and a wrong key, so they do not become the cause.
             answer = error.response
             if answer.status_code < 400:
-                raise moved(self._place, answer.status_code, answer.headers.get("location")) from None
+                raise moved(place, answer.status_code, answer.headers.get("location")) from None
             raise failed_answer(
-                answer.status_code, answer.text, answer.headers.get("retry-after"), self._place
+                answer.status_code, answer.text, answer.headers.get("retry-after"), place
             ) from None
         except self._sdk.APIConnectionError as error:
-            raise _connection_failure(error, self._place, self._options.timeout) from None
+            raise _connection_failure(error, place, self._options.timeout) from None
         except (self._sdk.OpenAIError, ValueError) as error:
-            raise wrong_address(self._place, error) from None
+            raise wrong_address(place, error) from None
         except Exception as error:
             if isinstance(error, ModelError) or not _is_of_the_network(error):
                 raise
-            raise _connection_failure(error, self._place, self._options.timeout) from None
+            raise _connection_failure(error, place, self._options.timeout) from None
 
     async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
+        client, headers, timeout = self.connection()
         data = encoded_body(self.name, request, self._options)
-        response = await self._client.post(
+        response = await client.post(
             f"{self._version_path}{PATH}",
             cast_to=self._answer_type,
             content=data,
-            options={
-                "headers": self._headers,
-                "timeout": self._sdk.Timeout(self._options.timeout, connect=CONNECT),  # between two bytes
-            },
+            options={"headers": {"Content-Type": "application/json", **headers}, "timeout": timeout},
             stream=self._options.stream,
             stream_cls=self._sdk.AsyncStream if self._options.stream else None,
         )

@@ -29,6 +29,7 @@ class ChatRequest:
             (the offline models). Never sent to a server.
         role: Purpose of the call in the ledger: generator, planner, reformat, critic, judge or agent.
         item: Journal key of the item, for the ledger.
+        endpoint: Label of the endpoint that an attempt is sent to, if there are several; set by the client.
     """
 
     messages: Sequence[Message]
@@ -37,6 +38,7 @@ class ChatRequest:
     task: Any = None
     role: str = "planner"
     item: str = ""
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class ChatResponse:
         cached_tokens: Prompt tokens that came from the server's cache.
         reasoning: Reasoning that the server sent apart from the text; recorded, and otherwise ignored.
         reasoning_tokens: Tokens of the reasoning.
+        endpoint: Label of the endpoint that answered, if there are several.
     """
 
     text: str
@@ -79,6 +82,7 @@ class ChatResponse:
     cached_tokens: int | None = None
     reasoning: str = ""
     reasoning_tokens: int | None = None
+    endpoint: str | None = None
 
     @property
     def is_cut_off(self) -> bool:
@@ -152,13 +156,15 @@ class Attempt:
         status: HTTP status.
         prompt_tokens: Tokens of the prompt, `cached_tokens` included.
         completion_tokens: Tokens of the answer, `reasoning_tokens` included.
-        seconds: Time from sending to the last byte of the answer.
+        seconds: Time from sending to the last byte of the answer; None if unknown, as in a batch.
         first_token_seconds: Time from sending to the first token, of a streamed answer.
         cached_tokens: Prompt tokens that came from the server's cache.
         reasoning_tokens: Tokens of the reasoning.
         queued_seconds: Wait for the concurrency limit before sending; not part of `seconds`.
         cut_off: Whether the answer was truncated at a token limit.
         only_thinking: Whether the answer consists of reasoning alone.
+        endpoint: Label of the endpoint, if there are several.
+        custom_id: Id of the request in its batch.
     """
 
     model: str
@@ -169,13 +175,15 @@ class Attempt:
     status: int | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     first_token_seconds: float | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
     queued_seconds: float | None = None
     cut_off: bool = False
     only_thinking: bool = False
+    endpoint: str | None = None
+    custom_id: str | None = None
 
     @property
     def seconds_per_token(self) -> float | None:
@@ -185,7 +193,7 @@ class Attempt:
         ...         first_token_seconds=1.0).seconds_per_token
         0.2
         """
-        if self.first_token_seconds is None or (self.completion_tokens or 0) < 2:
+        if self.seconds is None or self.first_token_seconds is None or (self.completion_tokens or 0) < 2:
             return None
         assert self.completion_tokens is not None
         return max(0.0, self.seconds - self.first_token_seconds) / (self.completion_tokens - 1)

@@ -45,7 +45,8 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
     """Create the model called `name`.
 
     Built-in names (`offline`, `nothing`, `random`) come first, then names registered under the entry-point
-    group `toolassay.models`; every other name is a model of the OpenAI-compatible server of `options`.
+    group `toolassay.models`; every other name is a model of the OpenAI-compatible server of `options`, or of
+    several that share its requests.
 
     Args:
         name: Name of the model.
@@ -68,9 +69,13 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
 
         limiter = Limiter(options.connections)
         return Client(model.name, options, meter, transport=Registered(model), limiter=limiter)
+    if len(options.endpoints) > 1:
+        from toolassay.models.endpoint_pool import EndpointPool
+
+        return EndpointPool(name, options, meter)
     from toolassay.models.client import Client
 
-    return Client(name, options, meter)
+    return Client(name, options.endpoints[0], meter)
 
 
 def is_served(name: str) -> bool:

@@ -265,6 +265,9 @@ class Breaker:
         failures: Number of failures in a row.
         seconds: Minimum time between the first and the last of them.
         clock: Monotonic clock, in seconds.
+
+    Attributes:
+        responded: Whether the server has responded at all.
     """
 
     def __init__(
@@ -273,12 +276,14 @@ class Breaker:
         self._failures = failures
         self._seconds = seconds
         self._clock = clock
+        self.responded = False
         self._count = 0
         self._first = 0.0
         self._last = float("-inf")
 
     def answered(self) -> None:
         """Reset the count: the server responded, with an answer or an error."""
+        self.responded = True
         self._count = 0
 
     def failed(self, error: ModelError, sent: float) -> bool:

@@ -29,7 +29,11 @@ def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict
 
 def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
     """The body as JSON; the text of tools that many requests share is reused."""
-    body = request_body(name, request, options)
+    return encoded(request_body(name, request, options))
+
+
+def encoded(body: dict[str, Any]) -> bytes:
+    """A body as JSON, in ASCII; removes `OfferedTools` from it, whose text is reused."""
     tools = body.get("tools")
     if not isinstance(tools, OfferedTools):
         return json.dumps(body).encode()

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from toolassay.dataset import SHAPES
 from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, ItemGold, Section, confused
@@ -104,17 +104,36 @@ class ModelItems:
         return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
 
 
+class CountedItems(Protocol):
+    """Counts over all items of a set of which a page shows a part."""
+
+    def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
+        """The mean score by size and by shape or group."""
+        ...
+
+    def outcomes(self, model: str) -> Counter[str]:
+        """The number of items of a model by outcome."""
+        ...
+
+
 class FolderPage:
     """The data of one folder.
 
     Args:
         golds: The items in file order; without any, those of the files of items.
         models: The items of each model, by name.
+        counted: Counts over all items, if `golds` are a part of them.
     """
 
-    def __init__(self, golds: Iterable[ItemGold], models: Mapping[str, ModelItems]) -> None:
+    def __init__(
+        self,
+        golds: Iterable[ItemGold],
+        models: Mapping[str, ModelItems],
+        counted: CountedItems | None = None,
+    ) -> None:
         self.golds = list(golds)
         self.models = models
+        self._counted = counted
         if not self.golds:
             known = dict.fromkeys(key for model in models.values() for key in model.rows)
             self.golds = [ItemGold(key, "", ()) for key in known]
@@ -139,7 +158,11 @@ class FolderPage:
             **report.to_json(),
             "score": report.verdict.instead or "right",
             "chunk_size": CHUNK,
-            "breakdowns": list(self._breakdowns(facts, models, score)),
+            "breakdowns": list(
+                self._breakdowns(facts, models, score)
+                if self._counted is None
+                else self._counted.breakdowns([one.name for one in report.models], score)
+            ),
             "tools": [
                 {
                     "tool": tool,
@@ -155,9 +178,17 @@ class FolderPage:
                 for model in models
             ],
             "arguments": [_worst_arguments(model) for model in models],
-            "outcomes": [Counter(row.outcome for row in model.rows.values()) for model in models],
+            "outcomes": [
+                Counter(row.outcome for row in model.rows.values())
+                if self._counted is None
+                else self._counted.outcomes(one.name)
+                for one, model in zip(report.models, models, strict=True)
+            ],
             "seconds": [
-                _sample(one.seconds for one in model.usage.values() if one.is_answered) for model in models
+                _sample(
+                    one.seconds for one in model.usage.values() if one.is_answered and one.seconds is not None
+                )
+                for model in models
             ],
             "dollars": [
                 _sample(one.dollars for one in model.usage.values() if one.dollars is not None)
@@ -274,7 +305,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _rounded(used: ItemUsage | None) -> float | None:
-    return None if used is None or not used.is_answered else round(used.seconds, 3)
+    if used is None or not used.is_answered or used.seconds is None:
+        return None
+    return round(used.seconds, 3)
 
 
 def _sample(values: Iterable[float]) -> list[float]:

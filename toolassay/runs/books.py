@@ -11,6 +11,7 @@ from typing import Any
 
 from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
+from toolassay.runs.budget import Outstanding
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, cost_of, percentiles, require_prices
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
@@ -87,6 +88,11 @@ class Books:
         if self._ledger is not None:
             self._ledger.before(model, request)
 
+    def commit(self, model: str, request: Outstanding) -> None:
+        """Tell the ledger of a request that an earlier start has sent."""
+        if self._ledger is not None:
+            self._ledger.commit(model, request)
+
     def after(self, attempt: Attempt) -> None:
         """Tell the ledger."""
         if self._ledger is not None:
@@ -112,9 +118,11 @@ class Books:
         prompt_tokens: int | None,
         completion_tokens: int | None,
         cached_tokens: int | None = None,
+        endpoint: str | None = None,
     ) -> float | None:
         """US dollars of an answer, as the ledger books it; None where the price is unknown."""
-        return cost_of(model, prompt_tokens, completion_tokens, cached_tokens, prices=self.prices)
+        tokens = prompt_tokens, completion_tokens, cached_tokens
+        return cost_of(model, *tokens, prices=self.prices, endpoint=endpoint)
 
     @property
     def _all_free(self) -> bool:

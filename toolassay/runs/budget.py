@@ -14,7 +14,7 @@ from typing import Any
 
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
-from toolassay.runs.prices import Tariff
+from toolassay.runs.prices import Tariff, price_at
 
 BYTES_A_TOKEN = 4.0
 """Assumed length of a token until the server has reported one. In bytes, because 100 Chinese characters are
@@ -58,6 +58,31 @@ class Use:
         self.cost += sign * other.cost
 
 
+@dataclass(frozen=True, slots=True)
+class Outstanding:
+    """What is known of a request before its answer.
+
+    Attributes:
+        role: `ChatRequest.role`.
+        item: `ChatRequest.item`.
+        size: Bytes of its prompt.
+        limit: Maximum tokens of the answer.
+        endpoint: `ChatRequest.endpoint`.
+    """
+
+    role: str
+    item: str
+    size: int
+    limit: int
+    endpoint: str | None = None
+
+    @classmethod
+    def of(cls, request: ChatRequest) -> Outstanding:
+        """What is known of `request`, whose parameters are those that are sent."""
+        limit = completion_limit(request.parameters)
+        return cls(request.role, request.item, size_of(request), limit, request.endpoint)
+
+
 @dataclass(slots=True)
 class _Reservation:
     use: Use
@@ -93,14 +118,20 @@ class BudgetKeeper:
         Raises:
             ModelError: It exceeds the budget; the outcome is "budget stop".
         """
-        size = size_of(request)
-        prompt = size / self._ratio.get((model, request.role), BYTES_A_TOKEN)
-        completion = completion_limit(request.parameters)
-        price = self.prices.get(model)
-        use = Use(1, prompt + completion, price.of(prompt, completion) if price else 0.0)
-        self._check(use)
+        one = Outstanding.of(request)
+        self._check(self._worst(model, one))
+        self.commit(model, one)
+
+    def commit(self, model: str, one: Outstanding) -> None:
+        """Reserve the worst case of a request that is already sent, whatever the limits are."""
+        use = self._worst(model, one)
         self._reserved.add(use)
-        self._in_flight[model, request.role, request.item].append(_Reservation(use, size))
+        self._in_flight[model, one.role, one.item].append(_Reservation(use, one.size))
+
+    def _worst(self, model: str, one: Outstanding) -> Use:
+        prompt = one.size / self._ratio.get((model, one.role), BYTES_A_TOKEN)
+        price = price_at(self.prices, model, one.endpoint)
+        return Use(1, prompt + one.limit, price.of(prompt, one.limit) if price else 0.0)
 
     def settle(self, attempt: Attempt, cost: float | None, at_most: Use | None = None) -> Use | None:
         """Replace the reservation of an attempt by its actual use.

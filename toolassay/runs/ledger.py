@@ -17,9 +17,9 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
-from toolassay.runs.budget import Budget, BudgetKeeper, Use
+from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
 from toolassay.runs.journal import AppendOnlyLines, text_in
-from toolassay.runs.prices import Tariff
+from toolassay.runs.prices import EndpointPrices, Tariff, price_at
 
 ANSWERS = ("answered", "refused")
 """Outcomes of attempts with an answer."""
@@ -42,7 +42,7 @@ class Totals:
         cost: US dollars.
         unknown_cost: Attempts of unknown cost.
         local: Attempts that cost nothing because of a local address.
-        seconds: Time from sending to the last byte, for each attempt with an answer.
+        seconds: Time from sending to the last byte, for each attempt with an answer whose time is known.
         first_token_seconds: Time to the first token, for each streamed answer.
         seconds_per_token: Mean time between two tokens, for each streamed answer.
         queued_seconds: Wait before sending, for each attempt with an answer; not part of the other times.
@@ -88,7 +88,8 @@ class Totals:
         if attempt.outcome in ANSWERS:
             if cost is None or local:  # a known cost means known tokens, or a built-in model without any
                 self.unknown_tokens += attempt.prompt_tokens is None or attempt.completion_tokens is None
-            self.seconds.append(attempt.seconds)
+            if attempt.seconds is not None:
+                self.seconds.append(attempt.seconds)
             if attempt.first_token_seconds is not None:
                 self.first_token_seconds.append(attempt.first_token_seconds)
             if (pace := attempt.seconds_per_token) is not None:
@@ -171,6 +172,7 @@ class Ledger:
       server or that it rejected with an HTTP status of 400 or more.
     - `at_most_tokens`, `at_most_cost`: the worst case at which an attempt with unknown tokens counts in the
       budget.
+    - `endpoint`: the label of the endpoint, only if there are several.
     - `local`: true if the attempt costs nothing because of a local address.
     - `count`: number of calls that the line stands for (`UNTIMED`).
 
@@ -237,6 +239,10 @@ class Ledger:
             request = replace(request, messages=(), parameters={"max_tokens": 0})
         self._budget.reserve(model, request)
 
+    def commit(self, model: str, request: Outstanding) -> None:
+        """Reserve the worst case of a request that an earlier start has sent, whatever the limits are."""
+        self._budget.commit(model, request)
+
     def after(self, attempt: Attempt) -> None:
         """Write the line of an attempt.
 
@@ -244,7 +250,7 @@ class Ledger:
             ToolassayError: The disk is full.
         """
         cost = self._cost(attempt)
-        price = self._prices.get(attempt.model)
+        price = price_at(self._prices, attempt.model, attempt.endpoint)
         local = price is not None and price.local
         at_most = self._count(attempt, cost, local=local)
         if self._numbered or attempt.model not in self._free or attempt.role not in UNTIMED:
@@ -296,7 +302,14 @@ class Ledger:
 
     def _cost(self, attempt: Attempt) -> float | None:
         tokens = attempt.prompt_tokens, attempt.completion_tokens
-        cost = cost_of(attempt.model, *tokens, attempt.cached_tokens, prices=self._prices, free=self._free)
+        cost = cost_of(
+            attempt.model,
+            *tokens,
+            attempt.cached_tokens,
+            prices=self._prices,
+            free=self._free,
+            endpoint=attempt.endpoint,
+        )
         unbilled = cost is None and attempt.model in self._prices and attempt.unbilled
         return 0.0 if unbilled else cost
 
@@ -309,6 +322,7 @@ def cost_of(
     *,
     prices: Mapping[str, Tariff],
     free: Collection[str] = FREE,
+    endpoint: str | None = None,
 ) -> float | None:
     """US dollars of an answer, as in the ledger; None if its tokens or the price are unknown.
 
@@ -318,7 +332,7 @@ def cost_of(
     """
     if model in free:
         return 0.0
-    price = prices.get(model)
+    price = price_at(prices, model, endpoint)
     if price is not None and price.local:
         return 0.0
     if price is None or prompt_tokens is None or completion_tokens is None:
@@ -372,6 +386,12 @@ def require_prices(models: Collection[str], prices: Mapping[str, Tariff], budget
                 f"--max_cost needs a price, and none is known for '{model}' at this address",
                 fix="pass a table with --prices FILE (your own model may cost 0), or use --max_tokens_total",
             )
+        price = prices.get(model)
+        if isinstance(price, EndpointPrices) and price.unknown:
+            raise UsageError(
+                f"--max_cost needs a price, and none is known for '{model}' at {', '.join(price.unknown)}",
+                fix="pass a table with --prices FILE, leave out these endpoints, or use --max_tokens_total",
+            )
 
 
 def _line(
@@ -387,7 +407,7 @@ def _line(
         "status": attempt.status,
         "prompt_tokens": attempt.prompt_tokens,
         "completion_tokens": attempt.completion_tokens,
-        "seconds": round(attempt.seconds, 4),
+        "seconds": None if attempt.seconds is None else round(attempt.seconds, 4),
         "first_token_seconds": attempt.first_token_seconds,
         "cost": cost,
     }
@@ -401,6 +421,10 @@ def _line(
         line["cut_off"] = True
     if attempt.only_thinking:
         line["only_thinking"] = True
+    if attempt.endpoint is not None:
+        line["endpoint"] = attempt.endpoint
+    if attempt.custom_id is not None:
+        line["custom_id"] = attempt.custom_id
     if local:
         line["local"] = True
     if at_most is not None:
@@ -418,13 +442,15 @@ def _read(line: Mapping[str, Any]) -> Booked:
         status=_whole(line.get("status")),
         prompt_tokens=_whole(line.get("prompt_tokens")),
         completion_tokens=_whole(line.get("completion_tokens")),
-        seconds=float(line.get("seconds", 0.0)),
+        seconds=_number(line.get("seconds", 0.0)),
         first_token_seconds=_number(line.get("first_token_seconds")),
         cached_tokens=_whole(line.get("cached_tokens")),
         reasoning_tokens=_whole(line.get("reasoning_tokens")),
         queued_seconds=_number(line.get("queued_seconds")),
         cut_off=line.get("cut_off") is True,
         only_thinking=line.get("only_thinking") is True,
+        endpoint=line.get("endpoint"),
+        custom_id=None if line.get("custom_id") is None else text_in(line, "custom_id"),
     )
     at_most = None
     if "at_most_tokens" in line:

@@ -15,6 +15,7 @@ from toolassay.version import OLD_NAME, __version__
 MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
 LEDGER = "ledger.jsonl"
+BATCHES = "batches.jsonl"
 _FINGERPRINT = "_sha256"
 
 
@@ -120,10 +121,12 @@ def _change(name: str, before: Any, now: Any) -> str:
 
 
 def _holds_answers(folder: Path, *, read_only: bool) -> bool:
-    """Whether the journal has an answer; raises a UsageError if another process is writing it."""
-    path = folder / JOURNAL
+    """Whether the journal has an answer, or a batch may have; raises if another process is writing it."""
+    path, batches = folder / JOURNAL, folder / BATCHES
     if not path.exists():
         return False
+    if batches.exists() and batches.stat().st_size:
+        return True
     with Journal(path, read_only=read_only) as journal:
         kinds = {"response", "answers", "adopted", "execution"}
         return any(kinds & journal[key].keys() for key in journal)

@@ -6,8 +6,9 @@ import csv
 import io
 import ipaddress
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,10 +21,16 @@ from toolassay.models.registry import is_served
 
 COLUMNS = ("model", "prompt_usd_per_million", "completion_usd_per_million", "as_of")
 CACHED = "cached_usd_per_million"
+BATCH = ("batch_prompt_usd_per_million", "batch_completion_usd_per_million")
+_OPTIONAL = (CACHED, *BATCH)
+_HEADS = (COLUMNS, (*COLUMNS, CACHED), (*COLUMNS, *BATCH), (*COLUMNS, CACHED, *BATCH))
 _FIX = (
-    f"the first line must be {','.join(COLUMNS)} (and {CACHED}, if cached tokens cost less), then e.g. "
-    "my-model,0.15,0.60,2026-01-31"
+    f"the first line must be {','.join(COLUMNS)} (then {CACHED}, if cached tokens cost less; then "
+    f"{','.join(BATCH)}, if a batch does not cost half), then e.g. my-model,0.15,0.60,2026-01-31"
 )
+BATCH_FACTOR = 0.5
+"""What a request in a batch costs, as a share of its price: OpenAI's Batch API is half as expensive."""
+_IN_BATCH = {"processing": "batch"}  # how genai-prices calls it
 # Top-level names that are reserved or customary for private networks (RFC 6761, 6762, 8375).
 _LOCAL_NAMES = ("localhost", "local", "internal", "lan", "home.arpa", "localdomain")
 _MILLION = 1_000_000
@@ -58,6 +65,7 @@ class Price:
         cached: Price of prompt tokens from the server's cache; None if it is the same as `prompt`.
         source: Where the price comes from.
         local: Whether it is the price of a local address.
+        batch: Prices of prompt and completion tokens in a batch; None for half of the others.
     """
 
     prompt: float
@@ -66,6 +74,34 @@ class Price:
     cached: float | None = None
     source: str = "--prices"
     local: bool = False
+    batch: tuple[float, float] | None = None
+
+    @property
+    def in_batch(self) -> Price:
+        """The price in a batch.
+
+        >>> Price(2.5, 10, "", cached=1).in_batch.words
+        '$1.25 input ($0.5 cached), $5 output per million tokens (--prices, half price in a batch)'
+        >>> Price(2.5, 10, "", batch=(2, 8)).in_batch.words
+        '$2 input, $8 output per million tokens (--prices, in a batch)'
+        """
+        if self.local:
+            return self
+        if self.batch is not None:
+            return replace(
+                self,
+                prompt=self.batch[0],
+                completion=self.batch[1],
+                cached=None,
+                source=f"{self.source}, in a batch",
+            )
+        return replace(
+            self,
+            prompt=self.prompt * BATCH_FACTOR,
+            completion=self.completion * BATCH_FACTOR,
+            cached=None if self.cached is None else self.cached * BATCH_FACTOR,
+            source=f"{self.source}, half price in a batch",
+        )
 
     @property
     def words(self) -> str:
@@ -104,12 +140,24 @@ class ListedPrice:
         model: `ModelInfo` of the library.
         version: Version of the library, and so of its data.
         local: Always false.
+        batch: Whether requests are sent in a batch: the library's price for that, or else half.
     """
 
     provider: Any
     model: Any
     version: str
     local: bool = False
+    batch: bool = False
+
+    @property
+    def in_batch(self) -> ListedPrice:
+        """The price in a batch."""
+        return replace(self, batch=True)
+
+    @cached_property
+    def _has_batch_price(self) -> bool:
+        now = datetime.now(UTC)
+        return bool(self.model.get_prices(now, _IN_BATCH) != self.model.get_prices(now))
 
     @cached_property
     def words(self) -> str:
@@ -117,9 +165,12 @@ class ListedPrice:
         read, written = self.of(_MILLION, 0, base=True), self.of(0, _MILLION)
         cached = self.of(_MILLION, 0, _MILLION, base=True)
         less = f" (${cached:g} cached)" if cached != read else ""
+        batch = ""
+        if self.batch:
+            batch = ", in a batch" if self._has_batch_price else ", half price in a batch"
         return (
             f"${read:g} input{less}, ${written:g} output per million tokens "
-            f"({self.model.id} of {self.provider.name}, genai-prices {self.version})"
+            f"({self.model.id} of {self.provider.name}, genai-prices {self.version}{batch})"
         )
 
     def of(
@@ -146,7 +197,55 @@ class ListedPrice:
             output_tokens=round(completion_tokens) // scale,
             cache_read_tokens=min(cached_tokens or 0, read) // scale or None,
         )
-        return float(self.model.calc_price(usage, self.provider).total_price) * scale
+        if not self.batch:
+            return float(self.model.calc_price(usage, self.provider).total_price) * scale
+        listed = self.model.calc_price(usage, self.provider, price_context=_IN_BATCH)
+        return float(listed.total_price) * scale * (1 if self._has_batch_price else BATCH_FACTOR)
+
+
+@dataclass(frozen=True)
+class EndpointPrices:
+    """The prices of a model whose endpoints charge differently.
+
+    Attributes:
+        by_endpoint: The price at each endpoint, by its label; None if it is unknown.
+        local: Always false.
+    """
+
+    by_endpoint: Mapping[str, Tariff | None]
+    local: bool = False
+
+    @property
+    def words(self) -> str:
+        """The price at each endpoint.
+
+        >>> EndpointPrices({"http://a": LOCAL, "http://b": None}).words
+        'http://a: local, no price; http://b: unknown'
+        """
+        prices = self.by_endpoint.items()
+        return "; ".join(f"{label}: {'unknown' if one is None else one.words}" for label, one in prices)
+
+    @property
+    def unknown(self) -> list[str]:
+        """The endpoints whose price is unknown."""
+        return [label for label, price in self.by_endpoint.items() if price is None]
+
+    def of(self, prompt_tokens: float, completion_tokens: float, cached_tokens: int | None = None) -> float:
+        """US dollars of one call at the most expensive endpoint, for estimates."""
+        known = (price for price in self.by_endpoint.values() if price is not None)
+        return max(price.of(prompt_tokens, completion_tokens, cached_tokens) for price in known)
+
+
+def price_at(prices: Mapping[str, Tariff], model: str, endpoint: str | None) -> Tariff | None:
+    """The price of a model at an endpoint; None if it is unknown.
+
+    Args:
+        prices: Prices by model.
+        model: Name of the model.
+        endpoint: Label of the endpoint; None if there is only one.
+    """
+    price = prices.get(model)
+    return price.by_endpoint.get(endpoint or "") if isinstance(price, EndpointPrices) else price
 
 
 def prices_of(
@@ -157,30 +256,45 @@ def prices_of(
     The first source that has a price counts:
 
     1. the user's table, by the exact name;
-    2. a loopback or private address of a served model, where nothing is charged;
+    2. a loopback or private address of a served model, where nothing is charged, and `batch="vllm"`;
     3. genai-prices: the provider of the address (whose name may also prefix the model's), else the provider
        that prefixes the name (`openai/gpt-4o`), else the model's own provider.
 
+    With `options.batch`, it is the price of requests in a batch.
+
     Args:
         models: Names of the models.
-        options: Options with the address of the server; None ignores the address.
+        options: Options with the address of the server; None ignores the address. If the prices at several
+            endpoints differ, they are `EndpointPrices`.
         path: The user's table.
 
     Raises:
         UsageError: The table is missing or malformed (names the line).
     """
     own = read_prices(path) if path is not None else {}
-    address = options.asked_address if options is not None else None
+    endpoints: Sequence[ModelOptions | None] = [None] if options is None else options.endpoints
     found: dict[str, Tariff] = {}
     for model in models:
-        price: Tariff | None = own.get(model)
-        if price is None and address is not None and is_served(model) and is_local(address.host):
-            price = LOCAL
-        if price is None:
-            price = _listed(model, address if is_served(model) else None)
+        prices = [_price(model, own.get(model), one) for one in endpoints]
+        price = prices[0]
+        if any(other != price for other in prices):
+            labels = [one.label or "" for one in endpoints if one is not None]
+            price = EndpointPrices(dict(zip(labels, prices, strict=True)))
         if price is not None:
             found[model] = price
     return found
+
+
+def _price(model: str, own: Price | None, options: ModelOptions | None) -> Tariff | None:
+    """The price of a model at one endpoint; `own` is that of the user's table."""
+    address = options.asked_address if options is not None and is_served(model) else None
+    batch = options.batch if options is not None else None
+    price: Price | ListedPrice | None = own
+    if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
+        price = LOCAL
+    if price is None:
+        price = _listed(model, address)
+    return price.in_batch if price is not None and batch == "openai" else price
 
 
 def is_local(host: str) -> bool:
@@ -211,7 +325,7 @@ def read_prices(path: Path) -> Mapping[str, Price]:
     return dict(_rows(read_text(path, fix="check --prices"), path))
 
 
-def _listed(model: str, address: Address | None) -> Tariff | None:
+def _listed(model: str, address: Address | None) -> ListedPrice | None:
     """The price in genai-prices; None if it has no price for tokens."""
     from genai_prices import __version__
     from genai_prices.data_snapshot import get_snapshot
@@ -239,8 +353,6 @@ def _listed(model: str, address: Address | None) -> Tariff | None:
 
 def _has_tokens(model: Any) -> bool:
     """Whether a model has prices for text tokens, not only for audio, pages or images."""
-    from datetime import UTC, datetime
-
     if not model.prices:
         return False
     prices = model.get_prices(datetime.now(UTC))
@@ -250,18 +362,23 @@ def _has_tokens(model: Any) -> bool:
 def _rows(text: str, path: Path) -> Iterator[tuple[str, Price]]:
     lines = csv.reader(io.StringIO(text))
     head = tuple(name.strip() for name in next(lines, []))
-    if head not in (COLUMNS, (*COLUMNS, CACHED)):
+    if head not in _HEADS:
         raise UsageError("not a table of prices", file=path, line=1, fix=_FIX)
     for row in lines:
         if not row:
             continue
         try:
-            model, prompt, completion, as_of, *more = (cell.strip() for cell in row)
-            cached = float(more[0]) if more and more[0] else None
-            price = Price(float(prompt), float(completion), as_of, cached)
-            numbers = price.prompt, price.completion, cached or 0.0
+            model, prompt, completion, as_of, *_ = (cell.strip() for cell in row)
+            more = {
+                name: float(cell)
+                for name, cell in zip(head, row, strict=False)
+                if name in _OPTIONAL and cell.strip()
+            }
+            batch = (more[BATCH[0]], more[BATCH[1]]) if BATCH[0] in more or BATCH[1] in more else None
+            price = Price(float(prompt), float(completion), as_of, more.get(CACHED), batch=batch)
+            numbers = price.prompt, price.completion, *more.values()
             if not (model and len(row) == len(head) and all(0 <= number < 1e9 for number in numbers)):
                 raise ValueError
-        except ValueError:
+        except (ValueError, KeyError):  # KeyError: one of the two prices of a batch is missing
             raise UsageError("not a price", file=path, line=lines.line_num, fix=_FIX) from None
         yield model, price

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from toolassay.runs import Start
 from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.screen import WARNING, Screen
+from toolassay.text_formatting import count_of
 
 _NEW_FORM = {
     "plain_json_schema": "json_schema is sent without maxItems",
@@ -26,6 +27,16 @@ _NEW_FORM = {
     "none": "no response_format is sent, so answers may have any form",
 }
 _LAST = 20  # changes of the number of requests in flight that are written down
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """What a model's endpoint refuses."""
+
+    model: str
+    endpoint: ModelOptions
+    refusals: Refusals
+    schemas: SchemaForms
 
 
 class RunRecord:
@@ -42,12 +53,12 @@ class RunRecord:
         self, run_folder: Path, options: ModelOptions, *, command: Sequence[str] | None, screen: Screen
     ) -> None:
         self._folder = run_folder
-        self._options = options
+        self._endpoints = options.endpoints
+        self._options = options if len(self._endpoints) > 1 else self._endpoints[0]
         self._command = command
         self._screen = screen
-        self._refusals: dict[str, Refusals] = {}
-        self._schemas: dict[str, SchemaForms] = {}
-        self._paths: VersionPath | None = None
+        self._learnt: list[_Learnt] = []
+        self._paths: dict[str | None, VersionPath] = {}  # by label; one for all models of the run
         self._start: Start | None = None
 
     def options_of(self, model: str) -> ModelOptions:
@@ -56,49 +67,58 @@ class RunRecord:
         Raises:
             UsageError: the manifest there is cannot be read.
         """
-        asked = self._folder, model, self._options.endpoint, self._options.endpoint_fingerprint
+        members = tuple(self._member(model, endpoint) for endpoint in self._endpoints)
+        if len(members) == 1:
+            return members[0]
+        return replace(self._options, pool=members, tell=self._warn)
+
+    def _member(self, model: str, endpoint: ModelOptions) -> ModelOptions:
+        """The options of one endpoint, with what it refused before."""
+        asked = self._folder, model, endpoint.endpoint, endpoint.endpoint_fingerprint
         known, form = refused_before(*asked), schema_form_before(*asked)
         if known.pop(PARAMETER, "") is None and form is None:  # as earlier versions noted a refused schema
             form = "none"
+        who = f"{endpoint.label}: " if endpoint.label else ""
 
         def told(name: str, instead: str | None) -> None:
             way = f"sent as {instead}" if instead else "left out"
-            self._screen.say(f"{WARNING}the endpoint refuses {name}: {way}")
-            self._note(model, name, instead)
-
-        self._refusals[model] = Refusals(known, told)
+            self._warn(f"{who}the endpoint refuses {name}: {way}")
+            self._note(learnt, name, instead)
 
         def told_form(form: Form) -> None:
-            self._screen.say(
-                f"{WARNING}the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}"
-            )
-            self._note_form(model, form)
+            self._warn(f"{who}the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")
+            self._note_form(learnt, form)
 
         required = self._options.require_schema
-        self._schemas[model] = SchemaForms(form, told_form, required=required)
+        learnt = _Learnt(
+            model, endpoint, Refusals(known, told), SchemaForms(form, told_form, required=required)
+        )
+        self._learnt.append(learnt)
         return replace(
-            self._options,
-            refusals=self._refusals[model],
-            schemas=self._schemas[model],
-            version_path=self._version_path(),
-            tell=lambda text: self._screen.say(f"{WARNING}{text}"),
+            endpoint,
+            refusals=learnt.refusals,
+            schemas=learnt.schemas,
+            version_path=self._version_path(endpoint),
+            tell=lambda text: self._warn(f"{who}{text}"),
         )
 
-    def _version_path(self) -> VersionPath | None:
+    def _version_path(self, endpoint: ModelOptions) -> VersionPath | None:
         """One for all models of the run; Azure has no such path."""
-        options = self._options
-        if self._paths is None and not options.is_azure:
+        if endpoint.is_azure:
+            return None
+        if endpoint.label not in self._paths:
 
             def told(path: str) -> None:
-                where = f"{options.address.place()}{path}"
-                self._screen.say(
-                    f"{WARNING}nothing at the address as it is (HTTP 404): {where} answers and is used"
-                )
-                self._note_path(path)
+                where = f"{endpoint.address.place()}{path}"
+                self._warn(f"nothing at the address as it is (HTTP 404): {where} answers and is used")
+                self._note_path(endpoint, path)
 
-            known = version_path_before(self._folder, options.endpoint, options.endpoint_fingerprint)
-            self._paths = VersionPath(options.address, known, told)
-        return self._paths
+            known = version_path_before(self._folder, endpoint.endpoint, endpoint.endpoint_fingerprint)
+            self._paths[endpoint.label] = VersionPath(endpoint.address, known, told)
+        return self._paths[endpoint.label]
+
+    def _warn(self, text: str) -> None:
+        self._screen.say(f"{WARNING}{text}")
 
     @contextmanager
     def start(
@@ -110,7 +130,7 @@ class RunRecord:
         """
         served = any(is_served(model.name) for model in models)
         packages = ["numpy", *(["aiohttp"] if served else [])]
-        if self._options.client == "openai" and served:
+        if (self._options.client == "openai" or self._options.batch == "openai") and served:
             packages.append("openai")
         secrets = self._options.secrets
         self._start = Start(
@@ -124,46 +144,54 @@ class RunRecord:
         )
         if retry is not None and retry.wanted:
             self._start.retries_malformed(retry)
-        for model, refusals in self._refusals.items():
-            for name, instead in refusals.known.items():
-                self._note(model, name, instead)
-        for model, schemas in self._schemas.items():
-            if schemas.form != FORMS[0]:
-                self._note_form(model, schemas.form)
-        if self._paths is not None and self._paths.found:
-            self._note_path(self._paths.path)
+        for learnt in self._learnt:
+            for name, instead in learnt.refusals.known.items():
+                self._note(learnt, name, instead)
+        for learnt in self._learnt:
+            if learnt.schemas.form != FORMS[0]:
+                self._note_form(learnt, learnt.schemas.form)
+        for endpoint in self._endpoints:
+            path = self._paths.get(endpoint.label)
+            if path is not None and path.found:
+                self._note_path(endpoint, path.path)
         try:
             yield
         finally:
             clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
-            self._start.end({"clients": [_client_facts(client) for client in clients]})
+            found = [_client_facts(client) for client in clients]
+            self._start.end({"clients": found})
+            for line in endpoint_lines(found):
+                self._screen.say(line)
 
     def tool_use(self, facts: Mapping[str, Any]) -> None:
         """Note whether the tools of the run reach its model; call it within `start`."""
         if self._start is not None and facts:
             self._start.tool_use(facts)
 
-    def _note(self, model: str, name: str, instead: str | None) -> None:
+    def _note(self, learnt: _Learnt, name: str, instead: str | None) -> None:
         if self._start is not None:
-            options = self._options
-            self._start.refused(
-                model, options.endpoint, name, instead, fingerprint=options.endpoint_fingerprint
-            )
+            at = learnt.endpoint
+            self._start.refused(learnt.model, at.endpoint, name, instead, fingerprint=at.endpoint_fingerprint)
 
-    def _note_form(self, model: str, form: Form) -> None:
+    def _note_form(self, learnt: _Learnt, form: Form) -> None:
         if self._start is not None:
-            options = self._options
-            self._start.formed(model, options.endpoint, form, fingerprint=options.endpoint_fingerprint)
+            at = learnt.endpoint
+            self._start.formed(learnt.model, at.endpoint, form, fingerprint=at.endpoint_fingerprint)
 
-    def _note_path(self, path: str) -> None:
+    def _note_path(self, endpoint: ModelOptions, path: str) -> None:
         if self._start is not None:
-            options = self._options
-            self._start.versioned(options.endpoint, path, fingerprint=options.endpoint_fingerprint)
+            self._start.versioned(endpoint.endpoint, path, fingerprint=endpoint.endpoint_fingerprint)
 
     def _endpoint(self) -> dict[str, Any]:
         options = self._options
         version = {"api_version": options.api_version} if options.api_version else {}
-        return {"url": options.endpoint, "client": options.client, "stream": options.stream, **version}
+        if options.batch == "vllm":
+            return {"batch": options.batch}
+        batch = {"batch": options.batch} if options.batch else {}
+        where: dict[str, Any] = {"url": options.endpoint}
+        if len(self._endpoints) > 1:
+            where = {"endpoints": [_facts_of(endpoint) for endpoint in self._endpoints]}
+        return {**where, "client": options.client, "stream": options.stream, **version, **batch}
 
 
 def hashes(*paths: Path) -> dict[str, str]:
@@ -171,6 +199,42 @@ def hashes(*paths: Path) -> dict[str, str]:
     return {path.name: sha256_of(path) for path in paths if path.is_file()}
 
 
+def endpoint_lines(clients: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What each of several endpoints did in a start, for the screen; nothing for a single or unused one.
+
+    Args:
+        clients: `clients` of a start in the manifest.
+    """
+    pools = [
+        client
+        for client in clients
+        if any(one["answered"] or one["failed"] for one in client.get("endpoints", ()))
+    ]
+    for client in pools:
+        yield f"endpoints of {client['model']}:" if len(pools) > 1 else "endpoints:"
+        for facts in client["endpoints"]:
+            rate = facts["answers_per_second"]
+            pace = "" if rate is None else f" ({rate:.3g} per second)"
+            down = f", {count_of(facts['times_down'], 'time')} down" if facts["times_down"] else ""
+            yield (
+                f"  {facts['endpoint']}: {facts['answered']:,} answered{pace}, {facts['failed']:,} failed"
+                f"{down}; limit {facts['limits'][-1][1]}; {facts['state']}"
+            )
+
+
+def _facts_of(endpoint: ModelOptions) -> dict[str, Any]:
+    """One of several endpoints, for the manifest."""
+    weight = {"weight": endpoint.weight} if endpoint.weight != 1 else {}
+    return {"url": endpoint.endpoint, "endpoint_sha256": endpoint.asked_address.sha256, **weight}
+
+
 def _client_facts(model: Any) -> dict[str, Any]:
     facts = dict(model.facts())
-    return {"model": model.name, **facts, "limits": facts.get("limits", [])[-_LAST:]}
+    if "endpoints" in facts:
+        return {"model": model.name, **facts, "endpoints": [_last(one) for one in facts["endpoints"]]}
+    return {"model": model.name, **_last(facts)}
+
+
+def _last(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a client with the last changes of its limit only."""
+    return {**facts, "limits": facts.get("limits", [])[-_LAST:]}

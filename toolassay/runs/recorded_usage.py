@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolassay.errors import UsageError
 from toolassay.files import read_json
@@ -16,6 +17,8 @@ from toolassay.runs.journal import AppendOnlyLines, Journal, KeyIndex, text_in
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, booked, percentiles
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.starts import asked_again_phrase
+
+Amount = TypeVar("Amount", int, float)
 
 SUMMARY = "summary.json"
 ANSWERING = ("planner", "agent")
@@ -38,14 +41,14 @@ class ItemUsage:
     """What one item used, over all its requests.
 
     Attributes:
-        seconds: Time of its answers at the server.
+        seconds: Time of its answers at the server; None if unknown.
         dollars: Known cost, failed requests included; None if a cost is unknown.
         prompt_tokens: Tokens that were sent; None if unknown.
         completion_tokens: Tokens that were written; None if unknown.
         is_answered: Whether there is an answer.
     """
 
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     dollars: float | None = 0.0
     prompt_tokens: int | None = 0
     completion_tokens: int | None = 0
@@ -68,7 +71,7 @@ def usage_by_item(ledger: Path) -> dict[str, ItemUsage]:
         used.dollars = None if used.dollars is None or cost is None else used.dollars + cost
         if attempt.outcome in ANSWERS:
             used.is_answered = True
-            used.seconds += attempt.seconds
+            used.seconds = _plus(used.seconds, attempt.seconds)
             used.prompt_tokens = _plus(used.prompt_tokens, attempt.prompt_tokens)
             used.completion_tokens = _plus(used.completion_tokens, attempt.completion_tokens)
     return found
@@ -83,7 +86,7 @@ def item_id(key: str) -> str:
     return str(json.loads(key)) if key.startswith('"') else key
 
 
-def _plus(one: int | None, other: int | None) -> int | None:
+def _plus(one: Amount | None, other: Amount | None) -> Amount | None:
     return None if one is None or other is None else one + other
 
 
@@ -143,7 +146,8 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
             costs[isinstance(cost, int | float)] += 1
             total += cost if isinstance(cost, int | float) else 0.0
             if line["outcome"] in ANSWERS and line["role"] in ANSWERING:
-                seconds.append(line.get("seconds", 0.0))
+                if (time := line.get("seconds", 0.0)) is not None:
+                    seconds.append(time)
                 answering.add(line["model"])
     finally:
         lines.close()
@@ -205,7 +209,8 @@ class Spending:
         at_most: Known worst case, in US dollars, of the calls of unknown cost.
         local: Answers of built-in models.
         untimed: Calls without times, of lines with a `count`.
-        seconds: Sum of the times of the answers, for each task.
+        unknown_times: Answers whose time is unknown, because they came in a batch.
+        seconds: Sum of the times of the answers, for each task; nan if one of them is unknown.
         answers: Number of answers, for each task.
     """
 
@@ -215,6 +220,7 @@ class Spending:
     at_most: float = 0.0
     local: int = 0
     untimed: int = 0
+    unknown_times: int = 0
     seconds: array[float] = field(default_factory=lambda: array("d"))
     answers: array[int] = field(default_factory=lambda: array("l"))
 
@@ -247,7 +253,8 @@ class Spending:
                 self.seconds.append(0.0)
                 self.answers.append(0)
             if attempt.outcome in ANSWERS:
-                self.seconds[first + place] += attempt.seconds
+                self.unknown_times += attempt.seconds is None
+                self.seconds[first + place] += math.nan if attempt.seconds is None else attempt.seconds
                 self.answers[first + place] += 1
                 self.local += attempt.model in FREE
 
@@ -289,7 +296,7 @@ class Spending:
         }
 
     def latency(self) -> dict[str, Any] | None:
-        """Time and number of answers per task, over the tasks with an answer; None if no call was timed.
+        """Time and number of answers per task, over the tasks whose answers were all timed; None without any.
 
         The time of a task is the sum over its answers, each from sending to the last byte; it excludes
         queueing and failed attempts. The other times are per answer, median and 95th percentile, null if not
@@ -297,14 +304,19 @@ class Spending:
         `seconds_per_output_token` (streamed), and `queued_seconds` (wait before sending). `local` is true if
         built-in models gave all answers; their times do not compare with those of a server.
         """
-        seconds = array("d", (time for time, n in zip(self.seconds, self.answers, strict=True) if n))
-        answers = array("d", (n for n in self.answers if n))
+        timed = [
+            (time, n)
+            for time, n in zip(self.seconds, self.answers, strict=True)
+            if n and not math.isnan(time)
+        ]
+        seconds = array("d", (time for time, _ in timed))
+        answers = array("d", (n for _, n in timed))
         if not seconds:
             return None
         times = self.totals.times
         return {
             "tasks": len(seconds),
-            "local": self.local == sum(answers),
+            "local": self.local == sum(self.answers),
             "seconds_per_task": {"mean": _mean(seconds), **(percentiles(seconds, _OF_A_TASK) or {})},
             "answers_per_task": {"mean": _mean(answers), **(percentiles(answers, _OF_A_TASK) or {})},
             "seconds_per_answer": times.pop("seconds"),
@@ -337,6 +349,13 @@ class Spending:
             notes["latency"] = "this run did not time the calls of built-in models: run it again"
         elif not answers:
             notes["latency"] = "no answer yet"
+        elif self.unknown_times == answers:
+            notes["latency"] = "the answers came in a batch (--batch), which does not report their times"
+        elif self.unknown_times:
+            notes["latency"] = (
+                f"{self.unknown_times} of {answers} answers came in a batch (--batch), which does not report "
+                "their times; they are left out"
+            )
         elif 0 < self.local < answers:
             notes["latency"] = f"{self.local} of {answers} answers are local, from built-in models"
         return notes

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
+from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
+from toolassay.runs.batches import MOST_REQUESTS, check_batch, open_batches, refused_open_batches
 from toolassay.runs.books import Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.dry_run import Counts, dry_run_lines
@@ -32,6 +35,9 @@ from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.work import Inference, OpenRun, Work
 from toolassay.screen import WARNING, Screen
+
+if TYPE_CHECKING:
+    from toolassay.runs.batches.collector import Batches
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that starts again
 _LIMITS = ("at least", "at most")
@@ -54,6 +60,12 @@ class Run:
         self._facts, self._options = work.facts, trial.options(settings.endpoint)
         asked = [trial.llm] if self._facts.asks else []
         limits = settings.limits
+        check_batch(
+            self._options,
+            trial.llm if self._facts.asks else None,
+            in_steps=self._facts.in_steps,
+            cancel=settings.choices.batch_cancel,
+        )
         self._books = Books([*asked, *self._facts.helpers], limits.budget, limits.prices, settings.endpoint)
 
     @property
@@ -97,7 +109,8 @@ class Run:
         trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
         folder, output = trial.run_folder, self._output
         record = self._record()
-        models, _ = self._models(record)
+        batches = self._batches(record)
+        models, _ = self._models(record, batches)
         self._work.prepare()
         self._make_room(compared)
         summary = RunSummary()
@@ -117,13 +130,27 @@ class Run:
             Journal(folder / JOURNAL) as journal,
             self._books.open(folder, screen, trial.other_ledgers) as ledger,
             record.start(list(models.values()) if facts.asks else [], about, retry),
+            refused_open_batches(folder) if batches is None else batches.open(),
         ):
             adopted = self._work.adopt(output, journal) if output.exists() else 0
             try:
                 figures = partial(self._books.figures, summary)
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
+                    endpoints = len(self._options.endpoints)
                     spread = None if engine is None else self._spread(engine, journal)
-                    loop = Loop(run.limits.multiworker, advance, screen.interrupted, summary, retry, spread)
+                    loop = Loop(
+                        run.limits.multiworker,
+                        advance,
+                        screen.interrupted,
+                        summary,
+                        retry,
+                        endpoints,
+                        facts.asked,
+                        spread=spread,
+                    )
+                    if batches is not None:
+                        most = max(1, min(facts.asked, MOST_REQUESTS))
+                        loop = replace(loop, concurrency=most, gathering=batches)
                     model = models[trial.llm] if trial.llm in FREE else tools
                     already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:
@@ -151,10 +178,27 @@ class Run:
         run = self._settings
         return RunRecord(self._trial.run_folder, self._options, command=run.command, screen=run.screen)
 
-    def _models(self, record: RunRecord) -> tuple[dict[str, ChatModel], ModelOptions]:
+    def _batches(self, record: RunRecord) -> Batches | None:
+        """What sends the requests as a batch; None if they are sent one by one."""
+        if self._options.batch is None:
+            return None
+        from toolassay.runs.batches.collector import Batches
+
+        trial, run = self._trial, self._settings
+        options = record.options_of(trial.llm)
+        return Batches(trial.run_folder, options, self._books, run.screen, cancel=run.choices.batch_cancel)
+
+    def _models(
+        self, record: RunRecord, batches: Batches | None = None
+    ) -> tuple[dict[str, ChatModel], ModelOptions]:
         """The models by name, and the options of the model under test, with what its endpoint refuses."""
         options = {name: record.options_of(name) for name in (self._trial.llm, *self._facts.helpers)}
-        models = {name: create_model(name, given, meter=self._books) for name, given in options.items()}
+        models: dict[str, ChatModel] = {}
+        for name, given in options.items():
+            if batches is not None and is_served(name):
+                models[name] = create_model(name, batches.options(given), meter=batches)
+            else:
+                models[name] = create_model(name, given, meter=self._books)
         return models, options[self._trial.llm]
 
     def _make_room(self, compared: Mapping[str, Any]) -> None:
@@ -166,6 +210,8 @@ class Run:
             if output.exists():
                 output.replace(kept / output.name)
             self._settings.screen.say(f"the run before is kept as {kept}")
+            for name in open_batches(kept):
+                self._settings.screen.say(f"{WARNING}its {name} is still open: cancel it at the server")
         elif facts.adopts and force and output.exists() and not (folder / JOURNAL).exists():
             self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
             output.unlink()

@@ -8,7 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
@@ -35,6 +35,27 @@ POOL = 512
 are sent."""
 BEGINNING = 16
 """Maximum items in progress that have not sent a request yet; further ones start when these have."""
+
+
+class Gathering(Protocol):
+    """Gathers the requests of all items in progress; see `toolassay.runs.batches`."""
+
+    def count(self, change: int) -> None:
+        """Change the number of items that are in progress, or about to be."""
+        ...
+
+    def ended(self, *, final: bool) -> None:
+        """The item of the current task has ended with an outcome, or (not `final`) will be asked again."""
+        ...
+
+
+class _NoGathering:
+    def count(self, change: int) -> None: ...
+
+    def ended(self, *, final: bool) -> None: ...
+
+
+_NO_GATHERING = _NoGathering()
 
 
 class StoppedRun(ToolassayError):
@@ -81,6 +102,9 @@ async def run_items(
     interrupted: Callable[[int], None] = lambda in_flight: None,
     summary: RunSummary | None = None,
     grace: float = GRACE,
+    endpoints: int = 1,
+    left: Callable[[], int | None] = lambda: None,
+    gathering: Gathering = _NO_GATHERING,
 ) -> RunSummary:
     """Call `work` on each item with bounded concurrency; it returns the outcome of the item.
 
@@ -94,9 +118,9 @@ async def run_items(
     Args:
         items: The items.
         work: Called for each item; called again for an item that the budget stopped.
-        concurrency: Maximum items in progress. None: up to 512, as far as the model's concurrency limit
-            allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not sent a request
-            yet. Requests of items that started earlier are sent first.
+        concurrency: Maximum items in progress. None: up to 512 for each endpoint, as far as the model's
+            concurrency limit allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not
+            sent a request yet. Requests of items that started earlier are sent first.
         done: Called after each item that was run.
         stopped: Called with each item whose outcome is "budget stop", and the error.
         interrupted: Called at the first Ctrl-C with the number of items in flight. Items that wait before a
@@ -104,6 +128,10 @@ async def run_items(
         summary: An empty summary to fill, to show progress from [default: a new one].
         grace: Seconds that items in flight have to finish after the first Ctrl-C. Then their work is
             cancelled, so that it can save its state, and they end as "not run".
+        endpoints: Number of endpoints of the model.
+        left: Returns the number of items that have not started, if it is known; near the end, slow endpoints
+            get no more requests.
+        gathering: Told how many items are in progress, and which have ended.
 
     Returns:
         The summary.
@@ -112,9 +140,13 @@ async def run_items(
         asyncio.CancelledError: At the second Ctrl-C; `run_coroutine` raises KeyboardInterrupt for it.
         ToolassayError: The run cannot continue (no server, key rejected, disk full).
     """
-    workers = POOL if concurrency is None else max(1, concurrency)
+    workers = POOL * endpoints if concurrency is None else max(1, concurrency)
     beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
-    run = _Run(items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace)
+    run = _Run(
+        items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace, gathering
+    )
+    run.left = left
+    gathering.count(workers)
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
             async with asyncio.TaskGroup() as group:
@@ -123,9 +155,9 @@ async def run_items(
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     if run.summary.stop is not None:
-        left = sum(1 for _ in run.stream)
-        if left:
-            run.summary.outcomes["not run"] += left
+        unasked = sum(1 for _ in run.stream)
+        if unasked:
+            run.summary.outcomes["not run"] += unasked
     return run.summary
 
 
@@ -139,13 +171,16 @@ class _Run(Generic[Item]):
         summary: RunSummary,
         beginning: asyncio.Semaphore,
         grace: float,
+        gathering: Gathering,
     ) -> None:
         self.stream = iter(items)
+        self.left: Callable[[], int | None] = lambda: None
         self.halt = Halt()
         self._beginning = beginning
         self._begun = itertools.count()
         self.summary = summary
         self._grace = grace
+        self._gathering = gathering
         self._gave_up = False
         self._working: set[asyncio.Task[None]] = set()
         self._work, self._done, self._stopped = work, done, stopped
@@ -169,13 +204,20 @@ class _Run(Generic[Item]):
         return self.summary.interrupted or self.summary.stop is not None
 
     async def worker(self) -> None:
+        try:
+            await self._work_on_items()
+        finally:
+            self._gathering.count(-1)
+
+    async def _work_on_items(self) -> None:
         while True:
             await self._beginning.acquire()
-            turn = QueueTurn(next(self._begun), self._beginning.release)
+            turn = QueueTurn(next(self._begun), self._beginning.release, lambda: self.left())
             QUEUE_TURN.set(turn)
             try:
                 item = _END if self._over else next(self.stream, _END)
                 if item is _END:
+                    self.left = lambda: 0
                     return
                 if await self._finish(item):  # type: ignore[arg-type]
                     self._done()
@@ -205,6 +247,7 @@ class _Run(Generic[Item]):
                     outcome, refusal = None, error
             finally:
                 self._working.discard(task)
+            self._gathering.ended(final=outcome not in (None, "not run"))
             if outcome is not None:
                 self.summary.outcomes[outcome] += 1
                 self._wake_one()
@@ -219,7 +262,9 @@ class _Run(Generic[Item]):
             return False
         event = asyncio.Event()
         self._waiting.append(event)
+        self._gathering.count(-1)
         await event.wait()
+        self._gathering.count(1)
         return not self._over
 
     def _wake_one(self) -> None:
@@ -281,6 +326,9 @@ class Loop:
         interrupted: Called at the first Ctrl-C with the number of items in flight.
         summary: An empty summary to fill.
         retry: Answered items to run again.
+        endpoints: Number of endpoints of the model.
+        size: Number of items, settled ones included; None if it is unknown.
+        gathering: Gathers the requests of all items in progress.
         spread: Runs the items on an engine instead of in this process, and counts them in `summary`.
     """
 
@@ -289,6 +337,9 @@ class Loop:
     interrupted: Callable[[int], None] = lambda in_flight: None
     summary: RunSummary = field(default_factory=RunSummary)
     retry: RetryPlan = field(default_factory=RetryPlan)
+    endpoints: int = 1
+    size: int | None = None
+    gathering: Gathering = _NO_GATHERING
     spread: Callable[[Iterator[Any], Loop], None] | None = None
 
 
@@ -318,11 +369,12 @@ def run_unsettled(
         ToolassayError: The run cannot continue.
         KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
     """
-    already = 0
+    already = taken = 0
 
     def missing() -> Iterator[UnsettledItem]:
-        nonlocal already
+        nonlocal already, taken
         for item in items:
+            taken += 1
             if settled(item):
                 already += 1
                 loop.done()
@@ -339,6 +391,9 @@ def run_unsettled(
                 stopped=stopped,
                 interrupted=loop.interrupted,
                 summary=loop.summary,
+                endpoints=loop.endpoints,
+                left=lambda: None if loop.size is None else max(0, loop.size - taken),
+                gathering=loop.gathering,
             )
         finally:
             for model in {id(model): model for model in models}.values():

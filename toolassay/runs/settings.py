@@ -110,6 +110,7 @@ class RunChoices:
         retry_malformed: Retry items with a malformed or truncated answer; `max_tokens` may differ. An old
             answer is kept until the new one has arrived.
         dry_run: Estimate requests and cost; nothing is sent or written.
+        batch_cancel: Cancel the open batches of the run and keep what they have answered; nothing is sent.
         engine: Where a built-in model works: `local:N` for N processes, `dask://HOST:PORT` for a cluster;
             None for this process.
     """
@@ -121,6 +122,7 @@ class RunChoices:
     force: bool = False
     retry_malformed: bool = False
     dry_run: bool = False
+    batch_cancel: bool = False
     engine: str | None = None
 
     @property

@@ -202,6 +202,7 @@ def _cleaned_start(start: Any) -> Any:
     cleaned, command, endpoint = dict(start), start.get("command"), start.get("endpoint")
     if isinstance(command, list):
         cleaned["command"] = without_secrets([str(word) for word in command], ())
+    # Earlier versions, which wrote the whole path, had no list of endpoints.
     if isinstance(endpoint, dict) and isinstance(endpoint.get("url"), str):
         cleaned["endpoint"] = {**endpoint, "url": Address.of(endpoint["url"]).shown}
     return cleaned

@@ -117,6 +117,7 @@ class WorkFacts:
         adopts: whether a prediction file without a journal holds answers of the user's, which are taken over,
             and kept as a dated copy where the run starts again.
         has_summary: whether `summary.json` is written beside the journal.
+        in_steps: whether an item is a conversation, whose requests depend on the answers before them.
     """
 
     noun: str
@@ -133,6 +134,7 @@ class WorkFacts:
     extra: Mapping[str, Any] = field(default_factory=dict)
     adopts: bool = False
     has_summary: bool = True
+    in_steps: bool = False
 
     @property
     def max_tokens(self) -> int | None:

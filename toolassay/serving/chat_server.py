@@ -11,15 +11,20 @@ from typing import Any
 from aiohttp import web
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.serving.completions import Received, Reply, completion
+from toolassay.serving.batch_service import BATCHES, FILES, BatchService
+from toolassay.serving.completions import Received, Reply, completion, error_body
 from toolassay.serving.faults import KINDS, WHOLE, Behaviour
 from toolassay.serving.responses import abort, apply_fault, deliver, error_response, garbage, refusal
 
 HOST = "127.0.0.1"
 PATH = "/v1/chat/completions"
 AZURE_PATH = "/openai/deployments/{model}/chat/completions"
-BIGGEST = 2**27
-"""Maximum bytes of a request; a prompt can list a hundred thousand tools."""
+BIGGEST = 2**28
+"""Maximum bytes of a request; a prompt can list a hundred thousand tools, a file of a batch has 200 MB."""
+
+_OF_THE_CONNECTION = frozenset(
+    {"hang", "drip", "reset", "garbage", "truncated", "cut-json", "cut-stream", "refused", "html", "text"}
+)
 
 AnswerFunction = Callable[[Received], Awaitable[Reply]]
 
@@ -29,7 +34,7 @@ class BadRequest(Exception):
 
 
 class ChatServer:
-    """`POST /v1/chat/completions`, `GET /v1/models` and `GET /health` on 127.0.0.1.
+    """`POST /v1/chat/completions`, the Batch API, `GET /v1/models` and `GET /health` on 127.0.0.1.
 
     Accepts any model name, and ignores parameters (temperature, n, max_tokens, …).
 
@@ -54,6 +59,7 @@ class ChatServer:
         faulty: Number of requests with a fault.
         whole_tokens: Tokens (prompt, completion) of the answers without a fault.
         released: Set to answer the requests on "hold".
+        batches: Files and batches, whose requests count and get faults as single ones do.
     """
 
     def __init__(
@@ -75,6 +81,7 @@ class ChatServer:
         self.count = self.faulty = 0
         self.whole_tokens = (0, 0)
         self.released = asyncio.Event()
+        self.batches = BatchService(self._in_batch)
         self._busy = 0
         self._site: web.SockSite | None = None
         self._reserved: socket.socket | None = None
@@ -82,6 +89,7 @@ class ChatServer:
         application = web.Application(client_max_size=BIGGEST)
         application.router.add_post(prefix + PATH, self._chat)
         application.router.add_post(prefix + AZURE_PATH, self._chat)
+        self.batches.add_routes(application.router, prefix)
         application.router.add_get("/v1/models", self._models)
         application.router.add_get("/health", self._health)
         application.router.add_route("*", "/{path:.*}", self._unknown)
@@ -138,6 +146,7 @@ class ChatServer:
         if self._coming_back is not None:
             self._coming_back.cancel()
         self.released.set()
+        self.batches.close()
         await self._runner.cleanup()
         if self._reserved is not None:
             self._reserved.close()
@@ -160,6 +169,15 @@ class ChatServer:
             received = Received(request.path, dict(request.headers), kept, request.query_string)
         except BadRequest as error:
             return error_response(str(error))
+        number, kind = self._counted(received)
+        self._busy += 1
+        try:
+            return await self._respond(request, received, kind, number)
+        finally:
+            self._busy -= 1
+
+    def _counted(self, received: Received) -> tuple[int, str]:
+        """Count a request; its number, and what happens to it."""
         number = self.count
         self.count += 1
         kind = self.behaviour(received.prompt, number)
@@ -169,11 +187,49 @@ class ChatServer:
             raise ValueError(f"'{kind}' is not a fault; use one of {', '.join(KINDS)}")
         self.faulty += kind != WHOLE
         self.seen(received, kind)
-        self._busy += 1
+        return number, kind
+
+    def _complaint(self, received: Received) -> tuple[int, Any] | None:
+        """Status and body of the error about a request; None if there is nothing to complain about."""
+        for name in received.body.keys() & self.refused_parameters.keys():
+            return 400, self.refused_parameters[name]
+        return self.complaint(received.body)
+
+    async def _in_batch(self, received: Received) -> tuple[int, Any]:
+        """Answer a request of a batch: status and body. A fault of the connection is status 0."""
+        kept = {name: value for name, value in received.body.items() if name not in self.dropped_parameters}
+        received = Received(received.path, received.headers, kept)
+        number, kind = self._counted(received)
+        if kind == "hold":
+            await self.released.wait()
+        if (complaint := self._complaint(received)) is not None:
+            return complaint
+        if (refused := refusal(kind, received)) is not None:
+            status, message, code = refused
+            return status, error_body(
+                message, "server_error" if status == 500 else "invalid_request_error", code
+            )
+        if kind in _OF_THE_CONNECTION:
+            return 0, f"fault {kind}"
         try:
-            return await self._respond(request, received, kind, number)
-        finally:
-            self._busy -= 1
+            return 200, await self._completion(received, kind, number)
+        except ToolassayError as error:
+            return 400, error_body(str(error))
+
+    async def _completion(self, received: Received, kind: str, number: int) -> dict[str, Any]:
+        """The completion of a request, with a fault of its content applied.
+
+        Raises:
+            ToolassayError: The request cannot be answered.
+        """
+        reply = await self.answer(received)
+        whole = completion(received, reply, number, self.characters_per_token)
+        if kind == WHOLE:
+            usage, (asked, said) = whole["usage"], self.whole_tokens
+            self.whole_tokens = (asked + usage["prompt_tokens"], said + usage["completion_tokens"])
+        else:
+            apply_fault(whole, kind, received)
+        return whole
 
     async def _respond(
         self, request: web.Request, received: Received, kind: str, number: int
@@ -182,9 +238,7 @@ class ChatServer:
             await asyncio.Event().wait()
         if kind == "hold":
             await self.released.wait()
-        for name in received.body.keys() & self.refused_parameters.keys():
-            return web.json_response(self.refused_parameters[name], status=400)
-        if (complaint := self.complaint(received.body)) is not None:
+        if (complaint := self._complaint(received)) is not None:
             return web.json_response(complaint[1], status=complaint[0])
         refused = refusal(kind, received)
         if refused is not None:
@@ -204,15 +258,9 @@ class ChatServer:
         if kind == "garbage":
             return garbage(request)
         try:
-            reply = await self.answer(received)
+            whole = await self._completion(received, kind, number)
         except ToolassayError as error:
             return error_response(str(error))
-        whole = completion(received, reply, number, self.characters_per_token)
-        if kind == WHOLE:
-            usage, (asked, said) = whole["usage"], self.whole_tokens
-            self.whole_tokens = (asked + usage["prompt_tokens"], said + usage["completion_tokens"])
-        else:
-            apply_fault(whole, kind, received)
         options = received.body.get("stream_options")
         return await deliver(
             request,
@@ -235,7 +283,7 @@ class ChatServer:
         return web.json_response({"status": "ok", "requests": self.count, "faults": self.faulty})
 
     async def _unknown(self, request: web.Request) -> web.Response:
-        there = f"POST {PATH}, GET /v1/models, GET /health"
+        there = f"POST {PATH}, {FILES}, {BATCHES}, GET /v1/models, GET /health"
         wrong = f"there is no {request.method} {request.path} here, only {there}"
         return error_response(wrong, 404, code="unknown_url")
 

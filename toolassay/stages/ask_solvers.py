@@ -10,7 +10,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.files import safe_name
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
-from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
+from toolassay.gates.second_opinion_gate import Solver
 from toolassay.runs.settings import RunSettings
 from toolassay.stages.infer import infer
 
@@ -23,7 +23,7 @@ def ask_solvers(
     folder: DataFolder,
     predictions: Path,
     run: RunSettings,
-) -> tuple[SecondOpinionGate, bool]:
+) -> tuple[tuple[Solver, ...], bool]:
     """Let each solver plan the requests that it has not planned yet.
 
     Args:
@@ -35,7 +35,7 @@ def ask_solvers(
         run: Endpoint, limits and choices of the runs.
 
     Returns:
-        The gate with the predictions, and whether every solver answered every request.
+        The solvers with their predictions, and whether every solver answered every request.
 
     Raises:
         UsageError: A request is missing in `user_requests.json`, or the settings differ from those of a run.
@@ -54,5 +54,5 @@ def ask_solvers(
             screen=run.screen,
         )
         complete = complete and ended.summary.complete
-    files = [Solver(name, predictions / f"{safe_name(name)}.json") for name in solvers]
-    return SecondOpinionGate(files, background, golds.lines), complete
+    files = (predictions.absolute() / f"{safe_name(name)}.json" for name in solvers)
+    return tuple(map(Solver, solvers, files)), complete

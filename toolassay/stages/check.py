@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.calls.execution_record import read_executions
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
+from toolassay.engines import open_engine
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, sha256_of, write_json, write_text
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic.gate import RULES
-from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Finding, Level, current_name
 from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
-from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline
-from toolassay.gates.labelled_set import LabelledSet, RepairLabel
+from toolassay.gates.gate_pipeline import GateRecipe, SampleContext
+from toolassay.gates.labelled_set import LabelledSet
 from toolassay.gates.repair import repair as repaired
 from toolassay.graph import ToolGraph
 from toolassay.models.registry import refuse_baseline
@@ -40,7 +39,7 @@ from toolassay.stages.checked import (
     REPAIRS,
     CheckedFolder,
 )
-from toolassay.stages.choice import Choice, other_set, worth_reviewing
+from toolassay.stages.choice import Choice, other_set, whole_set_gates, worth_reviewing
 from toolassay.stages.sort_set import Sorted, sort_set
 from toolassay.text_formatting import count_of
 from toolassay.variety import Thresholds
@@ -100,6 +99,8 @@ class GateSettings:
         threshold: Jaccard similarity from which two requests are near duplicates, 0.2 to 1; None for 0.6.
         repair: Fix faults that have only one possible correction; `repairs.jsonl` lists every change.
         dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
+        engine: Where the gates run: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None for
+            this process.
     """
 
     gates: Sequence[str] | None = None
@@ -108,6 +109,7 @@ class GateSettings:
     threshold: float | None = None
     repair: bool = False
     dependency_type: str | None = None
+    engine: str | None = None
 
 
 def check(
@@ -180,10 +182,10 @@ def check_into(
     """Run the samples of a folder through the gates into an output folder; arguments as for `check`."""
     screen = run.screen
     against, threshold, repair = gating.against, gating.threshold, gating.repair
-    with place.held():
+    with place.held(), open_engine(gating.engine) as engine:
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
-        labels = LabelledSet(folder.data, _repair_with(background) if repair else None)
+        labels = LabelledSet(folder.data, partial(repaired, background=background) if repair else None)
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
@@ -196,45 +198,41 @@ def check_into(
             other=other is not None,
             executed=executions.exists(),
         )
-        choice.validate(background)
+        names = choice.names(background)
         if solvers and not folder.user_requests.exists():
             raise UsageError(
                 "no such file: --solver needs its requests",
                 file=folder.user_requests,
                 fix="make it with format_data.py",
             )
-        whole_set = choice.whole_set(labels, other, bars)
+        whole_set = whole_set_gates(names, labels, other, bars, engine)
         known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
-        if executions.exists():
-            known = replace(known, execution=ExecutionGate(read_executions(executions), background))
-        line = choice.select(gate_pipeline(background, known))
+        recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
         complete = True
-        with ExitStack() as open_files:
-            if critics or solvers:
-                worth = worth_reviewing(labels, line, screen)
-                place.claim()
-                if critics:
-                    verdicts, complete = ask_critics(
-                        critics, worth, background, out=place.path, data=folder.data, run=run
-                    )
-                    known = replace(known, critics=verdicts)
-                if solvers:
-                    where = (
-                        place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
-                    )
-                    opinion, answered = ask_solvers(
-                        worth, background, solvers=solvers, folder=folder, predictions=where, run=run
-                    )
-                    open_files.callback(opinion.close)
-                    known, complete = replace(known, second_opinion=opinion), complete and answered
-                line = choice.select(gate_pipeline(background, known))
-            coverage = Coverage(graph, _left_out(folder, graph))
-            ended = sort_set(labels, line, place, background, coverage, is_repaired=repair, screen=screen)
+        if critics or solvers:
+            worth = worth_reviewing(labels, known, recipe, engine, screen)
+            place.claim()
+            if critics:
+                verdicts, complete = ask_critics(
+                    critics, worth, background, out=place.path, data=folder.data, run=run
+                )
+                known = replace(known, critics=verdicts)
+            if solvers:
+                where = place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
+                files, answered = ask_solvers(
+                    worth, background, solvers=solvers, folder=folder, predictions=where, run=run
+                )
+                recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
+                complete = complete and answered
+        coverage = Coverage(graph, _left_out(folder, graph))
+        ended = sort_set(
+            labels, known, recipe, place, coverage, is_repaired=repair, engine=engine, screen=screen
+        )
         funnel = ended.funnel
         settings = {
             "toolassay": __version__,
             "dependency_type": graph.dependency_type,
-            "gates": [gate.name for gate in line],
+            "gates": list(names),
             "threshold": bars.threshold,
             "seed": SEED,
             "repair": repair,
@@ -294,10 +292,6 @@ def _teacher(folder: DataFolder) -> str:
     generation = folder.benchmark.get("generation")
     name = generation.get("llm") if isinstance(generation, Mapping) else None
     return name if isinstance(name, str) else ""
-
-
-def _repair_with(background: Background) -> RepairLabel:
-    return lambda record: repaired(record, background)
 
 
 def _signature(settings: Mapping[str, Any]) -> str:

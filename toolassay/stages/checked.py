@@ -22,7 +22,7 @@ from toolassay.files import (
 )
 from toolassay.graph import ToolGraph
 from toolassay.locks import exclusive_folder
-from toolassay.stages.checked_writer import CheckedWriter, Lines
+from toolassay.stages.checked_writer import CheckedWriter, OutputFile
 
 CHECKED = "checked"
 """Key of `benchmark.json` that marks the output of a check."""
@@ -120,15 +120,19 @@ class CheckedFolder:
             keep_dated_copy(path)
         with ExitStack() as files:
 
-            def opened(path: Path) -> Lines:
-                return Lines(files.enter_context(atomic_writer(path)), path)
+            def opened(path: Path) -> OutputFile:
+                return OutputFile(files.enter_context(atomic_writer(path)), path)
 
             yield CheckedWriter(
-                gates=opened(self.path / GATES),
-                rejected=opened(self.path / REJECTED),
-                repairs=opened(self.path / REPAIRS) if repairs else None,
-                passed=(opened(self.passed.data), opened(self.passed.user_requests)),
-                quarantine=(opened(self.quarantine.data), opened(self.quarantine.user_requests)),
+                {
+                    "gates": opened(self.path / GATES),
+                    "rejected": opened(self.path / REJECTED),
+                    **({"repairs": opened(self.path / REPAIRS)} if repairs else {}),
+                    "passed": opened(self.passed.data),
+                    "passed requests": opened(self.passed.user_requests),
+                    "quarantine": opened(self.quarantine.data),
+                    "quarantine requests": opened(self.quarantine.user_requests),
+                }
             )
             for folder in (self.passed, self.quarantine):
                 if not (self._releases and folder is self.passed):

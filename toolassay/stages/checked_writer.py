@@ -1,19 +1,61 @@
-"""Writes the lines of each sample to the output files of `toolassay check`."""
+"""The lines of each sample for the output files of `toolassay check`, and the files they are written to."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from toolassay.errors import ToolassayError
 from toolassay.gates.gate import Level
 from toolassay.gates.gate_pipeline import Inspection
 
+Output = Literal[
+    "gates", "rejected", "repairs", "passed", "passed requests", "quarantine", "quarantine requests"
+]
+"""An output file: `gates.jsonl`, `rejected.json`, `repairs.jsonl`, or the labels or requests of a level."""
+_KEPT: Mapping[Level, tuple[Output, Output]] = {
+    "pass": ("passed", "passed requests"),
+    "quarantine": ("quarantine", "quarantine requests"),
+}
 
-class Lines:
-    """A JSON Lines file; its errors name the file, also while several files are open.
+
+class SampleLines:
+    """The lines of some samples for each file. Any process can make them."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Output, list[str]] = {}
+
+    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
+        """Add one sample.
+
+        Args:
+            inspection: Findings of the gates.
+            facts: Additional fields of its line in `gates.jsonl`.
+            repairs: Changes to the sample.
+        """
+        gold, line = inspection.gold, inspection.to_json()
+        self._add("gates", {**line, **facts})
+        for repair in repairs:
+            self._add("repairs", repair)
+        if inspection.level not in _KEPT:
+            self._add("rejected", {**gold.record, "findings": line["findings"]})
+            return
+        labels, requests = _KEPT[inspection.level]
+        self._add(labels, gold.record)
+        self._add(requests, {"id": gold.id, "user_request": gold.request})
+
+    def _add(self, output: Output, value: Mapping[str, Any]) -> None:
+        self._lines.setdefault(output, []).append(json.dumps(value, ensure_ascii=False) + "\n")
+
+    def text(self, output: Output) -> str:
+        """The lines for a file."""
+        return "".join(self._lines.get(output, ()))
+
+
+class OutputFile:
+    """A file of lines; its errors name it, also while several files are open.
 
     Args:
         stream: Open file.
@@ -23,14 +65,14 @@ class Lines:
     def __init__(self, stream: IO[str], path: Path) -> None:
         self._stream, self._path = stream, path
 
-    def write(self, value: Mapping[str, Any]) -> None:
-        """Write one line.
+    def write(self, text: str) -> None:
+        """Append lines.
 
         Raises:
-            ToolassayError: It cannot be written.
+            ToolassayError: They cannot be written.
         """
         try:
-            self._stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+            self._stream.write(text)
         except OSError as error:
             raise ToolassayError(
                 f"cannot write: {error.strerror or error}",
@@ -43,41 +85,17 @@ class CheckedWriter:
     """Writes samples in input order.
 
     Args:
-        gates: `gates.jsonl`, one line per sample.
-        rejected: `rejected.json`: rejected labels with their findings.
-        repairs: `repairs.jsonl`, one line per repair; None if repair was not requested.
-        passed: Files of the passed labels and of their requests.
-        quarantine: The same two files of the quarantined samples.
+        files: The output files; without "repairs" if repair was not requested.
     """
 
-    def __init__(
-        self,
-        gates: Lines,
-        rejected: Lines,
-        repairs: Lines | None,
-        passed: tuple[Lines, Lines],
-        quarantine: tuple[Lines, Lines],
-    ) -> None:
-        self._gates, self._rejected, self._repairs = gates, rejected, repairs
-        self._kept: dict[Level, tuple[Lines, Lines]] = {"pass": passed, "quarantine": quarantine}
+    def __init__(self, files: Mapping[Output, OutputFile]) -> None:
+        self._files = files
 
-    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
-        """Write one sample.
+    def write(self, lines: SampleLines) -> None:
+        """Write the next samples.
 
-        Args:
-            inspection: Findings of the gates.
-            facts: Additional fields of its line in `gates.jsonl`.
-            repairs: Changes to the sample.
+        Raises:
+            ToolassayError: A file cannot be written.
         """
-        line = inspection.to_json()
-        self._gates.write({**line, **facts})
-        if self._repairs is not None:
-            for repair in repairs:
-                self._repairs.write(repair)
-        gold = inspection.gold
-        kept = self._kept.get(inspection.level)
-        if kept is None:
-            self._rejected.write({**gold.record, "findings": line["findings"]})
-            return
-        kept[0].write(gold.record)
-        kept[1].write({"id": gold.id, "user_request": gold.request})
+        for output, file in self._files.items():
+            file.write(lines.text(output))

@@ -21,7 +21,7 @@ from toolassay.evaluation.comparison import (
 )
 from toolassay.evaluation.groups import OVERALL, ScoreGroup
 from toolassay.evaluation.item_detail import ItemGold, confused
-from toolassay.evaluation.items import ItemTable, items_path, read_items, read_table
+from toolassay.evaluation.items import ItemTable, ScoredItem, items_path, read_items, read_table
 from toolassay.files import safe_name
 from toolassay.report.axes import Axes
 from toolassay.report.decision import (
@@ -40,6 +40,7 @@ from toolassay.report.decision import (
 )
 from toolassay.report.decision.measured import side_effects
 from toolassay.report.decision.verdict import Place
+from toolassay.report.item_queries import MOST_ITEMS, ItemQueries
 from toolassay.report.report_data import FolderPage, ModelItems
 from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
@@ -79,7 +80,7 @@ class ScoredFolder:
         """The items of each model that has a file of items with at least one scored item."""
         found = {}
         for run in self.runs:
-            path = items_path(self.metrics / f"{safe_name(run.model)}.json")
+            path = self.items_file(run.model)
             if path.is_file() and run.counts.get("n_scored", 1):
                 found[run.model] = read_table(path, ALL_ITEMS)
         return found
@@ -90,6 +91,10 @@ class ScoredFolder:
         if self.predictions is None:
             return {}
         return {run.model: usage_by_item(Trial(self.predictions, run.model).ledger) for run in self.runs}
+
+    def items_file(self, model: str) -> Path:
+        """The file of items of a model."""
+        return items_path(self.metrics / f"{safe_name(model)}.json")
 
     def has_predictions(self, model: str) -> bool:
         """Whether the model has a prediction file."""
@@ -116,30 +121,54 @@ def page_folders(
     contents, notes = [], []
     with screen.progress("reading predictions", sum(len(folder.runs) for folder in folders)) as advance:
         for folder in folders:
+            files = {run.model: folder.items_file(run.model) for run in folder.runs}
+            files = {model: path for model, path in files.items() if path.is_file()}
+            total = max((_lines_of(path) for path in files.values()), default=0)
+            queries = ItemQueries(files) if total > MOST_ITEMS else None
+            shown = None if queries is None else queries.sample(MOST_ITEMS)
+            if shown is not None:
+                notes.append(
+                    f"{folder.title}: the page shows {len(shown):,} of {total:,} items, drawn at random. Its "
+                    "tools, confusions and arguments are counted on these; everything else on all items."
+                )
             golds: list[ItemGold] = []
             try:
-                golds = list(folder.benchmark.item_golds(folder.folder))
+                every = folder.benchmark.item_golds(folder.folder)
+                golds = [gold for gold in every if shown is None or gold.id in shown]
             except UsageError as error:
                 notes.append(f"{folder.title}: the items have no details: {error}")
             models = {}
             for run in folder.runs:
-                path = items_path(folder.metrics / f"{safe_name(run.model)}.json")
-                rows = {row.id: row for row in read_items(path)} if path.is_file() else {}
+                rows: dict[str, ScoredItem] = {}
+                if run.model in files and queries is not None and shown is not None:
+                    rows = queries.items(run.model, shown)
+                elif run.model in files:
+                    rows = {row.id: row for row in read_items(files[run.model])}
                 models[run.model] = ModelItems(rows, folder.usage.get(run.model, {}))
                 if golds and folder.predictions is not None and folder.has_predictions(run.model):
                     try:
-                        _add_answers(models[run.model], golds, folder, run.model)
+                        _add_answers(models[run.model], golds, folder, run.model, is_part=shown is not None)
                     except UsageError as error:
                         notes.append(f"{folder.title}: the answers of {run.model} have no details: {error}")
                 advance()
-            contents.append(FolderPage(golds, models))
+            contents.append(FolderPage(golds, models, queries))
     return contents, notes
 
 
-def _add_answers(items: ModelItems, golds: Sequence[ItemGold], folder: ScoredFolder, model: str) -> None:
+def _lines_of(path: Path) -> int:
+    """The number of lines of a file."""
+    with path.open("rb") as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def _add_answers(
+    items: ModelItems, golds: Sequence[ItemGold], folder: ScoredFolder, model: str, *, is_part: bool
+) -> None:
     by_id = {gold.id: gold for gold in golds}
     assert folder.predictions is not None
-    for key, answer in folder.benchmark.item_answers(folder.folder, folder.predictions, model):
+    only = {"only": by_id.keys()} if is_part else {}  # which benchmarks of older packages do not have
+    answers = folder.benchmark.item_answers(folder.folder, folder.predictions, model, **only)
+    for key, answer in answers:
         if key in by_id:
             items.add(by_id[key], answer)
 
@@ -236,7 +265,7 @@ def _folder_report(
         measured = quantities(
             run,
             folder.tables.get(run.model),
-            [one.seconds for one in used if one.is_answered],
+            [one.seconds for one in used if one.is_answered and one.seconds is not None],
             [one.dollars for one in used if one.dollars is not None],
             harm_score=benchmark.harm_score,
         )

@@ -497,7 +497,7 @@ def _fingerprint(values: Mapping[str, Any]) -> str:
 
 
 def _drawer(folder: Path) -> Any:
-    from toolassay.report import draw_sample
+    from toolassay.report.sample_picture import draw_sample
 
     def draw(sample: Sample) -> None:
         draw_sample(sample, folder / f"{sample_id(sample)}.png")

@@ -10,13 +10,16 @@ from pathlib import Path
 
 from toolassay.backinstruct.labels import Labeller
 from toolassay.data_folder import DataFolder
+from toolassay.engines import OneProcess
 from toolassay.files import read_json_lines, write_json_lines
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.duplicate_gates import DuplicateGate
 from toolassay.gates.gate import Background
-from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline, inspect
+from toolassay.gates.gate_funnel import GateFunnel
+from toolassay.gates.gate_pipeline import GateRecipe, SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
+from toolassay.stages.sort_set import CheckTask, checked_parts
 from toolassay.variety import Thresholds
 
 NO_PLAN = "format"
@@ -59,7 +62,7 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     held: Counter[str] = Counter()
     labeller = Labeller(graph.library, graph.dependency_type)
     labels = []
-    samples = passed = 0
+    samples = 0
     for _, record in read_json_lines(folder.data_raw):
         samples += 1
         label, _ = labeller.label(record)
@@ -68,19 +71,21 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
         else:
             labels.append(label)
     coverage = Coverage(graph, left_out)
+    if not labels:
+        return Passing(samples, 0, held, coverage)
     background = Background(graph.library, graph.dependency_type, graph)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / folder.data.name
         write_json_lines(path, labels)
-        if not labels:
-            return Passing(samples, 0, held, coverage)
         labelled = LabelledSet(path)
-        whole_set = [DuplicateGate(labelled, Thresholds())]
-        line = gate_pipeline(background, SampleContext(labelled.repeated, whole_set=whole_set))
-        for gold in labelled:
-            inspection = inspect(gold, line)
-            coverage.add(inspection)
-            gate = inspection.held_back_by
-            passed += gate is None
-            held.update([gate] if gate else [])
-    return Passing(samples, passed, held, coverage)
+        known = SampleContext(labelled.repeated, whole_set=[DuplicateGate(labelled, Thresholds())])
+        recipe = GateRecipe(background, tuple(gate.name for gate in gate_pipeline(background, known)))
+        funnel = GateFunnel(recipe.names)
+        task = CheckTask(labelled.reader, recipe, writes=False, tries_repair=False)
+        for part in checked_parts(labelled, known, task, OneProcess()):
+            funnel.extend(part.funnel)
+            coverage.extend(part.coverage)
+    for row in funnel.rows:
+        if row.reject or row.quarantine:
+            held[row.gate] += row.reject + row.quarantine
+    return Passing(samples, funnel.levels["pass"], held, coverage)

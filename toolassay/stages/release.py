@@ -30,6 +30,7 @@ def release(
     model: ModelSettings | None = None,
     limits: Limits | None = None,
     force: bool = False,
+    engine: str | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
@@ -47,6 +48,7 @@ def release(
         model: Endpoint of the critics.
         limits: Limits of each critic.
         force: Replace a data set that was changed since or comes from elsewhere; a dated copy is kept.
+        engine: Where the gates run, as for `check`.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
         keywords: Fields of the two options objects; they replace the fields of the given objects.
@@ -69,7 +71,7 @@ def release(
         formatted = format_folder(candidates, library, kind)
         if formatted.refused:
             screen.say(f"{WARNING}{formatted.refused} samples have no readable plan: {folder.data_error}")
-        checked = check_into(place, candidates, GateSettings(), critic, (), None, run)
+        checked = check_into(place, candidates, GateSettings(engine=engine), critic, (), None, run)
         for name in _ABOUT_ALL:
             with atomic_target(folder.path / name) as stream:
                 stream.write((candidates.path / name).read_bytes())

@@ -77,7 +77,7 @@ def sample(
         drawn = sampler.draw(method, size, index=index) if method else sampler.sample(index)
         screen.show(json.dumps(_object(drawn), ensure_ascii=False) if as_json else describe(drawn))
         if save_figure:
-            from toolassay.report import draw_sample
+            from toolassay.report.sample_picture import draw_sample
 
             screen.say(str(draw_sample(drawn, folder.path / "task_graphs" / f"{sample_id(drawn)}.png")))
         samples.append(drawn)

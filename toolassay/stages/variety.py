@@ -8,15 +8,15 @@ from pathlib import Path
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import read_labels
+from toolassay.dataset import LABELS_FIX
+from toolassay.engines import open_engine
 from toolassay.errors import UsageError
-from toolassay.files import read_json
-from toolassay.gold import Gold
+from toolassay.files import line_ranges, read_json
 from toolassay.graph import ToolGraph
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
-from toolassay.variety.measures import SAMPLE
+from toolassay.variety.measures import PART, SAMPLE, VarietyPart, VarietyTask, measure_parts
 from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
 from toolassay.variety.variety_report import REPORT_FILES, VarietyReport, write_variety
 
@@ -28,6 +28,7 @@ def measure_variety(
     threshold: float = DEFAULT_THRESHOLD,
     sample: int = SAMPLE,
     seed: int = 0,
+    engine: str | None = None,
     screen: Screen = DEFAULT,
 ) -> VarietyReport:
     """Measure the diversity of a data set.
@@ -39,6 +40,8 @@ def measure_variety(
         threshold: Jaccard similarity from which two requests are near duplicates.
         sample: Number of randomly drawn requests on which distinct-n and similarity are measured.
         seed: Random seed of the draw.
+        engine: Where requests are read and hashed: `local:N` for N processes, `dask://HOST:PORT` for a
+            cluster; None for this process.
         screen: Receives messages, results and progress.
 
     Raises:
@@ -54,18 +57,28 @@ def measure_variety(
         raise UsageError("is a file, a folder is needed", file=out, fix="choose another --out")
     _check_output(out)
 
-    def golds() -> Iterator[Gold]:
-        # The number of samples is not known before the file is read, so the progress has one step.
-        with screen.progress(f"read {labels}", 1) as advance:
-            for number, record in read_labels(labels):
-                yield Gold.of(record, number)
-            advance()
-
     graph = _graph(folder, screen)
     library = graph.library if graph is not None else _library(folder)
-    report = write_variety(
-        out, golds(), library=library, graph=graph, thresholds=bars, sample=sample, seed=seed
-    )
+    with open_engine(engine) as opened:
+
+        def parts() -> Iterator[VarietyPart]:
+            # The number of samples is not known before the file is read, so the progress has one step.
+            with screen.progress(f"read {labels}", 1) as advance:
+                yield from opened.map(
+                    VarietyTask(labels.absolute()), line_ranges(labels, PART, fix=LABELS_FIX)
+                )
+                advance()
+
+        figures = measure_parts(
+            parts(),
+            library=library,
+            graph=graph,
+            thresholds=bars,
+            sample=sample,
+            seed=seed,
+            engine=opened,
+        )
+    report = write_variety(out, figures)
     _report(report, screen)
     return report
 

@@ -30,7 +30,8 @@ def visualize(
     Raises:
         UsageError: There is no graph, it is too large for both, or `graph_edits.json` is malformed.
     """
-    from toolassay.report import draw_graph, write_graph_page
+    from toolassay.report.graph_page import write_graph_page
+    from toolassay.report.graph_picture import draw_graph
 
     folder = DataFolder(Path(data_dir)).require()
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)

@@ -108,6 +108,7 @@ class FakeServer(ChatServer):
         self.received: list[Received] = []
         self.kinds: list[str] = []
         self._arrived = threading.Condition()
+        self.batches.stepped = self._notify
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -144,9 +145,24 @@ class FakeServer(ChatServer):
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.received) >= count, seconds), self.received
 
+    def wait_for_step(self, step: str, count: int = 1, *, seconds: float = 60) -> None:
+        """Wait until a step of the Batch API was requested `count` times (`BatchService.steps`)."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: self.batches.steps.get(step, 0) >= count, seconds), step
+
+    def wait_until_held(self, count: int = 1, *, seconds: float = 60) -> None:
+        """Wait until `count` calls of the Batch API were held by a fault."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: self.batches.held >= count, seconds), self.batches.steps
+
+    def pause_batches(self) -> None:
+        """Leave batches "in_progress" before their next request, until `release`."""
+        self._loop.call_soon_threadsafe(self.batches.working.clear)
+
     def release(self) -> None:
-        """Answer the requests on "hold"."""
-        self._loop.call_soon_threadsafe(self.released.set)
+        """Answer the requests on "hold", and go on with batches."""
+        for event in (self.released, self.batches.released, self.batches.working):
+            self._loop.call_soon_threadsafe(event.set)
 
     def start(self) -> None:
         """Start the server on a free port."""
@@ -173,6 +189,10 @@ class FakeServer(ChatServer):
         with self._arrived:
             self.received.append(received)
             self.kinds.append(kind)
+            self._arrived.notify_all()
+
+    def _notify(self) -> None:
+        with self._arrived:
             self._arrived.notify_all()
 
     def _run(self) -> None:

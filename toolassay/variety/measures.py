@@ -5,10 +5,15 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolassay.dataset import SHAPES, shape_of
+from toolassay.dataset import SHAPES, read_labels, shape_of
+from toolassay.engines import Engine
+from toolassay.files import LineRange
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.metrics.confidence_interval import mean_intervals
@@ -21,7 +26,7 @@ from toolassay.variety.diversity import (
     nearest_rouge,
     tool_coverage,
 )
-from toolassay.variety.near_duplicates import Item, Repeats, Thresholds, find_repeats
+from toolassay.variety.near_duplicates import Fingerprint, Item, Repeats, Thresholds, find_repeats
 from toolassay.variety.normal_form import PlanDigest, words
 
 if TYPE_CHECKING:
@@ -38,64 +43,138 @@ Ends = tuple[str, str]
 
 
 class VarietyTally:
-    """Counts over labels.
-
-    Args:
-        sample: number of requests whose words are kept, drawn uniformly (reservoir sampling, Vitter 1985).
-        seed: seed of the draw.
+    """Counts over labels; the tallies of parts of a set can be added up.
 
     Attributes:
         requests: number of requests with words.
         plans: number of labels with a plan.
-        different_plans: digests of the plans whose argument values are known.
-        valued: number of plans whose argument values are known.
+        known_plans: digests of the plans whose argument values are known, one per label.
         sizes: number of plans by (shape, number of nodes).
         tools: number of plans that use each tool.
         links: number of plans that use each link.
         lengths: number of words of each request, by shape.
         openings: number of requests by their first two words; the second is empty in a request of one word.
-        kept: the sampled requests, each as its shape and its words.
     """
 
-    def __init__(self, *, sample: int = SAMPLE, seed: int = 0) -> None:
-        self._size = sample
-        self._chance = random.Random(seed)
-        self.requests = self.plans = self.valued = 0
-        self.different_plans: set[int] = set()
+    def __init__(self) -> None:
+        self.requests = self.plans = 0
+        self.known_plans = array("Q")
         self.sizes: Counter[tuple[str, int]] = Counter()
         self.tools: Counter[str] = Counter()
         self.links: Counter[Ends] = Counter()
-        self.lengths: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+        self.lengths: defaultdict[str, array[int]] = defaultdict(_no_lengths)
         self.openings: Counter[tuple[str, str]] = Counter()
-        self.kept: list[tuple[str, list[str]]] = []
 
-    def add(self, gold: Gold, plan: PlanDigest) -> None:
-        """Count one label."""
+    def add(self, gold: Gold, plan: PlanDigest) -> str | None:
+        """Count one label; returns its shape, or None for a request without words."""
         shape = NO_PLAN
         if gold.nodes:
             tools = [node.tool for node in gold.nodes]
             shape = shape_of(len(tools), gold.links, tools=tools)
             self.plans += 1
             self.sizes[shape, len(tools)] += 1
-            self.tools.update(set(tools))
-            self.links.update(set(gold.links))
+            # In order, unlike a set: the report names equally frequent tools in the order of their use.
+            self.tools.update(list(dict.fromkeys(tools)))
+            self.links.update(list(dict.fromkeys(gold.links)))
         if plan.whole:
-            self.valued += 1
-            self.different_plans.add(plan.whole)
+            self.known_plans.append(plan.whole)
         spoken = words(gold.request)
-        if spoken:
-            self._add_words(shape, spoken)
-
-    def _add_words(self, shape: str, spoken: list[str]) -> None:
+        if not spoken:
+            return None
         self.requests += 1
         self.lengths[shape].append(len(spoken))
         self.openings[spoken[0], spoken[1] if len(spoken) > 1 else ""] += 1
+        return shape
+
+    def extend(self, other: VarietyTally) -> None:
+        """Add the counts of the labels that follow."""
+        self.requests += other.requests
+        self.plans += other.plans
+        self.known_plans.extend(other.known_plans)
+        self.sizes.update(other.sizes)
+        self.tools.update(other.tools)
+        self.links.update(other.links)
+        self.openings.update(other.openings)
+        for shape, lengths in other.lengths.items():
+            self.lengths[shape].extend(lengths)
+
+
+def _no_lengths() -> array[int]:
+    return array("I")
+
+
+class RequestSample:
+    """Requests drawn uniformly from a stream (reservoir sampling, Vitter 1985).
+
+    Args:
+        size: number of requests to keep.
+        seed: seed of the draw.
+
+    Attributes:
+        kept: the sampled requests, each as the shape of its plan and its text.
+    """
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._chance, self._seen = size, random.Random(seed), 0
+        self.kept: list[tuple[str, str]] = []
+
+    def add(self, shape: str, text: str) -> None:
+        """Offer one request."""
+        self._seen += 1
         if len(self.kept) < self._size:
-            self.kept.append((shape, spoken))
+            self.kept.append((shape, text))
         else:
-            place = self._chance.randrange(self.requests)
+            place = self._chance.randrange(self._seen)
             if place < self._size:
-                self.kept[place] = shape, spoken
+                self.kept[place] = shape, text
+
+
+class VarietyPart(NamedTuple):
+    """What is measured of a part of a set without the rest of it.
+
+    Attributes:
+        tally: the counts.
+        requests: each request with words, as the shape of its plan and its text.
+        fingerprints: every request, for the search of repeats.
+    """
+
+    tally: VarietyTally
+    requests: list[tuple[str, str]]
+    fingerprints: list[Fingerprint]
+
+    @classmethod
+    def of(cls, golds: Iterable[Gold]) -> VarietyPart:
+        """Measure a part."""
+        part = cls(VarietyTally(), [], [])
+        for gold in golds:
+            item = Item.of(gold)
+            shape = part.tally.add(gold, item.plan)
+            if shape is not None:
+                part.requests.append((shape, gold.request))
+            part.fingerprints.append(Fingerprint.of(item))
+        return part
+
+
+PART = 1_000
+"""Labels in a part."""
+
+
+@dataclass(frozen=True)
+class VarietyTask:
+    """Measures the parts of a file of labels, for an engine.
+
+    Attributes:
+        path: `data.json`, or `user_requests.json`.
+    """
+
+    path: Path
+
+    def start(self) -> Callable[[LineRange], VarietyPart]:
+        """The function that measures a part."""
+        return self._part
+
+    def _part(self, lines: LineRange) -> VarietyPart:
+        return VarietyPart.of(Gold.of(record, number) for number, record in read_labels(self.path, lines))
 
 
 SELF_INSTRUCT_LIMIT = 0.7
@@ -111,7 +190,6 @@ def measure_variety(
     *,
     library: ToolLibrary | None = None,
     graph: ToolGraph | None = None,
-    repeats: Repeats | None = None,
     thresholds: Thresholds | None = None,
     sample: int = SAMPLE,
     seed: int = 0,
@@ -122,7 +200,6 @@ def measure_variety(
         golds: the labels, iterated over once. Requests without plans are accepted.
         library: all tools; None leaves out tool coverage.
         graph: the tool graph; None leaves out link coverage.
-        repeats: the repeated requests if already known. By default they are searched.
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
         sample: number of sampled requests for the measures that depend on the size of the set.
         seed: seed of the sample.
@@ -130,21 +207,45 @@ def measure_variety(
     Returns:
         The object of `variety.json`. A part that cannot be measured is `{"not_applicable": reason}`.
     """
+    source = iter(golds)
+    parts = (VarietyPart.of(chunk) for chunk in iter(lambda: list(islice(source, PART)), []))
+    return measure_parts(parts, library=library, graph=graph, thresholds=thresholds, sample=sample, seed=seed)
+
+
+def measure_parts(
+    parts: Iterable[VarietyPart],
+    *,
+    library: ToolLibrary | None = None,
+    graph: ToolGraph | None = None,
+    thresholds: Thresholds | None = None,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    engine: Engine | None = None,
+) -> dict[str, Any]:
+    """Measure a data set from its parts.
+
+    Args:
+        parts: the parts, in order, iterated over once.
+        library: as for `measure_variety`, like the next four.
+        graph: see there.
+        thresholds: see there.
+        sample: see there.
+        seed: see there.
+        engine: where the signatures of requests are computed. Default: in this process.
+    """
     thresholds = thresholds or Thresholds()
-    tally = VarietyTally(sample=sample, seed=seed)
+    tally, drawn = VarietyTally(), RequestSample(sample, seed)
 
-    def items() -> Iterator[Item]:
-        for gold in golds:
-            item = Item.of(gold)
-            tally.add(gold, item.plan)
-            yield item
+    def fingerprints() -> Iterator[Fingerprint]:
+        for part in parts:
+            tally.extend(part.tally)
+            for shape, text in part.requests:
+                drawn.add(shape, text)
+            yield from part.fingerprints
 
-    if repeats is None:
-        repeats = find_repeats(items(), thresholds=thresholds)
-    else:
-        for _ in items():
-            pass
-    texts = [spoken for _, spoken in tally.kept]
+    repeats = find_repeats(fingerprints(), thresholds=thresholds, engine=engine)
+    shapes = [shape for shape, _ in drawn.kept]
+    texts = [words(text) for _, text in drawn.kept]
     best = nearest_rouge(texts)
     return {
         "requests": tally.requests,
@@ -155,7 +256,7 @@ def measure_variety(
         "wording": _wording(texts),
         "lengths": _lengths(tally),
         "first_words": _first_words(tally),
-        "shapes": _shapes(tally, best),
+        "shapes": _shapes(tally, shapes, texts, best),
         "sizes": _sizes(tally),
         "tools": _tools(tally, library),
         "links": _links(tally, graph),
@@ -167,8 +268,12 @@ def _without(why: str) -> dict[str, Any]:
 
 
 def _repeats(repeats: Repeats, tally: VarietyTally, thresholds: Thresholds) -> dict[str, Any]:
+    import numpy as np
+
     held = repeats.held_back().values()
     clusters = repeats.clusters()
+    plans = len(tally.known_plans)
+    different = len(np.unique(np.frombuffer(tally.known_plans, np.uint64))) if plans else 0
     return {
         "threshold": thresholds.threshold,
         "exact": sum(match.exact for match in held),
@@ -176,7 +281,7 @@ def _repeats(repeats: Repeats, tally: VarietyTally, thresholds: Thresholds) -> d
         "share": len(held) / tally.requests if tally.requests else None,
         "clusters": len(clusters),
         "largest_cluster": max(map(len, clusters), default=0),
-        "plans_said_before": tally.valued - len(tally.different_plans) if tally.valued else None,
+        "plans_said_before": plans - different if plans else None,
     }
 
 
@@ -245,18 +350,23 @@ def _first_words(tally: VarietyTally) -> dict[str, Any]:
     }
 
 
-def _shapes(tally: VarietyTally, best: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _shapes(
+    tally: VarietyTally,
+    drawn: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    best: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """The figures by shape; `drawn`, `texts` and `best` are of the sampled requests."""
     if not tally.plans:
         return _without("the labels have no plans")
     shapes: dict[str, Any] = {}
     for shape in _in_order({shape for shape, _ in tally.sizes}):
-        chosen = [place for place, (kept, _) in enumerate(tally.kept) if kept == shape]
-        texts = [tally.kept[place][1] for place in chosen]
+        chosen = [place for place, kept in enumerate(drawn) if kept == shape]
         lengths = tally.lengths[shape]
         shapes[shape] = {
             "plans": sum(count for (kept, _), count in tally.sizes.items() if kept == shape),
             "mean_words": sum(lengths) / len(lengths) if lengths else None,
-            "distinct_2": distinct(texts, 2),
+            "distinct_2": distinct([texts[place] for place in chosen], 2),
             "nearest": float(best[chosen].mean()) if chosen and len(best) > 1 else None,
         }
     return shapes

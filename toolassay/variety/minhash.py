@@ -7,9 +7,12 @@ takes several kilobytes per text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from toolassay.engines import Engine, OneProcess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,11 +70,34 @@ PERMUTATIONS = 256
 """Length of a signature: the standard error of a similarity is then at most 0.5 / √256 = 0.03."""
 SEED = 1
 """Seed of the permutations; fixed, so that every process finds the same candidates."""
-# Signatures that are written at once.
-_BLOCK = 4_096
+# Texts whose signatures one process computes at once.
+_BLOCK = 1_024
 
 
-def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint32]:
+class SignatureTask:
+    """Computes the MinHash signatures of texts, for an engine."""
+
+    def start(self) -> Callable[[Sequence[str]], npt.NDArray[np.uint32]]:
+        """The function that gives the signatures of some texts, shape (texts, `PERMUTATIONS`)."""
+        import numpy as np
+        from datasketch import MinHash
+
+        sketch = MinHash(num_perm=PERMUTATIONS, seed=SEED, hashfunc=int)
+
+        def signatures(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
+            block = np.empty((len(texts), PERMUTATIONS), np.uint32)
+            for place, text in enumerate(texts):
+                sketch.clear()
+                sketch.update_batch(shingle_numbers(text).tolist())
+                block[place] = sketch.hashvalues
+            return block
+
+        return signatures
+
+
+def write_signatures(
+    contents: Iterable[str], path: Path, engine: Engine | None = None
+) -> npt.NDArray[np.uint32]:
     """Write the MinHash signature of each text to a file, one row per text.
 
     Broder, On the resemblance and containment of documents, Compression and Complexity of Sequences, 1997;
@@ -80,6 +106,7 @@ def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint
     Args:
         contents: the texts, `toolassay.variety.normal_form.content` of the requests.
         path: the file to write.
+        engine: where they are computed. Default: in this process.
 
     Returns:
         A memory map of shape (texts, `PERMUTATIONS`), because ten million signatures take ten gigabytes. The
@@ -87,20 +114,14 @@ def write_signatures(contents: Iterable[str], path: Path) -> npt.NDArray[np.uint
         standard error of at most 0.03.
     """
     import numpy as np
-    from datasketch import MinHash
 
-    sketch = MinHash(num_perm=PERMUTATIONS, seed=SEED, hashfunc=int)
-    block = np.empty((_BLOCK, PERMUTATIONS), np.uint32)
+    source = iter(contents)
+    blocks = iter(lambda: list(islice(source, _BLOCK)), [])
     count = 0
     with path.open("wb") as stream:
-        for text in contents:
-            sketch.clear()
-            sketch.update_batch(shingle_numbers(text).tolist())
-            block[count % _BLOCK] = sketch.hashvalues
-            count += 1
-            if count % _BLOCK == 0:
-                stream.write(block.data)
-        stream.write(block[: count % _BLOCK].data)
+        for block in (engine or OneProcess()).map(SignatureTask(), blocks):
+            stream.write(block.data)
+            count += len(block)
     if not count:
         return np.empty((0, PERMUTATIONS), np.uint32)
     return np.memmap(path, np.uint32, "r", shape=(count, PERMUTATIONS))

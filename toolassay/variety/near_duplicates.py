@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
+from toolassay.engines import Engine, OneProcess
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
 from toolassay.variety.minhash import (
@@ -317,8 +318,42 @@ class Item(NamedTuple):
         return cls(gold.line or gold.id, gold.request, PlanDigest.of(gold))
 
 
+class Fingerprint(NamedTuple):
+    """What the search keeps of a request; another process may compute it.
+
+    Attributes:
+        key: as in `Item`.
+        content: the content words, of which near duplicates share many; empty for a request without words.
+        words: digest of all words, which are the same in exact duplicates; 0 without words.
+        figures: digest of the digits.
+        plan: digests of the plan.
+    """
+
+    key: Key
+    content: str
+    words: int
+    figures: int
+    plan: PlanDigest
+
+    @classmethod
+    def of(cls, item: Item) -> Fingerprint:
+        """The fingerprint of a request."""
+        form = exact_form(item.request)
+        return cls(
+            item.key,
+            content(item.request) if form else "",
+            digest(form) if form else 0,
+            digest(sorted_digits(form)),
+            item.plan,
+        )
+
+
 def find_repeats(
-    items: Iterable[Item], *, against: Iterable[Item] | None = None, thresholds: Thresholds | None = None
+    items: Iterable[Item | Fingerprint],
+    *,
+    against: Iterable[Item | Fingerprint] | None = None,
+    thresholds: Thresholds | None = None,
+    engine: Engine | None = None,
 ) -> Repeats:
     """Find the requests that repeat one another, or that repeat one of another set.
 
@@ -330,6 +365,7 @@ def find_repeats(
         items: the requests, in order. A request without words repeats nothing.
         against: another set. If given, each pair has one request of each set.
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
+        engine: where signatures are computed. Default: in this process.
 
     Raises:
         ToolassayError: there is no space for temporary files.
@@ -349,7 +385,8 @@ def find_repeats(
         first = len(table.keys)
         for item in items:
             table.add(item)
-        exact, near = _exact(table, first), _near(table, first, thresholds, folder / "signatures")
+        file = folder / "signatures"
+        exact, near = _exact(table, first), _near(table, first, thresholds, file, engine or OneProcess())
     return Repeats(table.keys, DuplicatePairs.joined([exact, near]))
 
 
@@ -361,14 +398,14 @@ class _Table:
         self.keys: list[Key] = []
         self.words, self.tools, self.whole, self.figures = (array("Q") for _ in range(4))
 
-    def add(self, item: Item) -> None:
-        form = exact_form(item.request)
-        self.keys.append(item.key)
-        self.texts.append(content(item.request) if form else "")
-        self.words.append(digest(form) if form else 0)
-        self.tools.append(item.plan.tools)
-        self.whole.append(item.plan.whole)
-        self.figures.append(digest(sorted_digits(form)))
+    def add(self, item: Item | Fingerprint) -> None:
+        one = item if isinstance(item, Fingerprint) else Fingerprint.of(item)
+        self.keys.append(one.key)
+        self.texts.append(one.content)
+        self.words.append(one.words)
+        self.tools.append(one.plan.tools)
+        self.whole.append(one.plan.whole)
+        self.figures.append(one.figures)
 
 
 def _numbers(values: array[int]) -> npt.NDArray[np.uint64]:
@@ -396,14 +433,14 @@ def _exact(table: _Table, boundary: int) -> DuplicatePairs:
     return DuplicatePairs(second, first, np.ones(len(first)), np.ones(len(first), np.bool_), plans)
 
 
-def _near(table: _Table, boundary: int, thresholds: Thresholds, file: Path) -> DuplicatePairs:
+def _near(table: _Table, boundary: int, thresholds: Thresholds, file: Path, engine: Engine) -> DuplicatePairs:
     """The near duplicates; of requests with the same words only the first is compared."""
     import numpy as np
 
     spoken = _numbers(table.words)
     _, places = np.unique(spoken, return_index=True)
     places = np.sort(places[spoken[places] != 0])
-    signatures = write_signatures((table.texts[place] for place in places.tolist()), file)
+    signatures = write_signatures((table.texts[place] for place in places.tolist()), file, engine)
     known = _known(table)
     met = [np.empty(0, np.uint64)]
     for one, other in _candidates(signatures, known.whole[places], thresholds):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.files import write_json, write_text
-from toolassay.gold import Gold
-from toolassay.graph import ToolGraph
 from toolassay.report.variety_pictures import PICTURES, draw_variety
 from toolassay.tables import Table, Value, markdown_escaped, number, percent
 from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
 from toolassay.variety.diversity import WINDOW
-from toolassay.variety.measures import SAMPLE, measure_variety
-from toolassay.variety.near_duplicates import Repeats, Thresholds
 
 _OPENINGS = 10  # pairs of first words in the table
 _NAMED = 100  # unused tools that the report names
@@ -188,36 +183,16 @@ class VarietyReport(NamedTuple):
     files: list[Path]
 
 
-def write_variety(
-    out: Path,
-    golds: Iterable[Gold],
-    *,
-    library: ToolLibrary | None = None,
-    graph: ToolGraph | None = None,
-    repeats: Repeats | None = None,
-    thresholds: Thresholds | None = None,
-    sample: int = SAMPLE,
-    seed: int = 0,
-) -> VarietyReport:
-    """Measure a set, and write `variety.json`, `variety.md` and the pictures into a folder.
+def write_variety(out: Path, figures: dict[str, Any]) -> VarietyReport:
+    """Write `variety.json`, `variety.md` and the pictures into a folder.
 
     Args:
         out: the folder.
-        golds: the plans and requests; this and the other arguments are those of
-            `toolassay.variety.measures.measure_variety`.
-        library: the tools.
-        graph: the tool graph.
-        repeats: repeats that are known already, such as those of `DuplicateGate`; None searches for them.
-        thresholds: the thresholds of near duplicates.
-        sample: how many requests the expensive measures take.
-        seed: the seed of that sample.
+        figures: the result of `measure_variety`.
 
     Raises:
         ToolassayError: the folder cannot be written.
     """
-    figures = measure_variety(
-        golds, library=library, graph=graph, repeats=repeats, thresholds=thresholds, sample=sample, seed=seed
-    )
     write_json(out / "variety.json", figures)  # first: it marks the folder as one of a report
     pictures = draw_variety(figures, out)
     write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))

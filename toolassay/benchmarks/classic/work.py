@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from toolassay.models import ChatModel
 from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.ledger import FREE, cost_of
+from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.settings import RunSettings
@@ -151,7 +151,7 @@ class ChatWork(Work):
         """
         if not self._asks:
             raise UsageError("--agent recorded asks no model", fix="omit --engine")
-        return self._items(partial(cost_of, self._run.model.llm, prices={}))  # a built-in model has no price
+        return self._items(_no_cost)
 
     def _items(self, cost: CostOf) -> ChatItems:
         return ChatItems(self._settings, self._trial, self._run.model.parameters, cost)
@@ -222,3 +222,8 @@ def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
 
     with recorded.remade_journal(examples, remake, content="answers") as remade:
         yield from prediction_rows(examples, remade, trial=trial, order=order, free=recorded.llm in FREE)
+
+
+def _no_cost(*answer: object) -> float:
+    """The cost of an answer of a built-in model, which works where it may run on any engine."""
+    return 0.0

@@ -151,6 +151,7 @@ class ProbeWork(Work):
             size,
             hashes(*prober.read),
             helpers=[self._judge] if self._judge else [],
+            in_steps=getattr(prober, "in_steps", False),
         )
 
     def run(self, run: OpenRun) -> int:

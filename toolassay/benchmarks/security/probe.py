@@ -135,6 +135,8 @@ class Prober(Protocol):
         settings: everything that shapes probes and answers, for the manifest.
         read: the files that the probes are made of.
         size: number of requests, tasks or chats that are sent to the agent.
+
+    One whose agent takes several requests for a probe also has `in_steps`, which is true.
     """
 
     @property

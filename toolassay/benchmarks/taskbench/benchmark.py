@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -263,12 +263,12 @@ class TaskBench(Benchmark):
         return plan_golds(folder)
 
     def item_answers(
-        self, folder: DataFolder, predictions: Path, llm: str
+        self, folder: DataFolder, predictions: Path, llm: str, *, only: Collection[str] | None = None
     ) -> Iterator[tuple[str, ItemAnswer]]:
         """As `plan_answers`."""
         from toolassay.benchmarks.taskbench.item_details import plan_answers
 
-        return plan_answers(folder, predictions, llm)
+        return plan_answers(folder, predictions, llm, only)
 
     def remade_lines(
         self, recorded: RecordedRun, own: PlanScoring, comparison: LineComparison

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.security import figure_lines
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import chosen_labels, evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.leaderboard import recorded_choices
@@ -63,6 +62,8 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
         for note in result.evaluation.notes:
             screen.say(f"{WARNING if note in result.evaluation.warnings else '  '}{note}")
         if security := result.evaluation.groups.get(OVERALL_GROUP, {}).get(SECURITY):
+            from toolassay.benchmarks.security import figure_lines
+
             for line in figure_lines(name, security):
                 screen.say(line)
         evaluations.append(result)

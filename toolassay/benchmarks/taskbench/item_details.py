@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,10 @@ def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
             )
 
 
-def plan_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tuple[str, ItemAnswer]]:
-    """What a model planned for each request with a label."""
+def plan_answers(
+    folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None = None
+) -> Iterator[tuple[str, ItemAnswer]]:
+    """What a model planned for each request with a label, or for those with some ids."""
     reader, trial = _reader(folder), Trial(predictions, llm)
     journal_file = trial.run_folder / "journal.jsonl"
     with contextlib.ExitStack() as stack:
@@ -68,6 +70,8 @@ def plan_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tu
         if journal is not None:
             stack.callback(journal.close)
         for _, label in read_labels(folder.data):
+            if only is not None and str(label["id"]) not in only:
+                continue
             number = lines.by_text.get(str(label["id"]))
             found = None if number is None else lines.prediction(number)
             gold = reader.plan(label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -187,7 +187,7 @@ class WorkBench(Benchmark):
         return task_golds(folder)
 
     def item_answers(
-        self, folder: DataFolder, predictions: Path, llm: str
+        self, folder: DataFolder, predictions: Path, llm: str, *, only: Collection[str] | None = None
     ) -> Iterator[tuple[str, ItemAnswer]]:
         """As `task_answers`."""
         from toolassay.benchmarks.workbench.item_details import task_answers

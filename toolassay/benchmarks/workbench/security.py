@@ -431,6 +431,8 @@ class WorkplaceProber:
         UsageError: no task of the folder can carry a probe.
     """
 
+    in_steps = True
+
     def __init__(
         self,
         sandbox: Sandbox,

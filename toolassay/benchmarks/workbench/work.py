@@ -144,6 +144,7 @@ class WorkplaceWork(Work):
             len(self._chosen),
             hashes(self._folder.path / FILE),
             not_counted="; the further answers of each task",
+            in_steps=True,
         )
 
     def run(self, run: OpenRun) -> int:

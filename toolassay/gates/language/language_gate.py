@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Final, Literal, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from toolassay.gates.gate import Background, Finding, shown
 from toolassay.gates.language.language_rules import RULES
@@ -18,6 +19,9 @@ from toolassay.gates.language.residue_rules import open_places
 from toolassay.gates.language.tagged_words import tagged
 from toolassay.gold import Gold
 from toolassay.text_values.vocabulary import word_set
+
+if TYPE_CHECKING:
+    from simplemma import LanguageDetector
 
 # Longer requests are pasted documents: the rules read their start.
 LONGEST: Final = 5_000
@@ -72,9 +76,11 @@ def language_findings(text: str, parameter_names: Collection[str] = ()) -> list[
     >>> language_findings("Reserva una mesa para dos")
     []
     """
+    return _findings(text, parameter_names) if is_english(text) else []
+
+
+def _findings(text: str, parameter_names: Collection[str]) -> list[LanguageFinding]:
     was_cut, text = len(text) > LONGEST, text[:LONGEST]
-    if not is_english(text):
-        return []
     read = tagged(text, frozenset(parameter_names))
     findings = []
     for rule in RULES:
@@ -93,17 +99,27 @@ def is_english(text: str) -> bool:
     >>> is_english("Book a table at 'Chez Nous'"), is_english("Zeig mir alle offenen Rechnungen")
     (True, False)
     """
-    import simplemma  # late: its dictionary takes a quarter of a second to load
-
     masked = mask(text[:LONGEST])
     data = {start for start, _ in masked.spans}
     words = [match.group() for match in _WORD.finditer(masked.text) if match.start() not in data]
     if not words:
         return bool(masked.spans) or not text.strip()
-    share = simplemma.in_target_language(" ".join(words[:200]), lang="en")
+    share = _detector().proportion_in_target_languages(" ".join(words[:200]))
     if share >= _SURELY_ENGLISH:
         return True
     return share >= _ENGLISH and any(word.lower().replace("’", "'") in _FUNCTION_WORDS for word in words)
+
+
+@lru_cache(maxsize=1)
+def _detector() -> LanguageDetector:
+    """`simplemma.in_target_language` for English, which remembers the words that it looked up."""
+    from simplemma import LanguageDetector  # late: its dictionary takes a quarter of a second to load
+    from simplemma.strategies import DefaultStrategy
+
+    class Remembers(DefaultStrategy):
+        get_lemma = lru_cache(maxsize=65_536)(DefaultStrategy.get_lemma)
+
+    return LanguageDetector("en", lemmatization_strategy=Remembers())
 
 
 class LanguageGate:
@@ -147,8 +163,7 @@ class LanguageGate:
             for parameter in self._library[node.tool].parameters
         }
         findings = [
-            Finding(self.name, found.state, found.reason, _WHERE)
-            for found in language_findings(gold.request, names)
+            Finding(self.name, found.state, found.reason, _WHERE) for found in _findings(gold.request, names)
         ]
         if not findings and not steps and len(gold.request) > LONGEST:
             reason = f"only the first {LONGEST:,} characters of the request were read; they have no defect"

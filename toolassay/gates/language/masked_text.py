@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 Span = tuple[int, int]
@@ -99,6 +100,7 @@ def data_spans(text: str) -> list[Span]:
     return [*found, *_words_of_data(text, end, len(text))]
 
 
+@lru_cache(maxsize=2)  # a request is masked to see its language, and again to read it
 def mask(text: str) -> MaskedText:
     """Replace the data in a text.
 
@@ -124,6 +126,8 @@ def _words_of_data(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_data(word: str) -> bool:
+    if word.isalpha():  # most words; no other pattern matches letters alone
+        return not word.islower() and _INNER_CAPITAL.search(word) is not None
     if any(character.isdigit() for character in word):
         return _NUMBER.fullmatch(word) is None
     return bool(_INNER_CAPITAL.search(word) or _DOTTED.search(word) or _MARKS.search(word))

@@ -27,6 +27,8 @@ _OPEN_PLACE: Final = re.compile(
     """,
     re.VERBOSE,
 )
+# Without one of these marks no place is open: a fast test that most texts fail.
+_MAY_OPEN: Final = re.compile(r"[{$<%\[]|__")
 # What a program or a model leaves around a text: "User: ", "Here is the rewritten request:", "['a', 'b']",
 # "on=True", "course(s)", "a/an"; not "e-mail(s)" of a form's label, nor "and/or".
 _LEFT_OVER: Final = re.compile(
@@ -40,6 +42,8 @@ _LEFT_OVER: Final = re.compile(
     """,
     re.VERBOSE,
 )
+# What each of these has: a colon, "['", "=", "(" or "a/an".
+_MAY_BE_LEFT: Final = re.compile(r":|\[\s?'|=|\(|a/an")
 # Brackets that writers mean: "[sic]"; and tags of HTML: "<b>", "<td>".
 _NO_OPEN_PLACE: Final = re.compile(
     r"\[(?:sic|see)\b|</?(?:a|b|i|u|p|br|hr|em|li|ul|ol|div|span|strong|code|pre|table|tr|td|th|html|head|body|img|title"
@@ -69,12 +73,16 @@ _BEFORE_VALUE: Final = word_set("to for in on of with from by is as at about cal
 
 def left_overs(text: TaggedText) -> Iterator[Span]:
     """What a program or a model leaves around a text."""
+    if _MAY_BE_LEFT.search(text.masked.original) is None:
+        return
     for match in _LEFT_OVER.finditer(text.masked.original):
         yield match.span()
 
 
 def open_places(text: str) -> Iterator[Span]:
     """Places of a template that nothing filled."""
+    if _MAY_OPEN.search(text) is None:
+        return
     for match in _OPEN_PLACE.finditer(text):
         if _NO_OPEN_PLACE.match(match.group()) is None:
             yield match.span()
@@ -134,11 +142,15 @@ _CALLED_PARAMETER: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# Each of these has one of them.
+_CALLED: Final = ("param", "argument", "option", "flag", "field", "switch", "property", "input")
 # "check_in_date", "roomType"; not "iPhone", "room_12", "'a_b'", "a_b.txt" and "x.org/a_b".
 _IDENTIFIER: Final = re.compile(
     r"(?<![\w./\\@#&:'\"`“-])(?:[a-z]{1,30}(?:_[a-z]{1,30}){1,6}|[a-z]{2,30}(?:[A-Z][a-z]{1,30}){1,5}(?:ID)?)"
     r"(?![\w/\\@:'\"`”-]|\.\w|\()"
 )
+# What each of these has: "k_i" and "mT" in them.
+_MAY_IDENTIFY: Final = re.compile(r"[a-z](?:_[a-z]|[A-Z])")
 # "seat=window", "page_size = 20"; not "a == b", "?a=1" and "x=3".
 _ASSIGNMENT: Final = re.compile(r"(?<![\w.'\"`/?&=])[a-z][a-zA-Z_]{2,40}\s?=\s?(?=['\"\w])")
 # What an identifier may be the name of: "the user jo_doe", "a branch fix_bug", "the column user_id".
@@ -154,10 +166,15 @@ _NAMED: Final = re.compile(
 def named_parameters(text: TaggedText) -> Iterator[Span]:
     """Parameters that a request names as a program does."""
     original = text.masked.original
-    for match in _CALLED_PARAMETER.finditer(original):
-        yield match.span()
-    for match in _ASSIGNMENT.finditer(original):
-        yield match.start(), match.end()
+    low = original.lower()
+    if not low.isascii() or any(word in low for word in _CALLED):  # "ſwitch" is matched, too
+        for match in _CALLED_PARAMETER.finditer(original):
+            yield match.span()
+    if "=" in original:
+        for match in _ASSIGNMENT.finditer(original):
+            yield match.start(), match.end()
+    if _MAY_IDENTIFY.search(original) is None:
+        return
     for match in _IDENTIFIER.finditer(original):
         before = original[max(0, match.start() - 24) : match.start()]
         if match.group() in text.parameters or _NAMED.search(before) is None:

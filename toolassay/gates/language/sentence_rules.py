@@ -71,20 +71,30 @@ _DOUBLE_MARKS: Final = re.compile(
     """,
     re.VERBOSE,
 )
+# What every clash has, in a test that most texts fail at once: "a ,", ",.", "..".
+_MAY_CLASH: Final = re.compile(r"[\s,;:.?!]\s{0,3}[,;.?!]")
 # Quotations and brackets with nothing inside: '""', "“ ”", "( )"; not "f()" and the marks of '"a" "b"'.
 _EMPTY: Final = re.compile(
     r"""(?:(?<=\s)|^)(?:""|''|``|“\s?”|‘\s?’|«\s?»|\(\s?\)|\[\s?\])(?=[\s.,;:?!]|$)|(?:(?<=\s)|^)(?:"\s"|'\s')(?=[.,;?!]|$)"""
 )
 
 
+# What every empty one has: an opening mark, at most a blank, a closing one.
+_MAY_BE_EMPTY: Final = re.compile(r"[\"'`“‘«(\[]\s?[\"'`”’»)\]]")
+
+
 def double_marks(text: TaggedText) -> Iterator[Span]:
     """Marks of punctuation that never stand together, and blanks before a comma."""
+    if _MAY_CLASH.search(text.masked.text) is None:
+        return
     for match in _DOUBLE_MARKS.finditer(text.masked.text):
         yield max(0, match.start() - 1), match.end()
 
 
 def empty_quotations(text: TaggedText) -> Iterator[Span]:
     """Quotations and brackets around nothing."""
+    if _MAY_BE_EMPTY.search(text.masked.original) is None:
+        return
     for match in _EMPTY.finditer(text.masked.original):
         yield match.span()
 
@@ -99,6 +109,9 @@ _OPENS: Final = re.compile(
 _INCHES: Final = re.compile(r"\d\s?\"")
 
 
+_PAIRS: Final = {pair: re.compile(rf"[{re.escape(pair)}]") for pair in ("()", "[]", "{}", "“”")}
+
+
 def unbalanced_marks(text: TaggedText) -> Iterator[Span]:
     """Quotation marks and brackets of which the other one is missing."""
     plain = list(text.masked.original)
@@ -108,9 +121,9 @@ def unbalanced_marks(text: TaggedText) -> Iterator[Span]:
     for start, end in quotation_spans(text.masked.original):
         plain[start:end] = " " * (end - start)
     rest = _INCHES.sub(lambda match: " " * len(match.group()), "".join(plain))
-    for left, right in ("()", "[]", "{}", "“”"):
+    for (left, right), marks in _PAIRS.items():
         opened: list[int] = []
-        for match in re.finditer(rf"[{re.escape(left + right)}]", rest):
+        for match in marks.finditer(rest):
             place = match.start()
             if match.group() == left:
                 opened.append(place)

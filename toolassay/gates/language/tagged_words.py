@@ -95,7 +95,7 @@ class Word(NamedTuple):
     @property
     def opens_sentence(self) -> bool:
         """Whether a sentence ends before the word, or the text starts with it."""
-        return not self.gap or any(mark in self.gap for mark in ".!?:;\n•")
+        return self.gap != " " and (not self.gap or any(mark in self.gap for mark in ".!?:;\n•"))
 
 
 class HarperFinding(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from mimetypes import MimeTypes
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -72,6 +72,7 @@ def extensions() -> dict[str, frozenset[str]]:
     return {extension: frozenset(found) for extension, found in kinds.items()}
 
 
+@lru_cache(maxsize=1_024)  # a value is compared with every input of its tool, and by several gates
 def content_of(literal: str) -> Content:
     """The content of a literal; quotation marks, brackets and punctuation around it do not count.
 

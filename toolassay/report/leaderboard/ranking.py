@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import LOCAL, RowMark, marked
-from toolassay.runs.recorded_usage import RecordedUsage
 from toolassay.tables import UNKNOWN
+
+if TYPE_CHECKING:
+    from toolassay.runs.recorded_usage import RecordedUsage
 
 Kind = Literal["strict", "compat", "published"]
 HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")

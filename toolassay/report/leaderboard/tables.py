@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from toolassay.report.leaderboard.ranking import Board, LeaderboardRow
-from toolassay.runs.recorded_usage import RecordedUsage
 from toolassay.tables import (
     Cell,
     Table,
@@ -22,6 +21,8 @@ from toolassay.tables import (
 
 if TYPE_CHECKING:
     import rich.table
+
+    from toolassay.runs.recorded_usage import RecordedUsage
 
 __all__ = ["csv_table", "latex_table", "markdown_table", "printable", "terminal_table"]
 
@@ -55,6 +56,8 @@ def _score(row: LeaderboardRow, heading: str) -> Cell:
 
 def _used(row: LeaderboardRow) -> dict[str, str]:
     """By heading: US dollars for 1,000 items and for the whole run, and the median seconds to an answer."""
+    from toolassay.runs.recorded_usage import RecordedUsage
+
     usage = row.usage or RecordedUsage(None, 0, 0, None)
     at_least = usage.unknown_cost > 0
     cells = (

@@ -10,12 +10,13 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import ChoiceTask
 
-CostOf = Callable[[int | None, int | None, int | None], float | None]
-"""The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
+CostOf = Callable[[int | None, int | None, int | None, str | None], float | None]
+"""The cost of an answer in US dollars, from its prompt, completion and cached tokens and the endpoint that
+answered, if there are several; None if unknown."""
 
 
 def unknown_cost(
-    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None
+    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None, endpoint: str | None
 ) -> float | None:
     """The cost if no price is known: None."""
     return None
@@ -67,13 +68,13 @@ class QuestionRequests:
         )
         response = await self._model.complete(request)
         tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
-        self.keep(response, self._cost_of(*tokens))
+        self.keep(response, self._cost_of(*tokens, response.endpoint))
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Record an answer. Reasoning and its tokens are recorded only if there are any."""
+        """Record an answer. Reasoning, its tokens and the endpoint are recorded only if there are any."""
         answer = {**asdict(response), "cost": cost}
-        for name in ("reasoning", "reasoning_tokens"):
+        for name in ("reasoning", "reasoning_tokens", "endpoint"):
             if not answer[name]:
                 del answer[name]
         self.answers.append(answer)

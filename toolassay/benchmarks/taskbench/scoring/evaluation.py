@@ -123,6 +123,8 @@ class PlanEvaluator:
         if "bertscore" in chosen and bertscore is None:
             self.notes.remark(_NO_BERTSCORE)
         self._bertscore = bertscore if "bertscore" in chosen else None
+        # Absolute: a worker of a cluster has another current folder.
+        labels, predictions = labels.absolute(), predictions.absolute()
         self.job = ScoringJob(
             labels,
             predictions,
@@ -369,7 +371,7 @@ def _graph_hash(graph: ToolGraph | None) -> str:
         return "none"
     if graph.is_implied and graph.number_of_links > _MOST_HASHED:
         return _short(f"{graph.dependency_type} {json.dumps(graph.library.to_json())}")
-    return _short(json.dumps(sorted(graph.links())))
+    return _short(json.dumps(sorted(map(tuple, graph.links()))))
 
 
 def _short(text: str) -> str:

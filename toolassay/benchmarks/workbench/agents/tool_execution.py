@@ -78,6 +78,7 @@ class ToolExecutor:
         self._original = sandbox
         self._copy: Sandbox | None = None
         self._aside: ChangedPages | None = None
+        self._changed_tables: frozenset[str] = frozenset()
         self._changed = False
         self._tools = {tool.name for tool in tools}
         self._seconds = 0.0
@@ -104,6 +105,7 @@ class ToolExecutor:
         """
         if self._copy is not None and self._changed:
             self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
+            self._changed_tables = self._copy.tables_unlike(self._original)
             self._changed = False
         self.close()
 
@@ -120,7 +122,8 @@ class ToolExecutor:
             # Sent mail is appended, as in the strict judge's copies.
             self._copy = self._original.fork(overwrites=False)
             if self._aside is not None:
-                self._copy.connection.deserialize(self._aside.applied_to(self._original.image()))
+                image = self._aside.applied_to(self._original.image())
+                self._copy.restore(image, self._changed_tables)
             elif self.calls:
                 replay_changes(self._copy, self.calls)
                 self._changed = True

@@ -6,20 +6,23 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.schema import Layout
 from toolassay.benchmarks.workbench.tools import Toolset
 
+# What is remembered of each function: mostly less than 1 MB.
+_TIMES_KEPT, _LONGEST_KEPT = 4_096, 100
 _FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
 _ZONES = frozenset({"localtime", "utc"})  # dropped: they would convert by the computer's time zone
 
-Value = str | int | float | None
+Value = str | int | float | bytes | None
 
 
 class FixedClock:
@@ -56,7 +59,7 @@ class FixedClock:
     def _stopped(self, name: str) -> Callable[..., Value]:
         first = 1 if name == "strftime" else 0  # the position of the time among the arguments
 
-        def function(*given: Value) -> Value:
+        def compute(*given: Value) -> Value:
             values = [*given]
             if len(values) == first:
                 values.append("now")
@@ -68,6 +71,16 @@ class FixedClock:
             marks = ", ".join("?" * len(values))
             found: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
             return found
+
+        # A search asks for every row of a table. Typed: the format 1.0 gives another text than 1. Bytes are
+        # left out, because SQLite takes b"now" for the computer's time.
+        known = lru_cache(_TIMES_KEPT, typed=True)(compute)
+
+        def function(*given: Value) -> Value:
+            for value in given:
+                if isinstance(value, bytes) or (isinstance(value, str) and len(value) > _LONGEST_KEPT):
+                    return compute(*given)
+            return known(*given)
 
         return function
 
@@ -217,6 +230,7 @@ class OwnSandbox(Sandbox):
         place.clock.set(self.connection)
         self.connection.create_function("user", 0, lambda: place.user, deterministic=True)
         self._image = self.connection.total_changes, image
+        self._forget_reads()
         self._place = place
         self.now, self.user, self.overwrites = place.now, place.user, False
         self.toolset, self.judged, self.customs = place.toolset, place.judged, place.customs
@@ -224,6 +238,10 @@ class OwnSandbox(Sandbox):
     def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
         """An independent copy; `overwrites` has no meaning here."""
         return OwnSandbox(self.image(), self._place)
+
+    def reads(self, table: str) -> dict[Hashable, Any]:
+        """Empty each time: a tool of a user may undo changes, which `transaction` does not see."""
+        return {}
 
     def close(self) -> None:
         """Free the memory of the database. The sandbox cannot be used afterwards."""

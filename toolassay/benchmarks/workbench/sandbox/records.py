@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import sqlite3
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from toolassay.benchmarks.workbench.sandbox.sandbox import Cell, Sandbox
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, EMAILS, Layout, quoted
@@ -56,7 +57,9 @@ def _values(text: str | None, names: tuple[str, ...]) -> list[Cell]:
     return [cells.get(str(name)) for name in names]  # a column may have a number for a name
 
 
-Record = dict[str, Any]
+Record = Mapping[str, Any]
+"""A row by column. Records are shared by copies of a sandbox: a tool returns `dict(record)`."""
+T = TypeVar("T")
 
 
 class Records:
@@ -72,9 +75,24 @@ class Records:
         self._execute = sandbox.connection.execute
         self._layout = layout
 
-    def all(self) -> list[Record]:
-        """Every row, in order; a missing cell is None."""
-        return self._select("ORDER BY row")
+    def all(self) -> Sequence[Record]:
+        """Every row, in order; a missing cell is None. The table is read once for each of its states."""
+        return self._once("rows", lambda: self._select("ORDER BY row"))
+
+    def derived(self, compute: Callable[[Sequence[Record]], T]) -> T:
+        """What a function computes from every row; it is called once for each state of the table.
+
+        Args:
+            compute: a function of a module, which must not depend on anything but the rows.
+        """
+        return self._once(compute, lambda: compute(self.all()))
+
+    def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        reads = self._sandbox.reads(self._layout.name)
+        if key not in reads:
+            reads[key] = compute()
+        found: T = reads[key]
+        return found
 
     def first(self, key: Cell) -> Record | None:
         """The first row with this id; None if there is none."""
@@ -115,28 +133,28 @@ class Records:
         """Insert a row after the last one."""
         names = ", ".join(map(quoted, cells))
         marks = ", ".join("?" for _ in cells)
-        self._execute(
+        self._write(
             f"INSERT INTO {self._layout.name} (label, {names}) VALUES (?, {marks})", [label, *cells.values()]
         )
 
     def overwrite(self, cells: Mapping[str, Cell], label: int) -> bool:
         """Replace the cells of the row with this label. Returns whether there was such a row."""
         names = ", ".join(f"{quoted(name)} = ?" for name in cells)
-        changed = self._execute(
+        changed = self._write(
             f"UPDATE {self._layout.name} SET {names} WHERE label = ?", [*cells.values(), label]
         )
         return changed.rowcount > 0
 
     def renumber(self) -> None:
         """Relabel the rows 0, 1, 2, …, in their order."""
-        self._execute(
+        self._write(
             f"UPDATE {self._layout.name} SET label = place - 1 FROM (SELECT row AS numbered, row_number() "
             f"OVER (ORDER BY row) AS place FROM {self._layout.name}) WHERE row = numbered"
         )
 
     def remove(self, key: Cell) -> bool:
         """Remove every row with this id. Returns whether there was one."""
-        found = self._execute(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
+        found = self._write(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
         return found.rowcount > 0
 
     def change(self, key: Cell, column: str, value: Cell) -> None:
@@ -145,13 +163,13 @@ class Records:
         """
         where = f"WHERE {quoted(self._layout.id)} = ?"
         if column in self._layout.columns:
-            self._execute(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
+            self._write(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
             return
         if column not in columns_of(self._sandbox, self._layout):
             self._add_column(column, value)
         for row, text in self._execute(f"SELECT row, added FROM {CALENDAR.name} {where}", [key]).fetchall():
             added = json.dumps({**json.loads(text or "{}"), str(column): value})
-            self._execute(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
+            self._write(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
 
     def _add_column(self, column: str, value: Cell) -> None:
         """Add a column to the calendar, as the published program (pandas) does.
@@ -159,12 +177,15 @@ class Records:
         If the value is a string, the other rows get the text `nan`, cut to its length; otherwise they stay
         empty.
         """
-        self._execute("INSERT INTO added_columns (name) VALUES (?)", [column])
+        self._write("INSERT INTO added_columns (name) VALUES (?)", [column])
         if isinstance(value, str):
-            self._execute(
+            self._write(
                 f"UPDATE {CALENDAR.name} SET added = json_patch(coalesce(added, '{{}}'), ?)",
                 [json.dumps({column: "nan"[: len(value)]})],
             )
+
+    def _write(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        return self._sandbox.write(self._layout.name, statement, parameters)
 
     def _select(self, clause: str, *parameters: Cell) -> list[Record]:
         columns = columns_of(self._sandbox, self._layout)

@@ -5,10 +5,11 @@ Replies and side effects are those of the published program.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Records
+from toolassay.benchmarks.workbench.sandbox.records import Record, Records
 from toolassay.benchmarks.workbench.sandbox.schema import PLOTS, VISITS
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
@@ -113,8 +114,9 @@ def get_average_session_duration(
     in the published program.
     """
     if not time_min and not time_max:
-        sandbox.connection.execute(
-            "UPDATE visits SET session_duration_seconds = CAST(session_duration_seconds AS REAL)"
+        sandbox.write(
+            VISITS.name,
+            "UPDATE visits SET session_duration_seconds = CAST(session_duration_seconds AS REAL)",
         )
     return _by_day(sandbox, "avg(CAST(session_duration_seconds AS REAL))", time_min, time_max)
 
@@ -128,10 +130,10 @@ def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> A
     """All visits of the visitor."""
     if not visitor_id:
         return "Visitor ID not provided."
-    visits = [visit for visit in Records(sandbox, VISITS).all() if visit["visitor_id"] == visitor_id]
-    for visit in visits:
-        visit["user_engaged"] = bool(visit["user_engaged"])
-    return visits or "Visitor not found."
+    visits = Records(sandbox, VISITS).derived(_by_visitor).get(visitor_id, ())
+    return [
+        {**visit, "user_engaged": bool(visit["user_engaged"])} for visit in visits
+    ] or "Visitor not found."
 
 
 TOOLS = (
@@ -142,6 +144,13 @@ TOOLS = (
     get_average_session_duration,
     get_visitor_information_by_id,
 )
+
+
+def _by_visitor(visits: Sequence[Record]) -> dict[Any, list[Record]]:
+    found: dict[Any, list[Record]] = {}
+    for visit in visits:
+        found.setdefault(visit["visitor_id"], []).append(visit)
+    return found
 
 
 def _by_day(sandbox: Sandbox, value: str, time_min: Any, time_max: Any, *parameters: Any) -> dict[str, Any]:

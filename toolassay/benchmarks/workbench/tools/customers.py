@@ -162,13 +162,13 @@ def search_customers(
     }
     if not any(texts.values()) and not any(bound for bounds in days.values() for bound in bounds):
         return "No search parameters provided. Please provide at least one parameter."
-    search, found = Search(), Records(sandbox, CUSTOMERS).all()
+    search, found = Search(), list(Records(sandbox, CUSTOMERS).all())
     for column, pattern in texts.items():
         if pattern:
             found = search.contains(found, pattern, column)
     for column, (first, last) in days.items():
         found = _between(found, column, first, last)
-    return found[:_AT_MOST]
+    return [dict(customer) for customer in found[:_AT_MOST]]
 
 
 TOOLS = (update_customer, add_customer, delete_customer, search_customers)

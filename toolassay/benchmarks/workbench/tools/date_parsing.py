@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure
 
 _LONGEST = 200
+_TEXTS_KEPT = 4_096  # a search by time parses every row of a table: less than 2 MB
 # Matches the start of "9:30" and "13:00 sharp"; not "9am" or "Dec 1, 9:30".
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _NEVER = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN"})  # pandas reads these as "not a time"
@@ -35,19 +37,29 @@ def parse_moment(text: Any, now: datetime) -> datetime | None:
     datetime.datetime(2023, 12, 1, 9, 0)
     """
     if isinstance(text, str) and len(text) <= _LONGEST:
-        if text in _NEVER:
-            return None
-        if text in ("now", "today"):
-            return now
-        try:
-            if "W" not in text:  # pandas rejects ISO weeks such as 2023-W48; fromisoformat accepts them
-                return datetime.fromisoformat(text)
-        except ValueError:
-            pass
-        found = None if _is_small_number(text) else _parsed(text)
-        if found is not None:
+        found = _moment(text, now)
+        if not isinstance(found, _NotAMoment):
             return found
     raise ToolFailure(f"not a date or time: {str(text)[:100]!r}; write YYYY-MM-DD HH:MM:SS")
+
+
+class _NotAMoment:
+    """The result for a text that is not a date or time."""
+
+
+@lru_cache(_TEXTS_KEPT)
+def _moment(text: str, now: datetime) -> datetime | _NotAMoment | None:
+    if text in _NEVER:
+        return None
+    if text in ("now", "today"):
+        return now
+    try:
+        if "W" not in text:  # pandas rejects ISO weeks such as 2023-W48; fromisoformat accepts them
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    found = None if _is_small_number(text) else _parsed(text)
+    return _NotAMoment() if found is None else found
 
 
 def _is_small_number(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -119,7 +120,12 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
             because it cannot sort texts and timestamps together.
     """
     words = query.lower().split()
-    found = [mail for mail in Records(sandbox, EMAILS).all() if _has(mail, words)]
+    mails = Records(sandbox, EMAILS)
+    rows, texts = mails.all(), mails.derived(_texts)
+    places: Sequence[int] = range(len(rows))
+    for word in words:
+        places = [place for place in places if word in texts[place]]
+    found = [rows[place] for place in places]
     if len({isinstance(mail["sent_datetime"], Moment) for mail in found}) > 1:
         raise ToolFailure("cannot order mail that was there and mail sent since: search for fewer e-mails")
     found.sort(key=lambda mail: mail["sent_datetime"], reverse=True)
@@ -129,7 +135,7 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     if date_max and found:
         last = _day(sandbox, date_max)
         found = [mail for mail in found if _day(sandbox, mail["sent_datetime"]) <= last]
-    return found[:_AT_MOST] or "No emails found."
+    return [dict(mail) for mail in found[:_AT_MOST]] or "No emails found."
 
 
 TOOLS = (
@@ -153,9 +159,9 @@ def _is_address(text: Any) -> bool:
     return "@" in text and "." in text
 
 
-def _has(mail: Record, words: list[str]) -> bool:
-    text = f"{mail['subject']} {mail['body']} {mail['sender/recipient']}".lower()
-    return all(word in text for word in words)
+def _texts(mails: Sequence[Record]) -> list[str]:
+    """The text of each mail that is searched, without case."""
+    return [f"{mail['subject']} {mail['body']} {mail['sender/recipient']}".lower() for mail in mails]
 
 
 def _send(sandbox: Sandbox, recipient: Any, subject: Any, body: Any) -> None:

@@ -6,15 +6,14 @@ import re
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import regex
 
 from toolassay.benchmarks.workbench.sandbox.records import Record
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure
-
-_Pattern: TypeAlias = re.Pattern[str] | regex.Pattern[str]
 
 SECONDS = 1.0
 """Time limit of one call's searches."""
@@ -22,6 +21,8 @@ LONGEST_PATTERN = 2_000
 """Maximum characters in a pattern. Compiling cannot be interrupted, so longer ones are refused."""
 LARGEST_PATTERN = 1_000_000
 """Maximum characters in a pattern after its counted repeats are expanded, as compiling does."""
+# What is remembered of former searches: at most 10 MB, mostly less than 1 MB.
+_PATTERNS_KEPT, _TEXTS_KEPT, _LONGEST_KEPT = 32, 1_000, 200
 # Patterns without repeats, branches and groups, which cannot backtrack exponentially on any text.
 # Matches "^ann" and "{x}"; not "a+", "a|b", "(a)" or "a{2}".
 _PLAIN = re.compile(r"(?:[^*+?|({]|\{(?![\d,])){0,200}")
@@ -52,13 +53,15 @@ class Search:
         Raises:
             ToolFailure: the pattern is invalid or takes too long, or a cell is not text.
         """
-        compiled = _compile(pattern)
+        matches = self._verdicts(pattern)
         found = []
         for row in rows:
-            if not isinstance(row[column], str):
+            text = row[column]
+            if not isinstance(text, str):
                 raise ToolFailure(f"cannot search {column}: a row has no text there")
-            if self._matches(compiled, row[column]):
+            if matches[text]:
                 found.append(row)
+        matches.keep()
         return found
 
     def either_contains(self, rows: Iterable[Record], pattern: Any, column: str, other: str) -> list[Record]:
@@ -68,37 +71,94 @@ class Search:
         Raises:
             ToolFailure: the pattern is invalid or takes too long.
         """
-        compiled = _compile(pattern)
-        return [
+        matches = self._verdicts(pattern)
+        found = [
             row
             for row in rows
             if isinstance(row[column], str)
-            and any(
-                self._matches(compiled, cell) for cell in (row[column], row[other]) if isinstance(cell, str)
-            )
+            and (matches[row[column]] or (isinstance(row[other], str) and matches[row[other]]))
         ]
+        matches.keep()
+        return found
 
-    def _matches(self, compiled: _Pattern, text: str) -> bool:
+    def _verdicts(self, pattern: Any) -> _Verdicts:
+        if not isinstance(pattern, str):
+            raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
+        verdicts = _Verdicts(_compile(pattern), self._end, self._seconds)
+        verdicts.seconds_left()
+        return verdicts
+
+
+class _Verdicts(dict[str, bool]):
+    """Whether a pattern matches each text of one search. A text that occurs again is not searched again.
+
+    Args:
+        pattern: the compiled pattern.
+        end: when to give up, on the monotonic clock.
+        seconds: the time limit, for the message.
+    """
+
+    def __init__(self, pattern: _Compiled, end: float, seconds: float) -> None:
+        self._pattern, self._end, self._seconds = pattern, end, seconds
+        self._new: dict[str, bool] = {}
+
+    def __missing__(self, text: str) -> bool:
+        verdict = self._pattern.verdicts.get(text)
+        if verdict is None:
+            verdict = self._search(text)
+            if len(text) <= _LONGEST_KEPT:
+                self._new[text] = verdict
+        self[text] = verdict
+        return verdict
+
+    def keep(self) -> None:
+        """Remember the verdicts for later searches, once a search has succeeded.
+
+        After part of one that took too long, the same call would succeed at some later attempt.
+        """
+        kept = self._pattern.verdicts
+        if len(kept) + len(self._new) > _TEXTS_KEPT:
+            kept.clear()
+        if len(self._new) <= _TEXTS_KEPT:
+            kept.update(self._new)
+
+    def seconds_left(self) -> float:
+        """The time until the search is given up.
+
+        Raises:
+            ToolFailure: there is none.
+        """
         left = self._end - time.monotonic()
+        if left <= 0:
+            raise self._failure()
+        return left
+
+    def _search(self, text: str) -> bool:
+        engine, left = self._pattern.engine, self.seconds_left()
+        if isinstance(engine, re.Pattern):
+            return engine.search(text) is not None
         try:
-            if left <= 0:
-                raise TimeoutError
-            if isinstance(compiled, re.Pattern):
-                return compiled.search(text) is not None
-            return compiled.search(text, timeout=left) is not None
+            return engine.search(text, timeout=left) is not None
         except TimeoutError:
-            raise ToolFailure(
-                f"the search took more than {self._seconds:g} s; use a simpler pattern"
-            ) from None
+            raise self._failure() from None
+
+    def _failure(self) -> ToolFailure:
+        return ToolFailure(f"the search took more than {self._seconds:g} s; use a simpler pattern")
 
 
-def _compile(pattern: Any) -> _Pattern:
+class _Compiled(NamedTuple):
+    """A compiled pattern, and whether it matches the texts of former searches."""
+
+    engine: re.Pattern[str] | regex.Pattern[str]
+    verdicts: dict[str, bool]
+
+
+@lru_cache(_PATTERNS_KEPT)
+def _compile(pattern: str) -> _Compiled:
     """Compile with `re` like the published program if the search cannot take long, else with `regex`.
 
     `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.
     """
-    if not isinstance(pattern, str):
-        raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
     if len(pattern) > LONGEST_PATTERN:
         raise ToolFailure(f"the search pattern is longer than {LONGEST_PATTERN:,} characters")
     if len(pattern) * prod(_counts(pattern)) > LARGEST_PATTERN:
@@ -107,7 +167,8 @@ def _compile(pattern: Any) -> _Pattern:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             plain = re.compile(pattern, re.IGNORECASE)
-            return plain if _PLAIN.fullmatch(pattern) else regex.compile(pattern, regex.IGNORECASE)
+            is_plain = _PLAIN.fullmatch(pattern)
+            return _Compiled(plain if is_plain else regex.compile(pattern, regex.IGNORECASE), {})
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise ToolFailure(f"not a regular expression: {error}") from None
 

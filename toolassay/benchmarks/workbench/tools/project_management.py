@@ -135,11 +135,11 @@ def search_tasks(
     )
     if not any(wanted.values()):
         return "No search parameters provided."
-    search, found = Search(), Records(sandbox, TASKS).all()
+    search, found = Search(), list(Records(sandbox, TASKS).all())
     for column, pattern in wanted.items():
         if pattern:
             found = search.contains(found, pattern, column)
-    return found
+    return [dict(task) for task in found]
 
 
 TOOLS = (create_task, delete_task, update_task, get_task_information_by_id, search_tasks)

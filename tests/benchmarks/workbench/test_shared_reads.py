@@ -1,0 +1,363 @@
+"""Copies of a sandbox share what was read of a table: no search may differ from one that reads again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+from own_workplace import call as call_own
+from own_workplace import sandbox as own_sandbox
+from workplace import ANN, BO, TABLES
+
+from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
+from toolassay.benchmarks.workbench.own.own_sandbox import FixedClock
+from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox, records
+from toolassay.benchmarks.workbench.sandbox.records import Records, Row
+from toolassay.benchmarks.workbench.sandbox.schema import EMAILS, TASKS, Layout
+from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call, pattern_search
+from toolassay.models import ToolCall
+
+WORDS = [
+    "budget",
+    "stand",
+    "a|b",
+    "^s.*p$",
+    "(",
+    "",
+    "nan",
+    "2023-12-01",
+    "2023-11-28 10:00:00",
+    "Lead",
+    "0007",
+]
+IDS = ["00000000", "00000001", "00000002", "00000003"]
+FIELDS = ["event_name", "subject", "board", "list_name", "status", "due_date", "new column"]
+values = st.sampled_from([*WORDS, *IDS, *FIELDS, ANN, BO, "Design", "Won", 5, 7.5, None, True])
+
+
+@st.composite
+def tool_calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    tool = draw(st.sampled_from(list(TOOLS.values())))
+    chosen = draw(st.sets(st.sampled_from(list(tool.arguments)))) | {next(iter(tool.arguments))}
+    return tool.name, {name: draw(values) for name in sorted(chosen)}
+
+
+def result(sandbox: Sandbox, name: str, arguments: dict[str, Any]) -> str:
+    try:
+        return json.dumps(call(sandbox, name, arguments))
+    except ToolFailure as failure:
+        return f"failed: {failure}"
+
+
+def unshared(sandbox: Sandbox) -> Sandbox:
+    """A copy that has read nothing yet."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.deserialize(sandbox.connection.serialize())
+    copy = Sandbox(connection)
+    copy.overwrites = sandbox.overwrites
+    return copy
+
+
+class Copies(RuleBasedStateMachine):
+    """Calls, statements and failures in copies of copies, each compared with a copy that has read nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.copies = [Sandbox.of(TABLES)]
+
+    def chosen(self, number: int) -> Sandbox:
+        return self.copies[number % len(self.copies)]
+
+    @rule(number=st.integers(0, 9), made=tool_calls(), again=st.booleans())
+    def call(self, number: int, made: tuple[str, dict[str, Any]], again: bool) -> None:
+        sandbox = self.chosen(number)
+        for _ in range(1 + again):
+            other = unshared(sandbox)
+            assert result(sandbox, *made) == result(other, *made)
+            assert [*sandbox.connection.iterdump()] == [*other.connection.iterdump()]
+
+    @rule(number=st.integers(0, 9), overwrites=st.sampled_from([None, True, False]))
+    def fork(self, number: int, overwrites: bool | None) -> None:
+        self.copies.append(self.chosen(number).fork(overwrites=overwrites))
+
+    @rule(
+        number=st.integers(0, 9),
+        statement=st.sampled_from(
+            [
+                "UPDATE tasks SET board = 'Design' WHERE row = 1",
+                "DELETE FROM emails",
+                "UPDATE visits SET visitor_id = '0009'",
+                "INSERT INTO directory (label, email_address) VALUES (9, 'new@acme.example')",
+            ]
+        ),
+    )
+    def statement(self, number: int, statement: str) -> None:
+        self.chosen(number).connection.execute(statement)
+
+    @rule(number=st.integers(0, 9), made=st.lists(tool_calls(), max_size=3), later=tool_calls())
+    def undo(self, number: int, made: list[tuple[str, dict[str, Any]]], later: tuple[str, Any]) -> None:
+        """A tool fails after it has written, and read what it wrote."""
+        sandbox = self.chosen(number)
+        before = [*sandbox.connection.iterdump()]
+        with pytest.raises(ZeroDivisionError), sandbox.transaction():
+            for name, arguments in made:
+                with contextlib.suppress(ToolFailure, TypeError, AttributeError, ValueError):
+                    TOOLS[name].function(sandbox, **arguments)
+            _ = 1 / 0
+        assert [*sandbox.connection.iterdump()] == before
+        self.call(number, later, again=False)
+
+    def teardown(self) -> None:
+        for sandbox in self.copies:
+            sandbox.close()
+
+
+Copies.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+TestCopies = Copies.TestCase
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(tool_calls(), st.booleans()), max_size=12))
+def test_an_agent_sees_the_same_as_without_sharing(
+    steps: list[tuple[tuple[str, dict[str, Any]], bool]],
+) -> None:
+    def observed() -> list[str]:
+        executor = ToolExecutor(original, TOOLS.values())
+        seen = []
+        for (name, arguments), waits in steps:
+            seen.append(executor.execute(ToolCall("", name, json.dumps(arguments))))
+            if waits:
+                executor.set_aside()
+        executor.close()
+        return seen
+
+    original = Sandbox.of(TABLES)
+    for name in TOOLS:  # what was read of the original is shared
+        result(original, name, dict.fromkeys(TOOLS[name].arguments, "nothing"))
+    original = original.fork()
+    shared = [observed(), observed()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sandbox, "reads", lambda self, table: {})
+        assert shared == [observed()] * 2
+
+
+@pytest.fixture
+def tables_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the tables that are read as a whole, in order."""
+    read: list[str] = []
+
+    def read_rows(sandbox: Sandbox, table: Layout, *clause: Any) -> list[Row]:
+        read.append(table.name)
+        return original(sandbox, table, *clause)
+
+    original = records.read_rows
+    monkeypatch.setattr(records, "read_rows", read_rows)
+    return read
+
+
+def test_a_table_is_read_once_for_all_copies_until_one_changes_it(
+    sandbox: Sandbox, tables_read: list[str]
+) -> None:
+    def search(copy: Sandbox) -> Any:
+        tasks = call(copy, "project_management.search_tasks", {"task_name": "o"})
+        return len(tasks), len(call(copy, "email.search_emails", {"query": ""}))
+
+    copies = [sandbox.fork() for _ in range(3)]
+    assert [search(copy) for copy in copies] == [(2, 3)] * 3
+    assert tables_read == ["tasks", "emails"]
+
+    tables_read.clear()
+    call(copies[0], "email.delete_email", {"email_id": "00000000"})
+    assert [search(copy) for copy in (*copies, sandbox, copies[0].fork())] == [
+        (2, 2),
+        (2, 3),
+        (2, 3),
+        (2, 3),
+        (2, 2),
+    ]
+    assert tables_read == ["emails"]
+
+
+def test_what_a_failed_call_wrote_is_not_read_later(sandbox: Sandbox) -> None:
+    search = {"query": "budget"}
+    before = call(sandbox, "email.search_emails", search)
+    with pytest.raises(RuntimeError), sandbox.transaction():
+        Records(sandbox, EMAILS).remove("00000000")
+        assert "00000000" not in [mail["email_id"] for mail in Records(sandbox, EMAILS).all()]
+        sandbox.connection.execute("UPDATE tasks SET board = 'Design'")
+        assert {task["board"] for task in Records(sandbox, TASKS).all()} == {"Design"}
+        raise RuntimeError
+    assert call(sandbox, "email.search_emails", search) == before
+    assert {task["board"] for task in Records(sandbox, TASKS).all()} == {"Back end", "Design"}
+
+
+def test_an_agent_whose_copy_was_set_aside_finds_what_it_wrote(sandbox: Sandbox) -> None:
+    call(sandbox, "email.search_emails", {"query": "budget"})
+    executor = ToolExecutor(sandbox, TOOLS.values())
+    mail = {"recipient": BO, "subject": "Budget again", "body": "Sent."}
+    executor.execute(ToolCall("", "email.send_email", json.dumps(mail)))
+    for _ in range(2):
+        executor.set_aside()
+        found = executor.execute(ToolCall("", "email.search_emails", '{"query": "budget again"}'))
+        assert [one["body"] for one in json.loads(found)] == ["Sent."]
+    assert call(sandbox, "email.search_emails", {"query": "budget again"}) == "No emails found."
+    executor.close()
+
+
+def test_a_trigger_of_a_file_changes_other_tables(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.save(tmp_path / FILE)
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute(
+            "CREATE TRIGGER t AFTER DELETE ON emails BEGIN "
+            "UPDATE tasks SET task_name = 'Mail ' || old.email_id; END"
+        )
+    connection.close()
+    read = Sandbox.load(tmp_path)
+    search = "project_management.search_tasks"
+    assert call(read, search, {"task_name": "Mail"}) == []
+    call(read, "email.delete_email", {"email_id": "00000000"})
+    assert len(call(read, search, {"task_name": "Mail 00000000"})) == 2
+
+
+def test_results_are_not_shared(sandbox: Sandbox) -> None:
+    for name, arguments in [
+        ("project_management.search_tasks", {"task_name": "o"}),
+        ("calendar.search_events", {"query": "stand"}),
+        ("customer_relationship_manager.search_customers", {"customer_name": "a"}),
+        ("email.search_emails", {"query": "budget"}),
+        ("analytics.get_visitor_information_by_id", {"visitor_id": "0007"}),
+    ]:
+        first = call(sandbox, name, arguments)
+        before = json.dumps(first)
+        first[0].clear()
+        assert json.dumps(call(sandbox, name, arguments)) == before
+
+
+def test_a_restored_copy_has_the_image_of_its_content(sandbox: Sandbox) -> None:
+    changed, copy = sandbox.fork(), sandbox.fork()
+    call(changed, "email.delete_email", {"email_id": "00000000"})
+    assert changed.tables_unlike(sandbox) == {"emails"}
+    copy.restore(changed.image(), changed.tables_unlike(sandbox))
+    assert copy.image() == changed.image() != sandbox.image()
+    assert len(copy.fork().rows("emails")) == 2
+
+
+def test_verdicts_of_a_search_that_took_too_long_are_forgotten() -> None:
+    pattern, rows = r"^(a|aa|aaa)*$|(a?){30}c", [{"name": "b"}, {"name": "a" * 60 + "!"}]
+    with pytest.raises(ToolFailure, match="took more than"):
+        pattern_search.Search(seconds=0.05).contains(rows, pattern, "name")
+    assert pattern_search._compile(pattern).verdicts == {}
+    assert pattern_search.Search().contains(rows[:1], pattern, "name") == []
+    assert pattern_search._compile(pattern).verdicts == {"b": False}
+
+
+def test_remembered_verdicts_leave_the_time_limit() -> None:
+    rows = [{"name": "abc"}]
+    assert pattern_search.Search().contains(rows, "b", "name") == rows
+    with pytest.raises(ToolFailure, match="took more than 0 s"):
+        pattern_search.Search(seconds=0).contains(rows, "b", "name")
+
+
+def test_what_is_remembered_of_searches_is_bounded() -> None:
+    verdicts = pattern_search._compile("x1").verdicts
+    for start in range(0, 5_000, 400):
+        rows = [{"name": f"x{number}"} for number in range(start, start + 400)]
+        found = pattern_search.Search().contains([*rows, {"name": "x1" * 500}], "x1", "name")
+        assert [row["name"][:2] for row in found] == ["x1"] * len(found)
+        assert len(found) == sum("x1" in row["name"] for row in rows) + 1
+        assert 0 < len(verdicts) <= 1_000 and max(map(len, verdicts)) < 10
+    many = [{"name": f"x{number}"} for number in range(2_000)]
+    assert len(pattern_search.Search().contains(many, "x1", "name")) == 1_111
+    assert len(verdicts) <= 1_000
+
+
+FIND = '''
+@tool("notes", reads_only=True)
+def find(db, text: str, day: str = "now") -> list[str]:
+    """Find notes."""
+    where = "instr(text, ?) AND date(made) <= date(?)"
+    return [row["text"] for row in db.execute(f"SELECT text FROM notes WHERE {where}", [text, day])]
+
+
+@tool("notes")
+def write(db, text: str, fails: bool = False) -> list[str]:
+    """Write a note."""
+    db.execute("INSERT INTO notes (text, made) VALUES (?, date('now', '-1 day'))", [text])
+    if fails:
+        raise ToolError("no")
+    return find(db, text)
+'''
+
+
+def test_a_search_of_ones_own_sees_every_change(tmp_path: Path) -> None:
+    sql = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT, made TEXT);"
+    place = own_sandbox(tmp_path / "w", sql=sql, tools=FIND)
+    copy = place.fork()
+    assert call_own(copy, "notes.find", text="a") == []
+    assert call_own(copy, "notes.write", text="abc") == ["abc"]
+    with pytest.raises(ToolFailure, match="no"):
+        call_own(copy, "notes.write", text="ab", fails=True)
+    assert call_own(copy, "notes.find", text="a") == call_own(copy.fork(), "notes.find", text="a") == ["abc"]
+    assert (
+        call_own(copy, "notes.find", text="a", day="2024-02-26")
+        == call_own(place, "notes.find", text="a")
+        == []
+    )
+
+
+def test_rows_of_ones_own_are_never_shared(tmp_path: Path) -> None:
+    """Its tools may undo changes in their own ways."""
+    place = own_sandbox(tmp_path / "w")
+    place.reads("notes")["rows"] = []
+    assert place.reads("notes") == {}
+
+
+moments = st.sampled_from(
+    [
+        "now",
+        "NOW",
+        "2024-02-28",
+        "2024-02-28 09:30:00",
+        1,
+        1.0,
+        2460000.5,
+        None,
+        "x" * 300,
+        b"2024",
+        "utc",
+        "+1 day",
+    ]
+)
+
+
+@given(
+    st.sampled_from(["date", "time", "datetime", "julianday", "unixepoch", "strftime"]),
+    st.lists(moments, max_size=3),
+)
+@example("strftime", [1])
+def test_a_time_is_the_same_when_it_is_asked_for_again(name: str, given_values: list[Any]) -> None:
+    def answer(connection: sqlite3.Connection, given_values: list[Any] = given_values) -> Any:
+        marks = ", ".join("?" * len(given_values))
+        try:
+            return connection.execute(f"SELECT {name}({marks})", given_values).fetchone()
+        except sqlite3.Error as error:
+            return str(error)
+
+    answer(KNOWN, [float(value) if value == 1 else value for value in given_values])
+    fresh = sqlite3.connect(":memory:")
+    FixedClock(NOW).set(fresh)
+    assert repr(answer(KNOWN)) == repr(answer(KNOWN)) == repr(answer(fresh))
+    fresh.close()
+
+
+NOW = datetime(2024, 2, 28, 9, 30)
+KNOWN = sqlite3.connect(":memory:", check_same_thread=False)
+FixedClock(NOW).set(KNOWN)

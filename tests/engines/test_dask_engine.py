@@ -1,0 +1,70 @@
+"""The engine dask:// on a real cluster of two workers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import chain, scored_folder
+from dask_workers import DaskWorkers, KillsAWorker
+
+from toolassay.benchmarks.taskbench.scoring import parallel_scorer
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
+from toolassay.engines import Engine, open_engine
+from toolassay.errors import UsageError
+
+pytest.importorskip("distributed")
+
+
+class Halves:
+    """Halves even numbers; an odd one is an error for the user."""
+
+    def start(self) -> Callable[[int], int]:
+        return halved
+
+
+def halved(number: int) -> int:
+    if number % 2:
+        raise UsageError(f"{number} is odd", file="numbers.json", line=number, fix="write an even number")
+    return number // 2
+
+
+def test_results_come_in_the_order_of_the_shards_and_errors_whole(cluster: DaskWorkers) -> None:
+    with open_engine(cluster.engine) as engine:
+        assert list(engine.map(Halves(), range(0, 60, 2))) == list(range(30))
+        with pytest.raises(UsageError, match=r"numbers\.json:5: 5 is odd\. Fix: write an even number"):
+            list(engine.map(Halves(), [2, 4, 5, 6]))
+        assert list(engine.map(Halves(), [2])) == [1]  # the engine goes on
+
+
+def build_folder(path: Path) -> Path:
+    """Two hundred plans, some of them wrong."""
+    chance = random.Random(3)
+    gold = {str(number): chain(*chance.choices("abc", k=chance.randint(1, 4))) for number in range(200)}
+    wrong = {key: plan if chance.random() < 0.6 else chain("a", "c") for key, plan in gold.items()}
+    return scored_folder(path, gold, {"m": wrong}, tools="abc")
+
+
+def scored_files(folder: Path, engine: Engine | None) -> list[bytes]:
+    """The metrics and the items that an evaluation writes."""
+    choices = Choices(splits=("all",), n_tools=("all",), resamples=100)
+    evaluate_folder(folder, "m", choices, engine=engine)
+    return [(folder / "metrics" / f"m.{ending}").read_bytes() for ending in ("json", "items.jsonl")]
+
+
+def test_an_evaluation_has_the_same_bytes_also_if_a_worker_is_killed(
+    cluster: DaskWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel_scorer, "CHUNK", 5)
+    folder = build_folder(tmp_path)
+    expected = scored_files(folder, None)
+    with open_engine("local:2") as local:
+        assert scored_files(folder, local) == expected
+    with open_engine(cluster.engine) as dask:
+        assert scored_files(folder, dask) == expected
+        killer = KillsAWorker(dask)
+        assert scored_files(folder, killer) == expected
+        assert killer.killed

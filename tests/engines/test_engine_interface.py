@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from toolassay.engines import Engine, OneProcess, check_engine, open_engine
+from toolassay.engines.processes import Processes
+from toolassay.errors import ToolassayError, UsageError
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Squares numbers. The process that gets `deadly` first kills itself; `wrong` is an error."""
+
+    folder: Path
+    deadly: int | None = None
+    wrong: int | None = None
+    always: bool = False
+
+    def start(self) -> Callable[[int], int]:
+        return self.work
+
+    def work(self, number: int) -> int:
+        if number == self.wrong:
+            raise UsageError(f"{number} is wrong", file="numbers.json", line=number, fix="write another")
+        if number == self.deadly:
+            try:
+                (self.folder / "died").touch(exist_ok=self.always)
+            except FileExistsError:
+                return number * number
+            os.kill(os.getpid(), 9)
+        return number * number
+
+
+@pytest.mark.parametrize("engine", [OneProcess(), Processes(1), Processes(3)])
+def test_results_come_in_the_order_of_the_shards(engine: Engine, tmp_path: Path) -> None:
+    with engine:
+        assert list(engine.map(Squares(tmp_path), range(25))) == [n * n for n in range(25)]
+        assert list(engine.map(Squares(tmp_path), [])) == []
+
+
+def test_the_shard_of_a_killed_process_runs_again(tmp_path: Path) -> None:
+    found = list(Processes(2).map(Squares(tmp_path, deadly=7), range(20)))
+    assert (tmp_path / "died").exists()
+    assert found == [n * n for n in range(20)]
+
+
+def test_a_shard_that_kills_every_process_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ToolassayError, match="4 workers died one after the other on this machine"):
+        list(Processes(2).map(Squares(tmp_path, deadly=3, always=True), range(20)))
+
+
+@pytest.mark.parametrize("engine", [OneProcess(), Processes(2)])
+def test_an_error_of_a_shard_arrives_whole(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"numbers\.json:5: 5 is wrong\. Fix: write another") as caught:
+        list(engine.map(Squares(tmp_path, wrong=5), range(9)))
+    assert (caught.value.exit_code, caught.value.line) == (2, 5)
+
+
+def test_few_shards_are_ahead_of_the_one_that_is_waited_for(tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def shards() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    found = Processes(2).map(Squares(tmp_path), shards())
+    assert next(found) == 0
+    assert len(taken) <= 6
+
+
+@pytest.mark.parametrize(
+    "text", ["local", "local:", "local:0", "local:x", "dask:h:1", "dask://h", "ray://h:1", ""]
+)
+def test_an_unknown_engine_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is no engine\. Fix: write local:N"):
+        check_engine(text)
+
+
+def test_no_scheduler_is_one_line() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(
+        UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1\b.* Fix: start one"
+    ):
+        open_engine("dask://127.0.0.1:1")
+
+
+def test_without_an_engine_everything_is_done_here() -> None:
+    assert isinstance(open_engine(None), OneProcess)
+    assert open_engine("local:3").workers == 3

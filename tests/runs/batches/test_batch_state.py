@@ -1,0 +1,181 @@
+"""What a run knows of its batches, after any end of its process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import lines_of, write_lines
+
+from toolassay.errors import UsageError
+from toolassay.runs.batches import refused_open_batches
+from toolassay.runs.batches.state import STATE, Batch, BatchState, Endpoint
+from toolassay.runs.budget import Outstanding
+
+ONE = Outstanding("planner", "7", 400, 100)
+HERE = Endpoint("http://host/v1", None)
+
+
+def submitted(folder: Path, *ids: str, kind: str = "openai") -> Batch:
+    """Write down a batch, as a process does that ends after it."""
+    state = BatchState(folder)
+    batch = state.submit(kind, "m", HERE, dict.fromkeys(ids, ONE))
+    state.close()
+    return batch
+
+
+def result(custom_id: str, status: int = 200, code: str | None = None) -> dict[str, Any]:
+    if code:
+        return {"custom_id": custom_id, "response": None, "error": {"code": code}}
+    return {"custom_id": custom_id, "response": {"status_code": status, "body": {}}, "error": None}
+
+
+def end(folder: Path, batch: Batch, *results: dict[str, Any], status: str = "completed") -> None:
+    state = BatchState(folder)
+    write_lines(_folder_of(state.result_file(batch)), list(results))
+    state.ended(batch, status)
+    state.close()
+
+
+def _folder_of(path: Path) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
+def test_what_is_submitted_is_known_after_a_crash(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1", "b-1")
+    state = BatchState(tmp_path)
+    assert [one.key for one in state.open_batches] == [batch.key]
+    assert state.is_submitted("a-1") and not state.is_submitted("c-1")
+    assert state.next_id("a") == "a-1" and state.next_id("c") == "c-1"
+    state.uploaded(state.batches[1], "file-1")
+    state.created(state.batches[1], "batch_1")
+    state.close()
+    again = BatchState(tmp_path, read_only=True).batches[1]
+    assert (again.file, again.id, again.requests["a-1"]) == ("file-1", "batch_1", ONE)
+
+
+def test_an_answer_is_kept_until_its_item_has_ended(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1")
+    end(tmp_path, batch, result("a-1"))
+    state = BatchState(tmp_path)
+    assert state.next_id("a") == "a-1" and state.has_result("a-1") and state.result("a-1") == result("a-1")
+    state.asked("a-1")
+    assert state.next_id("a") == "a-2"  # the same request again, in the same item
+    state.forget(["a-1"])
+    assert state.next_id("a") == "a-1"
+    state.asked("a-1")
+    state.done(["a-1"])
+    state.forget(["a-1"])
+    assert state.next_id("a") == "a-2"
+    state.prune()
+    assert not (tmp_path / "batches").exists()
+    state.close()
+    state = BatchState(tmp_path)
+    assert state.next_id("a") == "a-2" and not state.has_result("a-1")
+    state.close()
+
+
+def test_a_request_of_an_expired_batch_keeps_its_id(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1", "b-1")
+    end(tmp_path, batch, result("a-1"), result("b-1", code="batch_expired"), status="expired")
+    state = BatchState(tmp_path)
+    assert not state.is_submitted("b-1") and not state.has_result("b-1") and state.next_id("b") == "b-1"
+    assert [name for _, name in state.unread([])] == ["a-1"]
+    state.close()
+    submitted(tmp_path, "b-1")
+    state = BatchState(tmp_path)
+    assert state.is_submitted("b-1") and state.owner("b-1").number == 2
+    state.close()
+
+
+def test_a_further_attempt_ends_the_one_before(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1")
+    end(tmp_path, batch, result("a-1", 500))
+    submitted(tmp_path, "a-2")
+    state = BatchState(tmp_path)
+    assert state.next_id("a") == "a-2" and state.is_submitted("a-2") and state.is_followed("a-1")
+    assert list(state.failures) == ["a-1"]
+    state.done(["a-1"])
+    state.close()
+    assert BatchState(tmp_path, read_only=True).failures == {}
+
+
+def test_a_failure_may_be_handed_over_in_the_next_start(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1")
+    end(tmp_path, batch, result("a-1", 500))
+    state = BatchState(tmp_path)
+    assert not state.has_result("a-1") and not state.is_followed("a-1")
+    state.keep("a-1")
+    assert state.has_result("a-1") and state.next_id("a") == "a-1"
+    state.close()
+
+
+def test_an_output_file_of_vllm_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1", "b-1", "c-1", kind="vllm")
+    state = BatchState(tmp_path)
+    path = _folder_of(state.result_file(batch))
+    state.close()
+    path.write_text("")  # vLLM has begun
+    state = BatchState(tmp_path)
+    assert state.is_submitted("a-1")
+    state.close()
+    path.write_text(f"{json.dumps(result('a-1'))}\n\n{json.dumps(result('b-1'))[:-9]}")
+    state = BatchState(tmp_path)
+    assert state.has_result("a-1") and not state.has_result("b-1") and not state.is_submitted("b-1")
+    state.close()
+    write_lines(path, [result("a-1"), result("b-1"), result("stranger-1")])  # it has grown
+    state = BatchState(tmp_path)
+    assert state.has_result("b-1") and not state.has_result("stranger-1")
+    state.prune()
+    state.close()
+    assert path.exists()  # it is the user's
+
+
+def test_a_broken_line_of_an_output_file_is_named(tmp_path: Path) -> None:
+    batch = submitted(tmp_path, "a-1", kind="vllm")
+    state = BatchState(tmp_path)
+    path = _folder_of(state.result_file(batch))
+    state.close()
+    path.write_text(f"what is this\n{json.dumps(result('a-1'))}\n")
+    with pytest.raises(UsageError, match=r"1\.output\.jsonl:1: not a line of a batch's output"):
+        BatchState(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"step": 7},
+        {"batch": "one"},
+        {"requests": [["a"]]},
+        {"requests": [["a-1", "planner"]]},
+        {"time": None},
+    ],
+)
+def test_a_line_of_something_else_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
+    submitted(tmp_path, "a-1")
+    (line,) = lines_of(tmp_path / STATE)
+    write_lines(tmp_path / STATE, [{**line, **change}, line])
+    with pytest.raises(UsageError, match=r"batches\.jsonl:1: broken line in a list of batches"):
+        BatchState(tmp_path)
+
+
+def test_unread_batches_are_refused_without_the_option(tmp_path: Path) -> None:
+    with refused_open_batches(tmp_path):
+        pass
+    batch = submitted(tmp_path, "a-1")
+    with (
+        pytest.raises(UsageError, match=r"paid for twice.*add --batch openai"),
+        refused_open_batches(tmp_path),
+    ):
+        pass
+    end(tmp_path, batch, result("a-1"))
+    with pytest.raises(UsageError), refused_open_batches(tmp_path):
+        pass
+    state = BatchState(tmp_path)
+    state.done(["a-1"])
+    state.close()
+    with refused_open_batches(tmp_path):
+        pass

@@ -1,0 +1,174 @@
+"""The Batch API of the fake server as OpenAI's SDK uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+import pytest
+from openai import APIStatusError, AsyncOpenAI
+
+from toolassay.serving.batch_service import STEP_FAULTS
+from toolassay.testkit import FakeServer
+
+URL: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+
+
+def line(name: str, **more: Any) -> dict[str, Any]:
+    body = {"model": "m", "messages": [{"role": "user", "content": f"say {name}"}]}
+    return {"custom_id": name, "method": "POST", "url": URL, "body": body, **more}
+
+
+def jsonl(*lines: Any) -> bytes:
+    return "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in lines).encode()
+
+
+@pytest.fixture
+async def sdk(fake_server: FakeServer) -> AsyncIterator[AsyncOpenAI]:
+    async with AsyncOpenAI(base_url=fake_server.base, api_key="k", max_retries=0) as client:
+        yield client
+
+
+async def create(sdk: AsyncOpenAI, *lines: Any, **metadata: str) -> str:
+    file = await sdk.files.create(file=("in.jsonl", jsonl(*lines)), purpose="batch")
+    batch = await sdk.batches.create(
+        input_file_id=file.id, endpoint=URL, completion_window="24h", metadata=metadata
+    )
+    assert batch.status == "validating"
+    return batch.id
+
+
+async def ended(sdk: AsyncOpenAI, batch_id: str) -> Any:
+    while True:
+        batch = await sdk.batches.retrieve(batch_id)
+        if batch.status in ("completed", "failed", "expired", "cancelled"):
+            return batch
+        await asyncio.sleep(0)
+
+
+async def lines_of(sdk: AsyncOpenAI, file_id: str | None) -> list[dict[str, Any]]:
+    if file_id is None:
+        return []
+    text = (await sdk.files.content(file_id)).text
+    return [json.loads(one) for one in text.splitlines()]
+
+
+async def test_a_batch_from_upload_to_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
+    kinds = {"say b": "500", "say c": "hang", "say d": "filtered"}
+    fake_server.behaviour = lambda prompt, number: kinds.get(prompt, "whole")
+    batch = await ended(sdk, await create(sdk, *map(line, "abcd"), team="seven"))
+    assert (batch.status, batch.metadata, batch.endpoint) == ("completed", {"team": "seven"}, URL)
+    counts = batch.request_counts
+    assert (counts.total, counts.completed, counts.failed) == (4, 2, 2)
+    answers = await lines_of(sdk, batch.output_file_id)
+    assert [one["custom_id"] for one in answers] == ["a", "d"]
+    assert answers[0]["response"]["status_code"] == 200 and answers[0]["error"] is None
+    assert answers[0]["response"]["body"]["object"] == "chat.completion"
+    errors = await lines_of(sdk, batch.error_file_id)
+    assert errors[0]["response"]["status_code"] == 500 and errors[0]["custom_id"] == "b"
+    assert errors[1]["response"] is None and errors[1]["error"]["code"] == "request_timeout"
+    assert fake_server.prompts == ["say a", "say b", "say c", "say d"]
+    stored = await sdk.files.retrieve(batch.output_file_id)
+    assert (stored.purpose, stored.filename) == ("batch_output", "batch_1_output.jsonl")
+
+
+async def test_an_expired_batch_has_some_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
+    fake_server.batches.ending, fake_server.batches.answered = (lambda number: "expired"), 1
+    batch = await ended(sdk, await create(sdk, *map(line, "abc")))
+    assert batch.status == "expired" and len(fake_server.received) == 1
+    assert [one["custom_id"] for one in await lines_of(sdk, batch.output_file_id)] == ["a"]
+    errors = await lines_of(sdk, batch.error_file_id)
+    assert {one["error"]["code"] for one in errors} == {"batch_expired"} and len(errors) == 2
+
+
+async def test_a_cancelled_batch_keeps_its_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
+    def behaviour(prompt: str, number: int) -> str:
+        fake_server.batches.working.clear()
+        return "whole"
+
+    fake_server.behaviour = behaviour
+    batch_id = await create(sdk, *map(line, "abc"))
+    await asyncio.to_thread(fake_server.wait_for, 1)
+    assert (await sdk.batches.retrieve(batch_id)).status == "in_progress"
+    assert (await sdk.batches.cancel(batch_id)).status == "cancelling"
+    batch = await ended(sdk, batch_id)
+    assert batch.status == "cancelled" and len(fake_server.received) == 1
+    assert {one["error"]["code"] for one in await lines_of(sdk, batch.error_file_id)} == {"batch_cancelled"}
+    with pytest.raises(APIStatusError, match="cannot be cancelled"):
+        await sdk.batches.cancel(batch_id)
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "number"),
+    [
+        ([line("a"), "no JSON"], "invalid_json_line", 2),
+        ([line("a"), line("a")], "duplicate_custom_id", 2),
+        ([line("a" * 65)], "invalid_json_line", 1),
+        ([line("a", url="/v1/embeddings")], "invalid_json_line", 1),
+        ([line("a", method="GET")], "invalid_json_line", 1),
+        ([line("a", body={"model": "m", "messages": []})], "invalid_json_line", 1),
+        ([line("a", body={"model": "m", "messages": [{}], "stream": True})], "invalid_json_line", 1),
+        ([line("a"), line("b", body={"model": "n", "messages": [{}]})], "mismatched_model", None),
+        ([], "invalid_request", None),
+    ],
+)
+async def test_a_malformed_input_file_fails(
+    fake_server: FakeServer, sdk: AsyncOpenAI, lines: list[Any], code: str, number: int | None
+) -> None:
+    batch = await ended(sdk, await create(sdk, *lines))
+    assert batch.status == "failed" and batch.output_file_id is None
+    assert [(one.code, one.line) for one in batch.errors.data] == [(code, number)]
+    assert not fake_server.received
+
+
+async def test_lists_have_pages_and_the_newest_first(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
+    made = [await create(sdk, line("a"), number=str(number)) for number in range(5)]
+    page = await sdk.batches.list(limit=2)
+    assert [one.id for one in page.data] == [made[4], made[3]] and page.has_more
+    page = await sdk.batches.list(limit=2, after=made[1])
+    assert [one.id for one in page.data] == [made[0]] and not page.has_more
+    assert [one.id async for one in sdk.batches.list(limit=2)] == made[::-1]
+    for one in made:
+        await ended(sdk, one)
+    files = [one async for one in sdk.files.list(purpose="batch", limit=3)]
+    assert len(files) == 5 and {one.purpose for one in files} == {"batch"}
+    fake_server.batches.late = fake_server.batches.steps["list"] + 1
+    assert [one.id for one in (await sdk.batches.list(limit=1)).data] == [made[3]]
+    assert [one.id for one in (await sdk.batches.list(limit=1)).data] == [made[4]]
+
+
+async def test_what_is_not_there(sdk: AsyncOpenAI) -> None:
+    for asked in (sdk.batches.retrieve("x"), sdk.batches.cancel("x"), sdk.files.content("x")):
+        with pytest.raises(APIStatusError, match="found with id 'x'") as raised:
+            await asked
+        assert raised.value.status_code == 404
+    with pytest.raises(APIStatusError, match="no file x") as raised:
+        await sdk.batches.create(input_file_id="x", endpoint=URL, completion_window="24h")
+    assert raised.value.status_code == 400
+
+
+@pytest.mark.parametrize("fault", STEP_FAULTS)
+async def test_a_fault_comes_before_or_after_the_deed(
+    fake_server: FakeServer, sdk: AsyncOpenAI, fault: str
+) -> None:
+    fake_server.batches.fault = lambda step, number: fault if (step, number) == ("upload", 0) else "whole"
+    upload = asyncio.create_task(sdk.files.create(file=("in.jsonl", jsonl(line("a"))), purpose="batch"))
+    is_done = fault.endswith("after") or fault == "hold-middle"
+    if fault.startswith("hold"):
+        await asyncio.to_thread(fake_server.wait_until_held)
+        assert bool(fake_server.batches.files) == is_done and not upload.done()
+        fake_server.release()
+        assert (await upload).id == "file-1"
+    else:
+        with pytest.raises(Exception, match=r"fault|Connection error"):
+            await upload
+        assert bool(fake_server.batches.files) == is_done
+
+
+async def test_an_unknown_fault_is_a_mistake_of_the_test(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
+    fake_server.batches.fault = lambda step, number: "earthquake"
+    with pytest.raises(APIStatusError) as raised:
+        await sdk.batches.retrieve("x")
+    assert raised.value.status_code == 500

@@ -1,0 +1,131 @@
+"""Files of items that are too large for a page: DuckDB counts over them, and a page shows a random part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolassay.dataset import SHAPES
+from toolassay.errors import UsageError
+from toolassay.evaluation.items import FIX, ScoredItem, scored_item
+from toolassay.extras import needed
+from toolassay.files import parse_json
+from toolassay.runs.outcomes import EXCLUDED
+
+MOST_ITEMS = 20_000
+"""Items that a page shows in detail: a browser holds about 1 KB of each."""
+_MEMORY = "1GB"  # beyond it DuckDB writes to its temporary folder
+_COLUMNS = (
+    "{id: 'VARCHAR', type: 'VARCHAR', n_tools: 'INTEGER', outcome: 'VARCHAR', scores: 'MAP(VARCHAR, DOUBLE)'}"
+)
+_SCORED = f"outcome NOT IN ({', '.join(repr(name) for name in sorted(EXCLUDED))})"
+
+
+class ItemQueries:
+    """Questions to the files of items of several models. No file is held in memory.
+
+    Args:
+        files: the file of each model.
+
+    Raises:
+        UsageError: duckdb is not installed.
+    """
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        duckdb = needed("duckdb", f"a report of more than {MOST_ITEMS:,} items", "scale")
+        self._files = files
+        self._error: type[Exception] = duckdb.Error
+        self._connection = duckdb.connect(config={"memory_limit": _MEMORY})
+
+    def sample(self, size: int, *, seed: int = 0) -> frozenset[str]:
+        """Ids drawn at random from those of all models; the same ones whatever the order of the files.
+
+        Raises:
+            UsageError: a file is malformed.
+        """
+        every = " UNION ".join("SELECT id FROM " + _source() for _ in self._files)
+        found = self._rows(
+            f"SELECT id FROM ({every}) ORDER BY md5(id || ?), id LIMIT ?", [*self._paths(), f"-{seed}", size]
+        )
+        return frozenset(key for (key,) in found)
+
+    def items(self, model: str, ids: Collection[str]) -> dict[str, ScoredItem]:
+        """Some of the items of a model, by id.
+
+        Raises:
+            UsageError: its file is malformed.
+        """
+        path = self._files[model]
+        found = self._rows(
+            "SELECT json FROM read_ndjson_objects(?) WHERE json->>'id' IN (SELECT unnest(?::VARCHAR[]))",
+            [str(path), sorted(ids)],
+        )
+        items = (scored_item(parse_json(text), path) for (text,) in found)
+        return {item.id: item for item in items}
+
+    def outcomes(self, model: str) -> Counter[str]:
+        """The number of items of a model by outcome.
+
+        Raises:
+            UsageError: its file is malformed.
+        """
+        query = f"SELECT outcome, count(*) FROM {_source()} GROUP BY outcome"
+        return Counter(dict(self._rows(query, [str(self._files[model])])))
+
+    def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
+        """The mean score by size and by shape or group, as on the page, over all items.
+
+        Raises:
+            UsageError: a file is malformed.
+        """
+        by_size = self._means(models, "n_tools", score)
+        by_type = self._means(models, "type", score)
+        titles = {"Number of tools": by_size, "Shape" if set(by_type) <= set(SHAPES) else "Group": by_type}
+        for title, groups in titles.items():
+            if len(groups) > 1:
+                yield {
+                    "title": title,
+                    "rows": [
+                        {
+                            "group": str(group),
+                            "n": max(counts[group][0] for counts in groups[group] if group in counts),
+                            "values": [counts.get(group, (0, None))[1] for counts in groups[group]],
+                        }
+                        for group in sorted(groups)
+                    ],
+                }
+
+    def _means(
+        self, models: Sequence[str], column: str, score: str
+    ) -> dict[Any, list[dict[Any, tuple[int, float | None]]]]:
+        """For each group the counts and means of all models, which are the same object for all groups."""
+        query = (
+            f"SELECT {column}, count(*), avg(round(scores[?], 4)) FILTER ({_SCORED})"
+            f" FROM {_source()} GROUP BY {column}"
+        )
+        found = [
+            {
+                group: (count, mean)
+                for group, count, mean in self._rows(query, [score, str(self._files[name])])
+            }
+            for name in models
+        ]
+        return dict.fromkeys({group for counts in found for group in counts}, found)
+
+    def _paths(self) -> list[str]:
+        return [str(path) for path in self._files.values()]
+
+    def _rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        try:
+            rows: list[tuple[Any, ...]] = self._connection.execute(query, parameters).fetchall()
+        except self._error as error:
+            message = str(error).splitlines()[0]
+            where = next((path for path in self._paths() if path in str(error)), None)
+            raise UsageError(f"cannot be queried: {message}", file=where, fix=FIX) from None
+        return rows
+
+
+def _source() -> str:
+    return f"read_json(?, format = 'newline_delimited', columns = {_COLUMNS})"

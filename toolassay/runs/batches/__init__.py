@@ -1,0 +1,100 @@
+"""Requests as a batch (`--batch`): gathered from all items, submitted once, found again by the next start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions
+from toolassay.models.registry import is_served
+from toolassay.runs.batches.state import STATE, BatchState
+from toolassay.runs.ledger import booked
+from toolassay.runs.manifest import LEDGER
+
+MOST_REQUESTS = 50_000
+"""Requests of a batch, by OpenAI's documentation; also the maximum of items in progress."""
+
+
+def check_batch(options: ModelOptions, llm: str | None, *, in_steps: bool, cancel: bool) -> None:
+    """Check that the requests of a run can be sent as a batch, if they are to be.
+
+    Args:
+        options: Endpoint and kind of batch.
+        llm: Name of the model under test; None if the run asks no model.
+        in_steps: Whether an item is a conversation, whose requests depend on earlier answers.
+        cancel: Whether open batches are to be cancelled.
+
+    Raises:
+        UsageError: They cannot.
+    """
+    kind = options.batch
+    if kind is None:
+        if cancel:
+            raise UsageError("--batch_cancel is for a run with --batch", fix="add --batch openai")
+        return
+    one_by_one = "leave --batch out"
+    if llm is None or not is_served(llm):
+        what = "recorded answers ask" if llm is None else f"--llm {llm} asks"
+        raise UsageError(f"{what} no server, and --batch is for one", fix=one_by_one)
+    if in_steps:
+        raise UsageError(
+            "--batch is for items of one request, and an agent's steps depend on the answers before them",
+            fix=one_by_one,
+        )
+    if options.stream:
+        raise UsageError("an answer in a batch is not streamed", fix="leave --stream or --batch out")
+    if options.connections is not None:
+        raise UsageError(
+            "the server decides how many requests of a batch it works on", fix="leave --multiworker out"
+        )
+    if len(options.endpoints) > 1:
+        raise UsageError(
+            f"a batch is for one server, and there are {len(options.endpoints)} endpoints",
+            fix="give one URL in --api_base, or leave --batch out",
+        )
+    if options.is_azure:
+        raise UsageError("--batch is not written for Azure, whose batches differ", fix=one_by_one)
+
+
+def open_batches(run_folder: Path) -> list[str]:
+    """The names of the batches of a run that may still be worked on.
+
+    Raises:
+        UsageError: Their list is broken.
+    """
+    if not (run_folder / STATE).is_file():
+        return []
+    state = BatchState(run_folder, read_only=True)
+    try:
+        return [batch.name for batch in state.open_batches if batch.kind == "openai"]
+    finally:
+        state.close()
+
+
+@contextmanager
+def refused_open_batches(run_folder: Path) -> Iterator[None]:
+    """Refuse to send requests one by one that a batch may still answer, or has answered.
+
+    Raises:
+        UsageError: There are such.
+    """
+    if (run_folder / STATE).is_file():
+        _refuse_open_batches(run_folder)
+    yield
+
+
+def _refuse_open_batches(run_folder: Path) -> None:
+    state = BatchState(run_folder, read_only=True)
+    try:
+        known = {line.attempt.custom_id or "" for line in booked(run_folder / LEDGER)}
+        for batch, _ in state.unread(known):
+            raise UsageError(
+                f"{batch.name} of this run (--batch {batch.kind}) is not read yet, and its requests would be "
+                "paid for twice",
+                file=run_folder / STATE,
+                fix=f"add --batch {batch.kind}, and --batch_cancel true to give the batch up",
+            )
+    finally:
+        state.close()

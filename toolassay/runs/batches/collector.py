@@ -1,0 +1,583 @@
+"""`Batches`: gathers the requests of all items in progress and sends them as batches.
+
+It is between the clients of a run and its ledger. A client asks it for the answer to one request, as it
+would ask a server, and waits. When every item in progress waits, the requests are submitted. What comes back
+is handed to the clients; their retries, and items with a further request, make the next batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import atomic_target, clear_unfinished
+from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
+from toolassay.models.concurrency_limiter import QUEUE_TURN, QueueTurn, waiting
+from toolassay.models.protocol import Transport
+from toolassay.models.redaction import without
+from toolassay.models.wire_format import encoded, parameters_of
+from toolassay.runs.batches import MOST_REQUESTS
+from toolassay.runs.batches.lines import (
+    is_answer,
+    missing_line,
+    parse_line,
+    read_result,
+    request_line,
+    was_run,
+)
+from toolassay.runs.batches.openai_batches import TOO_MANY_TOKENS, OpenAIBatches, Progress
+from toolassay.runs.batches.state import DROPPED, STATE, Batch, BatchState, Endpoint
+from toolassay.runs.batches.vllm_files import check_no_secret, command_of, write_input
+from toolassay.runs.budget import Outstanding
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.ledger import booked
+from toolassay.runs.manifest import LEDGER
+from toolassay.screen import WARNING, Screen
+from toolassay.text_formatting import count_of
+
+MOST_BYTES = 200_000_000
+"""Bytes of an input file, by OpenAI's documentation."""
+UNLIMITED = 10**9
+"""Concurrent requests of a client: those of a batch do not wait for each other."""
+_FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # seconds between two looks at a batch; each is 1.5 times the last
+_REPORT = 30.0  # seconds between two lines about the progress of a batch
+_AT_ONCE = 256  # answers handed over before the event loop may do something else, e.g. hear Ctrl-C
+_SHORTEST_SECRET = 16  # characters; a shorter one, such as EMPTY, may be a word of an answer
+_REFUSED = (400, 404)  # statuses of a batch that the server will never create, e.g. because its file is gone
+
+
+class BatchMeter(Meter, Protocol):
+    """A meter that also knows of requests that an earlier start has sent."""
+
+    def commit(self, model: str, request: Outstanding) -> None:
+        """Reserve the worst case of such a request, whatever the limits are."""
+        ...
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """Limits of one batch.
+
+    Attributes:
+        requests: Maximum number of requests.
+        size: Maximum bytes of its input file.
+    """
+
+    requests: int = MOST_REQUESTS
+    size: int = MOST_BYTES
+
+
+@dataclass(frozen=True)
+class _Waiter:
+    """A request that an item waits for.
+
+    Attributes:
+        answered: Resolved when there is a result.
+        turn: Its item.
+        model: Name of the model.
+        request: The request, with its parameters as they are sent.
+    """
+
+    answered: asyncio.Future[None]
+    turn: QueueTurn | None
+    model: str
+    request: ChatRequest
+
+
+class Batches:
+    """The batches of one run: transport of its models, meter of their clients, and counter of its items.
+
+    Args:
+        run_folder: Folder of the run; its state is opened by `open`.
+        options: Endpoint and kind of batch.
+        meter: The ledger of the run.
+        screen: Shows what is submitted and how far it is.
+        cancel: Cancel open batches, keep what they have answered, and submit nothing.
+        limits: Limits of one batch.
+        quiet: Seconds without a change after which requests are submitted although some items do something
+            else, such as waiting for one of the others.
+
+    Raises:
+        UsageError: The options do not go with this kind of batch.
+    """
+
+    def __init__(
+        self,
+        run_folder: Path,
+        options: ModelOptions,
+        meter: BatchMeter,
+        screen: Screen,
+        *,
+        cancel: bool = False,
+        limits: BatchLimits | None = None,
+        quiet: float = 30.0,
+    ) -> None:
+        assert options.batch is not None
+        if options.batch == "vllm":
+            check_no_secret(options)
+        self._folder, self._options, self._kind = run_folder, options, options.batch
+        self._meter, self._say, self._cancel = meter, screen.say, cancel
+        self._limits, self._quiet = limits or BatchLimits(), quiet
+        self._endpoint = Endpoint.of(options)
+        keys = [text for text in options.credentials if len(text) >= _SHORTEST_SECRET]
+        self._secrets = [*keys, *options.pairs]
+        self._state: BatchState | None = None
+        self._booked: set[str] = set()
+        self._waiting: dict[str, _Waiter] = {}
+        self._pending: dict[str, int] = {}  # bytes of those of `_waiting` that no open batch has, in order
+        self._turns: Counter[QueueTurn | None] = Counter()  # items that wait, with their requests
+        self._asked: defaultdict[QueueTurn | None, list[str]] = defaultdict(list)
+        self._busy = 0
+        self._is_held = False
+        self._driver: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        self._service: OpenAIBatches | None = None
+        self._reported: dict[int, tuple[float, Progress]] = {}
+
+    def options(self, given: ModelOptions) -> ModelOptions:
+        """The options for the client of a model: it asks this object, without a limit or time-out."""
+        return replace(
+            given, make_transport=self._transport, connections=UNLIMITED, total_timeout=float("inf")
+        )
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Open the state of the run, and look at the batches of earlier starts.
+
+        What these may still answer is reserved in the ledger, which must be open.
+
+        Raises:
+            UsageError: An open batch was sent elsewhere, or is of another kind.
+            ToolassayError: The state cannot be written, or the server cannot be reached.
+        """
+        self._state = state = BatchState(self._folder)
+        try:
+            for batch in state.open_batches:
+                self._check(batch)
+            if state.open_batches:
+                run_coroutine(self._resume())
+            elif self._cancel:
+                self._say(f"{WARNING}this run has no open batch")
+            lines = (line.attempt.custom_id for line in booked(self._folder / LEDGER))
+            self._booked = {custom_id for custom_id in lines if custom_id is not None}
+            for batch, custom_id in state.unread(self._booked):
+                self._meter.commit(batch.model, batch.requests[custom_id])
+            self._settle_failures()
+            yield
+            state.prune()
+        finally:
+            self._report_open()
+            state.close()
+
+    def count(self, change: int) -> None:
+        """Change the number of items in progress; see `runner.Gathering`."""
+        self._busy += change
+        self._changed.set()
+
+    def ended(self, *, final: bool) -> None:
+        """The item of this task has ended, or begins again; see `runner.Gathering`."""
+        custom_ids = self._asked.pop(QUEUE_TURN.get(), [])
+        if final:
+            self._opened.done(custom_ids)
+        self._opened.forget(custom_ids)
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        """Called by a client before every attempt; `ask` reserves the budget of new requests."""
+
+    def after(self, attempt: Attempt) -> None:
+        """Called by a client after every attempt: each result is booked once, over all starts.
+
+        An attempt without a result (the run ends before it) is not booked: it may still come.
+        """
+        custom_id = _DELIVERED.get()
+        _DELIVERED.set(None)
+        if custom_id is None or custom_id in self._booked:
+            return
+        self._booked.add(custom_id)
+        self._meter.after(replace(attempt, seconds=None, queued_seconds=None, custom_id=custom_id))
+
+    async def ask(self, model: str, request: ChatRequest, options: ModelOptions) -> ChatResponse:
+        """The answer to a request, from an earlier start or from the next batch.
+
+        Raises:
+            ModelError: There is none: an error of the server, or the run ends before (outcome "not run").
+        """
+        state, turn = self._opened, QUEUE_TURN.get()
+        sent = replace(request, parameters=parameters_of(request, options))
+        body = _body(model, sent)
+        about = json.dumps([model, request.role, request.item]).encode()
+        custom_id = state.next_id(hashlib.sha256(about + body).hexdigest()[:32])
+        is_answered, is_sent = state.has_result(custom_id), state.is_submitted(custom_id)
+        if not is_answered and is_sent and self._kind == "vllm":
+            raise _not_run("the output file of the batch is not there")
+        if not is_answered and not is_sent:
+            if self._cancel:
+                raise _not_run("nothing is submitted with --batch_cancel")
+            self._meter.before(model, sent)
+            self._pending[custom_id] = len(request_line(custom_id, body))
+        del body  # it would be kept as long as the item waits
+        self._asked[turn].append(custom_id)
+        state.asked(custom_id)
+        if not is_answered:
+            await self._answered(custom_id, turn, model, sent)
+        line = state.result(custom_id)
+        assert line is not None
+        _DELIVERED.set(custom_id)
+        return read_result(line, options.place)
+
+    async def close(self) -> None:
+        """Stop to follow the batches; they go on at the server."""
+        if self._driver is not None:
+            self._driver.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._driver
+            self._driver = None
+        if self._service is not None:
+            await self._service.close()
+            self._service = None
+
+    @property
+    def _opened(self) -> BatchState:
+        assert self._state is not None  # `open` has been called
+        return self._state
+
+    @property
+    def _server(self) -> OpenAIBatches:
+        if self._service is None:
+            self._service = OpenAIBatches(self._options)
+        return self._service
+
+    def _transport(self, name: str, options: ModelOptions) -> Transport:
+        return _BatchTransport(self, name, options)
+
+    def _settle_failures(self) -> None:
+        """Decide which failures that an earlier start left are still to be handed over.
+
+        Not those that it booked, or that it repeated, nor those that end a run, such as a wrong key: the next
+        attempt of these has an id of its own.
+        """
+        state, over = self._opened, []
+        for custom_id, line in state.failures.items():
+            batch = state.owner(custom_id)
+            one = batch.requests[custom_id]
+            try:
+                read_result(line, self._options.place)
+            except ModelError as error:
+                if custom_id not in self._booked and not state.is_followed(custom_id) and not error.stops_run:
+                    state.keep(custom_id)
+                    continue
+                tokens = error.prompt_tokens, error.completion_tokens
+                _DELIVERED.set(custom_id)
+                self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
+            over.append(custom_id)
+        state.done(over)
+
+    def _check(self, batch: Batch) -> None:
+        if batch.kind != self._kind:
+            raise UsageError(
+                f"this run has an open batch of --batch {batch.kind}",
+                file=self._folder / STATE,
+                fix=f"use --batch {batch.kind}, with --batch_cancel true to give the batch up",
+            )
+        if batch.kind == "openai" and batch.endpoint != self._endpoint:
+            raise UsageError(
+                f"{batch.name} of this run is at {batch.endpoint.shown}, not at {self._endpoint.shown}",
+                file=self._folder / STATE,
+                fix="use that address until the batch is read or cancelled",
+            )
+
+    async def _answered(self, custom_id: str, turn: QueueTurn | None, model: str, sent: ChatRequest) -> None:
+        """Wait for the result of a request."""
+        one = _Waiter(asyncio.get_running_loop().create_future(), turn, model, sent)
+        self._waiting[custom_id] = one
+        self._turns[turn] += 1
+        if self._driver is None or self._driver.done():
+            self._changed = asyncio.Event()  # the one before may be of another event loop
+            self._driver = asyncio.create_task(self._drive())
+        self._changed.set()
+        try:
+            with waiting():
+                await one.answered
+        finally:
+            del self._waiting[custom_id]
+            self._pending.pop(custom_id, None)
+            self._turns[turn] -= 1
+            if not self._turns[turn]:
+                del self._turns[turn]
+
+    async def _drive(self) -> None:
+        """Submit and follow batches as long as items wait; a failure ends the run."""
+        try:
+            await self._follow()
+        except Exception as error:
+            if isinstance(error, ModelError):
+                error.transient, error.stops_run = False, True
+            for one in self._waiting.values():
+                if not one.answered.done():
+                    one.answered.set_exception(error)
+
+    async def _follow(self) -> None:
+        clock = asyncio.get_running_loop().time
+        delay, next_look = _FIRST_DELAY, clock()
+        while self._waiting:
+            self._changed.clear()
+            if await self._submit(self._all_wait):
+                delay, next_look = _FIRST_DELAY, clock()
+            if (active := self._active) and clock() >= next_look:
+                has_ended = await self._look(active)
+                delay = _FIRST_DELAY if has_ended else min(1.5 * delay, _LONGEST_DELAY)
+                next_look = clock() + delay
+            active = self._active
+            try:
+                async with asyncio.timeout(max(0.0, next_look - clock()) if active else self._quiet):
+                    await self._changed.wait()
+            except TimeoutError:
+                if not active:
+                    await self._submit(True)
+
+    @property
+    def _all_wait(self) -> bool:
+        """Whether no item in progress can ask anything before an answer arrives."""
+        return len(self._turns) >= self._busy
+
+    @property
+    def _active(self) -> list[Batch]:
+        """The open batches that an item waits for."""
+        batches = self._opened.open_batches
+        return [batch for batch in batches if any(name in self._waiting for name in batch.requests)]
+
+    async def _submit(self, everything: bool) -> bool:
+        """Submit full batches and, with `everything`, also the rest; returns whether there were any."""
+        if not self._pending or self._is_held:
+            return False
+        full: list[tuple[str, list[str]]] = []
+        rest: dict[str, tuple[list[str], int]] = {}  # by model, because a batch is for one
+        for custom_id, size in self._pending.items():
+            model = self._waiting[custom_id].model
+            names, total = rest.get(model, ([], 0))
+            if names and (len(names) == self._limits.requests or total + size > self._limits.size):
+                full.append((model, names))
+                names, total = [], 0
+            names.append(custom_id)
+            rest[model] = names, total + size
+        is_full = self._limits.requests
+        full += [(model, names) for model, (names, _) in rest.items() if everything or len(names) == is_full]
+        for model, names in full:
+            await self._send(model, [name for name in names if name in self._waiting])
+        return bool(full)
+
+    async def _send(self, model: str, custom_ids: list[str]) -> None:
+        state, requests = self._opened, {name: self._waiting[name].request for name in custom_ids}
+        if not requests:
+            return
+        planned = {name: Outstanding.of(request) for name, request in requests.items()}
+        lines = (request_line(name, _body(model, request)) for name, request in requests.items())
+        batch = state.submit(self._kind, model, self._endpoint, planned)
+        for name in custom_ids:
+            del self._pending[name]
+        if self._kind == "vllm":
+            write_input(state, batch, lines)
+            self._give_up(batch, "the requests are in an input file")
+            return
+        with tempfile.TemporaryFile() as data:  # without a name, because the fields may hold secrets
+            data.writelines(lines)
+            await self._server.submit(state, batch, data, again=False)
+        count = count_of(len(custom_ids), "request")
+        self._say(f"{batch.name}: {count} submitted; if this command ends, the same one reads the answers")
+
+    async def _look(self, batches: list[Batch]) -> bool:
+        """Look at batches, and hand over what those that are over have answered; whether there was one."""
+        found = [(batch, await self._server.progress(batch)) for batch in batches]
+        for batch, progress in found:
+            self._report(batch, progress)
+        over = [one for one in found if one[1].is_over]
+        # Failed ones first: for too many tokens they are submitted again when another one is over.
+        for batch, progress in sorted(over, key=lambda one: one[1].status != "failed"):
+            self._is_held = False
+            await self._finish(batch, progress)
+        return bool(over)
+
+    async def _finish(self, batch: Batch, progress: Progress) -> None:
+        """Hand over what a batch has answered.
+
+        Raises:
+            ModelError: It failed its validation.
+        """
+        if progress.status == "failed":
+            self._opened.ended(batch, progress.status)
+            if progress.code != TOO_MANY_TOKENS or not self._active:
+                raise ModelError(f"{batch.name} failed: {progress.problem}", stops_run=True)
+            self._is_held = True  # until another batch is over
+            for name in batch.requests:
+                if (one := self._waiting.get(name)) is not None:
+                    self._pending[name] = len(request_line(name, _body(one.model, one.request)))
+            return
+        await self._store(batch, progress)
+        for count, name in enumerate(batch.requests, start=1):
+            one = self._waiting.get(name)
+            if one is not None and not one.answered.done() and self._opened.has_result(name):
+                one.answered.set_result(None)
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+        self._give_up(batch, f"{batch.name} is {progress.status}")
+
+    async def _store(self, batch: Batch, progress: Progress) -> None:
+        """Write the results of a batch that is over to its result file, without what the server never did."""
+        state, found = self._opened, set[str]()
+        clear_unfinished(state.result_file(batch))
+        with atomic_target(state.result_file(batch)) as stream:
+
+            def take(line: bytes) -> None:
+                value = parse_line(line)
+                if value is None or not was_run(value) or value["custom_id"] in found:
+                    return
+                if value["custom_id"] in batch.requests:
+                    found.add(value["custom_id"])
+                    # As the client does: only credentials in answers, every text of the options in errors.
+                    secrets = self._secrets if is_answer(value) else self._options.secrets
+                    text = line.decode(errors="replace").rstrip("\n")
+                    stream.write(f"{without(secrets, text)}\n".encode())
+
+            await self._server.lines(progress, take)
+            if progress.status == "completed":
+                for name in batch.requests.keys() - found:
+                    stream.write(f"{json.dumps(missing_line(name))}\n".encode())
+        state.ended(batch, progress.status)
+        if progress.status != "completed":
+            self._say(
+                f"{WARNING}{batch.name} is {progress.status}: {len(found)} of "
+                f"{count_of(len(batch.requests), 'request')} are answered, the same command submits the rest"
+            )
+
+    def _give_up(self, batch: Batch, reason: str) -> None:
+        """End the items that wait for a batch without a result of their request as "not run"."""
+        for name in batch.requests:
+            one = self._waiting.get(name)
+            if one is not None and not one.answered.done():
+                one.answered.set_exception(_not_run(reason))
+
+    async def _resume(self) -> None:
+        """Find the batches of earlier starts at the server, cancel them if wanted, read those that are over.
+
+        Raises:
+            ToolassayError: The server does not know them, or cannot be reached.
+        """
+        state = self._opened
+        try:
+            for batch in state.open_batches:
+                if self._kind == "vllm":
+                    if self._cancel:
+                        state.ended(batch, DROPPED)
+                elif batch.id is not None or await self._is_found(batch):
+                    await self._take_up(batch)
+                else:
+                    state.ended(batch, DROPPED)
+        except ModelError as error:
+            raise ToolassayError(
+                f"the batches of this run cannot be looked at: {error}",
+                file=self._folder / STATE,
+                fix="check --api_base and OPENAI_API_KEY, then repeat the command",
+            ) from error
+        finally:
+            await self.close()
+
+    async def _is_found(self, batch: Batch) -> bool:
+        """Whether the server has a batch whose id is unknown, or its file, from which it is then created."""
+        state = self._opened
+        if self._cancel:
+            found = await self._server.find(batch)
+            if found is not None:
+                state.created(batch, found)
+            return found is not None
+        try:
+            is_found = await self._server.submit(state, batch, None, again=True)
+        except ModelError as error:
+            if error.status not in _REFUSED:
+                raise
+            is_found = False
+        if is_found:
+            self._say(f"{batch.name}: found again, an earlier start ended while it was submitted")
+        return is_found
+
+    async def _take_up(self, batch: Batch) -> None:
+        progress = await self._server.progress(batch)
+        if self._cancel and not progress.is_over:
+            try:
+                await self._server.cancel(batch)
+                self._say(f"{batch.name}: cancelled; the server needs up to ten minutes for it")
+            except ModelError:
+                progress = await self._server.progress(batch)
+                if not progress.is_over:  # else it was over before it was cancelled
+                    raise
+        if progress.status == "failed":
+            self._say(f"{WARNING}{batch.name} failed: {progress.problem}")
+            self._opened.ended(batch, progress.status)
+        elif progress.is_over:
+            await self._store(batch, progress)
+        self._report(batch, progress)
+
+    def _report(self, batch: Batch, progress: Progress) -> None:
+        """Show the state of a batch if its status is new, or now and then if more of it is done."""
+        now = asyncio.get_running_loop().time()
+        if (before := self._reported.get(batch.number)) is not None:
+            then, last = before
+            if last == progress or (last.status == progress.status and now - then < _REPORT):
+                return
+        self._reported[batch.number] = now, progress
+        done = f", {progress.done} of {count_of(progress.total, 'request')} done" if progress.total else ""
+        self._say(f"{batch.name}: {progress.status}{done}")
+
+    def _report_open(self) -> None:
+        """Say which batches are still open, and what to do."""
+        if self._state is None:
+            return
+        for batch in self._state.open_batches:
+            count = count_of(len(batch.requests), "request")
+            if batch.kind == "vllm":
+                self._say(
+                    f"{WARNING}{count} to answer: run\n  {command_of(self._state, batch)}\n"
+                    "then repeat this command; it reads the output file"
+                )
+            else:
+                where = "goes on at" if batch.id else "may have reached"
+                self._say(
+                    f"{WARNING}{batch.name} with {count} {where} the server: the same command reads the "
+                    "answers, with --batch_cancel true it cancels the batch"
+                )
+
+
+class _BatchTransport:
+    """The transport of one model."""
+
+    def __init__(self, batches: Batches, name: str, options: ModelOptions) -> None:
+        self._batches, self._name, self._options = batches, name, options
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        """Wait for the answer to a request; raises as `Batches.ask`."""
+        return await self._batches.ask(self._name, request, self._options)
+
+    async def close(self) -> None:
+        """Stop to follow the batches."""
+        await self._batches.close()
+
+
+_DELIVERED: ContextVar[str | None] = ContextVar("delivered", default=None)
+"""The id of the request whose result the current task has just got."""
+
+
+def _body(model: str, request: ChatRequest) -> bytes:
+    return encoded({"model": model, "messages": list(request.messages), **request.parameters})
+
+
+def _not_run(reason: str) -> ModelError:
+    return ModelError(f"not run: {reason}", outcome="not run")
