@@ -4,7 +4,11 @@
 
 The pairs are the gold steps of a bundled data folder and those that the offline planner predicts. Every way
 gets the same pairs, the same model and the same threads; rounds alternate, and the median counts. CPU seconds
-say more than wall time where other work is going on. Prints two Markdown tables.
+say more than wall time where other work is going on. Prints two Markdown tables of the CPU.
+
+A third one is of CUDA in full and in half precision, with the largest difference from the CPU; the exit code
+is 1 if half precision differs by more than 1e-3. Without CUDA it says why it is left out, and compares the
+numbers of half precision as the CPU computes them, which says nothing of speed.
 """
 
 from __future__ import annotations
@@ -27,10 +31,15 @@ from toolassay.benchmarks.taskbench.scoring.compat import published_steps_text
 from toolassay.evaluation.groups import groups_of, shape_and_size
 from toolassay.files import read_json_lines
 from toolassay.metrics.bertscore import BertScore
+from toolassay.metrics.bertscore.encoder import BertEncoder, scored_blocks
+from toolassay.metrics.bertscore.scorer import Precision
 
 Pairs = list[tuple[str, str]]
 Way = Callable[[Pairs], NDArray[np.float64]]
 BATCHES = (16, 64)
+PRECISIONS: tuple[Precision, ...] = ("full", "half")
+TOLERANCE = 1e-3
+FEW = 100
 
 
 class Item(NamedTuple):
@@ -68,10 +77,10 @@ def pairs_by_group(items: list[Item]) -> int:
 
 
 def published_way(model: Path, layers: int, batch_size: int) -> Way:
-    """`bert_score.BERTScorer`, with its model loaded."""
+    """`bert_score.BERTScorer` on the CPU, with its model loaded."""
     from bert_score import BERTScorer
 
-    scorer = BERTScorer(model_type=str(model), num_layers=layers)
+    scorer = BERTScorer(model_type=str(model), num_layers=layers, device="cpu")
 
     def score(pairs: Pairs) -> NDArray[np.float64]:
         gold, predicted = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -103,6 +112,49 @@ def measured(ways: dict[str, Way], pairs: Pairs, rounds: int) -> list[str]:
     return rows
 
 
+def why_no_cuda() -> str:
+    """Why nothing can be computed on CUDA; empty if it can."""
+    import torch
+
+    if torch.version.cuda is None:
+        return f"torch {torch.__version__} is built without it"
+    return "" if torch.cuda.is_available() else "there is no device"
+
+
+def on_cuda(model: Path, pairs: Pairs, rounds: int) -> float:
+    """Print the table of CUDA; the largest difference of half precision from the CPU."""
+    import torch
+
+    cpu = BertScore(model, device="cpu", cache=False).scores(pairs)
+    print(f"\n{torch.cuda.get_device_name()}\n")
+    print("| precision | pairs/s | largest difference from the CPU |\n| --- | ---: | ---: |")
+    worst = 0.0
+    for precision in PRECISIONS:
+        way = BertScore(model, device="cuda", precision=precision, cache=False).scores
+        way(pairs)
+        walls = []
+        found = cpu
+        for _ in range(rounds):
+            wall = time.perf_counter()
+            found = way(pairs)  # ends when the numbers are on the CPU
+            walls.append(time.perf_counter() - wall)
+        worst = float(np.abs(found - cpu).max())
+        print(f"| {precision} | {len(pairs) / statistics.median(walls):.1f} | {worst:.1e} |", flush=True)
+    return worst
+
+
+def half_on_the_cpu(model: Path, layers: int, pairs: Pairs) -> float:
+    """The largest difference between half and full precision, both on the CPU."""
+    found = []
+    for half in (True, False):
+        encoder = BertEncoder(model, layers, device="cpu", half=half)
+        rows = np.zeros((len(pairs), 3))
+        for numbers, scores in scored_blocks(encoder, pairs):
+            rows[numbers] = scores
+        found.append(rows)
+    return float(np.abs(found[0] - found[1]).max())
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -120,7 +172,7 @@ def main() -> None:
     items = items_of(options.data)[: options.pairs]
     pairs = [item.pair for item in items]
     layers = json.loads((options.model / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]
-    ways: dict[str, Way] = {"Toolassay": BertScore(options.model, cache=False).scores}
+    ways: dict[str, Way] = {"Toolassay": BertScore(options.model, device="cpu", cache=False).scores}
     for size in BATCHES:
         ways[f"`BERTScorer`, batch size {size}"] = published_way(options.model, layers, size)
     print(f"{len(pairs)} pairs, {len(set(pairs))} different; {torch.get_num_threads()} thread(s)\n")
@@ -131,10 +183,18 @@ def main() -> None:
     print(f"| Toolassay | {len(set(pairs)):,} |")
     with tempfile.TemporaryDirectory() as place:
         cache = Path(place, "cache.sqlite3")
-        BertScore(options.model, cache=cache).scores(pairs)
+        BertScore(options.model, device="cpu", cache=cache).scores(pairs)
         wall = time.perf_counter()
-        BertScore(options.model, cache=cache).scores(pairs)
+        BertScore(options.model, device="cpu", cache=cache).scores(pairs)
         print(f"\nA second time, from the cache: {time.perf_counter() - wall:.2f} s")
+    if no_cuda := why_no_cuda():
+        print(f"\nCUDA is left out: {no_cuda}")
+        worst = half_on_the_cpu(options.model, layers, pairs[:FEW])
+        print(f"Half precision on the CPU, {len(pairs[:FEW])} pairs: largest difference {worst:.1e}")
+    else:
+        worst = on_cuda(options.model, pairs, options.rounds)
+    if worst > TOLERANCE:
+        raise SystemExit(f"half precision differs by {worst:.1e}, more than {TOLERANCE}")
 
 
 if __name__ == "__main__":
