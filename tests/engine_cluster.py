@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,16 +15,23 @@ from running import ROOT
 _PATIENCE = 120  # seconds until the cluster has to be there, on a busy machine
 
 
-def killed_at(call: str, number: int, marker: Path) -> dict[str, str]:
-    """Environment variables of a command one of whose processes kills itself with SIGKILL, once.
+def killed_at(call: str, number: int, marker: Path, how: signal.Signals = signal.SIGKILL) -> dict[str, str]:
+    """Environment variables of a command one of whose processes sends itself a signal, once.
 
     Args:
         call: the function, "module:Class.method".
         number: of its call in that process.
         marker: a file that does not exist; it does afterwards.
+        how: the signal.
     """
     path = os.pathsep.join([str(ROOT / "tests" / "engines" / "kill_once"), str(ROOT)])
-    return {"KILL_CALL": call, "KILL_AT": str(number), "KILL_ONCE": str(marker), "PYTHONPATH": path}
+    return {
+        "KILL_CALL": call,
+        "KILL_AT": str(number),
+        "KILL_ONCE": str(marker),
+        "KILL_SIGNAL": str(int(how)),
+        "PYTHONPATH": path,
+    }
 
 
 @contextmanager

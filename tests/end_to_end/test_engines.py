@@ -187,16 +187,28 @@ def test_a_killed_worker_changes_no_byte(tmp_path: Path, stage: str, kind: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", ["generate", "infer", "agents"])
-def test_a_killed_run_is_completed_by_the_same_command(tmp_path: Path, stage: str) -> None:
+@pytest.mark.parametrize(
+    ("stage", "how"),
+    [
+        ("generate", signal.SIGKILL),
+        ("generate", signal.SIGINT),
+        ("infer", signal.SIGKILL),
+        ("agents", signal.SIGKILL),
+        ("agents", signal.SIGINT),
+    ],
+)
+def test_an_ended_run_is_completed_by_the_same_command(
+    tmp_path: Path, stage: str, how: signal.Signals
+) -> None:
     build, _, _ = STAGES[stage]
     build(tmp_path / "data")
     for place in ("undisturbed", "disturbed"):
         shutil.copytree(tmp_path / "data", tmp_path / place)
     assert run(stage, tmp_path, "undisturbed") == 0
-    variables = killed_at("toolassay.runs.journal:Journal.extend", 3, tmp_path / "killed")
+    variables = killed_at("toolassay.runs.journal:Journal.extend", 3, tmp_path / "killed", how)
     # Ends only when the workers have ended, too: they have its standard output open.
-    assert run(stage, tmp_path, "disturbed", "--engine", "local:2", **variables) == -signal.SIGKILL
+    code = run(stage, tmp_path, "disturbed", "--engine", "local:2", **variables)
+    assert code == (130 if how == signal.SIGINT else -signal.SIGKILL)
     journal = min((tmp_path / "disturbed").rglob("journal.jsonl"))  # predictions/ comes before runs/
     begun = [json.loads(line)["key"] for line in journal.read_text(encoding="utf-8").splitlines()]
     assert 0 < len(begun) < TASKS

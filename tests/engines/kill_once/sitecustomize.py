@@ -1,11 +1,10 @@
 """Python imports this at its start if its folder is in PYTHONPATH: a process that kills itself once.
 
 KILL_CALL: a function, "module:Class.method". KILL_AT: the number of its call that kills the process.
-KILL_ONCE: a file that does not exist yet; only the process that creates it dies.
+KILL_ONCE: a file that does not exist yet; only the process that creates it dies. KILL_SIGNAL: its number.
 """
 
 import os
-import signal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ def _arm(target: str, at: int, marker: Path) -> None:
             except FileExistsError:
                 pass
             else:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), int(os.environ["KILL_SIGNAL"]))
         return original(*arguments, **keywords)
 
     setattr(owner, method, counted)
