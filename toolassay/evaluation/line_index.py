@@ -67,11 +67,15 @@ class CompactTexts:
     ['a', '', 'é']
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str] = ()) -> None:
         self._bytes, self._ends = bytearray(), array("q", [0])
         for text in texts:
-            self._bytes += text.encode("utf-8", "surrogatepass")
-            self._ends.append(len(self._bytes))
+            self.append(text)
+
+    def append(self, text: str) -> None:
+        """Add a text at the end."""
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._bytes))
 
     def __getitem__(self, place: int) -> str:
         return self._bytes[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from toolassay.dataset import RequestId
 from toolassay.engines import Engine, OneProcess
+from toolassay.evaluation.line_index import CompactTexts
 from toolassay.files import LineRange
 from toolassay.gates.gate import Finding, State
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
@@ -122,12 +124,13 @@ class FingerprintTask:
 
     reader: LabelReader
 
-    def start(self) -> Callable[[LineRange], list[tuple[RequestId, Fingerprint]]]:
+    def start(self) -> Callable[[LineRange], list[tuple[RequestId, int, Fingerprint]]]:
         """The function that reads a part of the file."""
         return self._read
 
-    def _read(self, lines: LineRange) -> list[tuple[RequestId, Fingerprint]]:
-        return [(gold.id, Fingerprint.of(Item.of(gold))) for gold, _ in self.reader.repaired(lines)]
+    def _read(self, lines: LineRange) -> list[tuple[RequestId, int, Fingerprint]]:
+        golds = (gold for gold, _ in self.reader.repaired(lines))
+        return [(gold.id, gold.line, Fingerprint.of(Item.of(gold))) for gold in golds]
 
 
 class _Set:
@@ -135,22 +138,26 @@ class _Set:
 
     def __init__(self, golds: Iterable[Gold], engine: Engine) -> None:
         self._golds, self._engine = golds, engine
-        self._names: list[tuple[RequestId, int]] = []
+        self._ids, self._lines = CompactTexts(), array("q")
 
     def __iter__(self) -> Iterator[Fingerprint]:
         if isinstance(self._golds, LabelledSet):
             for part in self._engine.map(FingerprintTask(self._golds.reader), self._golds.parts):
-                for name, fingerprint in part:
-                    self._names.append((name, int(fingerprint.key)))
+                for name, line, fingerprint in part:
+                    self._add(name, line)
                     yield fingerprint
         else:
             for gold in self._golds:
-                self._names.append((gold.id, gold.line))
+                self._add(gold.id, gold.line)
                 yield Fingerprint.of(Item.of(gold))
+
+    def _add(self, name: RequestId, line: int) -> None:
+        self._ids.append(str(name))
+        self._lines.append(line)
 
     def named(self, place: int) -> str:
         """The id and line of the item at an index, as reasons quote them."""
-        key, line = self._names[place]
+        key, line = self._ids[place], self._lines[place]
         return f"'{key}' (line {line})" if line else f"'{key}'"
 
 

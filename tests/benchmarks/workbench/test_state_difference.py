@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
@@ -92,3 +93,17 @@ def test_a_difference_accounts_for_every_row(ids: list[str]) -> None:
     found = difference(sandbox, after).get("emails", TableDifference())
     count = len(sandbox.rows("emails")) - len(found.gone) + len(found.new)
     assert count == len(after.rows("emails"))
+
+
+def test_a_table_that_changed_in_any_way_is_compared(sandbox: Sandbox) -> None:
+    first = sandbox.fork()
+    Desk(first)("email.delete_email", email_id="00000000")
+    second = first.fork()
+    second.connection.execute("UPDATE tasks SET board = 'Other'")
+    assert set(difference(sandbox, second)) == {"emails", "tasks"}
+    assert set(difference(first, second)) == {"tasks"}
+    assert difference(second, second.fork()) == {}
+    with pytest.raises(ValueError, match="stop"), second.transaction():
+        second.write("customers", "DELETE FROM customers")
+        raise ValueError("stop")
+    assert set(difference(first, second)) == {"tasks"}

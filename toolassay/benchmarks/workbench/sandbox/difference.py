@@ -75,13 +75,19 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     >>> difference(before, after)["plots"].changed
     [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
     """
+    tables = before.judged
+    if before.toolset is None:  # SQL in a user's tools does not say which tables it changes
+        unlike = after.tables_unlike(before)
+        tables = tuple(table for table in tables if table.name in unlike)
+    if not tables:
+        return {}
     # Both databases are attached to one connection, so that SQL compares them without reading all rows.
     both = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for name, sandbox in (("before", before), ("after", after)):
             both.execute(f"ATTACH ':memory:' AS {name}")
             both.deserialize(sandbox.image(), name=name)
-        found = {table.name: _table_difference(both, table) for table in before.judged}
+        found = {table.name: _table_difference(both, table) for table in tables}
     finally:
         both.close()
     return {name: table for name, table in found.items() if table != TableDifference()}
