@@ -100,6 +100,7 @@ def test_a_table_that_changed_in_any_way_is_compared(sandbox: Sandbox) -> None:
     Desk(first)("email.delete_email", email_id="00000000")
     second = first.fork()
     second.connection.execute("UPDATE tasks SET board = 'Other'")
+    assert set(difference(second, first)) == {"tasks"}
     assert set(difference(sandbox, second)) == {"emails", "tasks"}
     assert set(difference(first, second)) == {"tasks"}
     assert difference(second, second.fork()) == {}

@@ -173,8 +173,9 @@ class Sandbox:
         return done
 
     def tables_unlike(self, other: Sandbox) -> frozenset[str]:
-        """The tables that may differ from those of a sandbox of which this is a fork."""
+        """The tables that may differ from those of a sandbox to which this is related by forks."""
         self._drop_outdated_reads()
+        other._drop_outdated_reads()
         return frozenset(name for name, reads in self._reads.items() if reads is not other._reads[name])
 
     def restore(self, image: bytes, unlike: Collection[str]) -> None:
