@@ -174,7 +174,7 @@ def engine() -> Callable[[Function], Function]:
         callback=check,
         metavar="local:N|dask://HOST:PORT",
         help="Where the work is done: N processes of this machine, or the workers of a Dask cluster. The "
-        "output is the same.",
+        "output is the same. dask://HOST:PORT?files=s3://BUCKET/FOLDER sends the data to the workers.",
     )
 
 

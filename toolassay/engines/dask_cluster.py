@@ -1,7 +1,8 @@
 """The engine `dask://HOST:PORT`: the workers of a Dask cluster.
 
 Dask schedules: it moves the shards of a dead worker to another one. Every worker imports this package, in the
-same version, and reads the data by its path. A cluster executes what its clients send, so it must be trusted.
+same version, and reads the data by its path or from a storage (`shared_files`). A cluster executes what its
+clients send, so it must be trusted.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -18,6 +20,7 @@ from uuid import uuid4
 from distributed import Client, Worker, WorkerPlugin
 from distributed.scheduler import KilledWorker
 
+from toolassay.engines import shared_files
 from toolassay.engines.engine import AHEAD, Result, Shard, ShardTask, too_many_deaths
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.version import __version__
@@ -33,12 +36,15 @@ class DaskCluster:
     Args:
         host: of the scheduler.
         port: of the scheduler.
+        files: URL of a storage for the files that tasks need; None if workers see them at the same path.
 
     Raises:
-        UsageError: no scheduler answers, it has no workers, or a worker has another version of this package.
+        UsageError: no scheduler answers, it has no workers, a worker has another version of this package, or
+            the storage cannot be opened.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, files: str | None = None) -> None:
+        self._pickled = pickle.dumps if files is None else shared_files.SharedFiles(files).pickled
         self._address = address = f"tcp://{host}:{port}"
         connect: Any = Client  # has no types
         try:
@@ -77,7 +83,7 @@ class DaskCluster:
     def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
         """See `Engine.map`."""
         token = f"toolassay-{uuid4().hex}"
-        self._client.register_plugin(_TaskOnWorkers(token, pickle.dumps(task)))
+        self._client.register_plugin(_TaskOnWorkers(token, self._pickled(task)))
         source = iter(shards)
         waiting: deque[Any] = deque()
         try:
@@ -140,6 +146,7 @@ class _TaskOnWorkers(WorkerPlugin):
         self._task = task
 
     def setup(self, worker: Worker) -> None:
+        shared_files.fetch_into(Path(worker.local_directory) / "toolassay")
         _tasks[self.name] = self._task
 
     def teardown(self, worker: Worker) -> None:
@@ -159,13 +166,14 @@ def _work_on(token: str, shard: bytes) -> _Ended:
                 _started[token] = _unpickled(_tasks[token]).start()
             return _Ended(_started[token](_unpickled(shard)))
         except ToolassayError as error:
+            error.args = tuple(map(shared_files.as_sent, error.args))
             return _Ended(error=error)
         except OSError as error:  # of a file: this process has no connection of its own
             return _Ended(
                 error=ToolassayError(
                     f"a worker cannot use it: {error.strerror or error}",
-                    file=error.filename,
-                    fix="the data folder needs the same path on every machine of the cluster",
+                    file=shared_files.as_sent(str(error.filename)),
+                    fix="give the data folder the same path on every machine, or add ?files=URL of a storage",
                 )
             )
 
