@@ -283,6 +283,29 @@ class PlanReader:
         return self._output_types.get(names[source], "other") if source < len(names) else "other", value
 
 
+def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
+    """Whether two plans as JSON have the same nodes, links and steps, spelled alike.
+
+    >>> one, true = ({"task_nodes": [{"task": "Painter", "arguments": [value]}]} for value in (1, True))
+    >>> same_plan(one, dict(one)), same_plan(one, true)
+    (True, False)
+    """
+    if type(predicted) is not dict:
+        return False
+    try:
+        for key in _PLAN_KEYS:
+            wanted, given = gold.get(key), predicted.get(key)
+            # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
+            if wanted != given or repr(wanted) != repr(given):
+                return False
+    except RecursionError:
+        return False
+    return True
+
+
+_PLAN_KEYS = ("task_nodes", "task_links", "task_steps")
+
+
 def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
     """The type and the value of a text argument; for a reference, also the number of its node."""
     value = comparable_text(text)

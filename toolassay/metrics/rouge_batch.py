@@ -42,8 +42,19 @@ def batch_rouge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     >>> batch_rouge([("the cat sat", "the cat")]).round(2).tolist()
     [[0.8, 0.67, 0.8, 0.8]]
     """
-    if not pairs:
-        return np.empty((0, len(NAMES)))
+    scores = np.empty((len(pairs), len(NAMES)))
+    different = []
+    for place, (reference, candidate) in enumerate(pairs):
+        if reference == candidate:
+            scores[place] = rouge(reference, candidate)
+        else:
+            different.append(place)
+    if different:
+        scores[different] = _batch([pairs[place] for place in different])
+    return scores
+
+
+def _batch(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     long: dict[bytes, int] = {}
     gold, predicted = (_tokens([pair[side] for pair in pairs], long) for side in (0, 1))
     is_large = (

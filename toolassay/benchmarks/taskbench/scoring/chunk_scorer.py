@@ -38,7 +38,7 @@ from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LineMatch
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
 from toolassay.metrics.rouge import RougeBackend
-from toolassay.normalised_plan import Plan, PlanReader
+from toolassay.normalised_plan import Plan, PlanReader, same_plan
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.tools import ToolLibrary
 
@@ -347,9 +347,10 @@ class ChunkScorer:
         scored = ScoredLabel(label, number, shape, size, members, groups, cluster_of(label))
         line, line_as_text = chunk.by_id.numbers[place], chunk.by_text.numbers[place]
         prediction = self._lines.prediction_at(chunk.by_id, place)
+        is_same = prediction is not None and same_plan(label, prediction.result)
         compat_row = -1
         if prediction is not None and self._job.has_compat:
-            compat_row = self._add_compat(scored, prediction)
+            compat_row = self._add_compat(scored, prediction, is_same)
         if line_as_text != line:
             if self._job.has_compat:
                 self._part.notes.met(
@@ -357,9 +358,9 @@ class ChunkScorer:
                     f"{key!r} (label line {number})",
                     warn=True,
                 )
-            prediction = self._lines.prediction_at(chunk.by_text, place)
+            prediction, is_same = self._lines.prediction_at(chunk.by_text, place), False
         if chunk.is_used[place] and str(key) not in self._job.excluded:
-            self._add_strict(scored, line_as_text or None, prediction, compat_row)
+            self._add_strict(scored, line_as_text or None, prediction, compat_row, is_same)
 
     def _members(self, shape: str, size: int) -> tuple[list[int], int]:
         """The groups that a label of this shape and size belongs to, also as a bit mask."""
@@ -369,12 +370,12 @@ class ChunkScorer:
             self._memberships[shape, size] = members, bit_mask(members)
         return self._memberships[shape, size]
 
-    def _add_compat(self, label: ScoredLabel, prediction: Prediction) -> int:
+    def _add_compat(self, label: ScoredLabel, prediction: Prediction, is_same: bool) -> int:
         """Add an item to the compat counts. Returns its row in the first of its groups, -1 if not known
         yet.
         """
         part, members = self._part, label.members
-        item = self.compat.item(label.record, prediction.result)
+        item = self.compat.item(label.record, prediction.result, is_same=is_same)
         if item.is_unusual:
             note_compat(part.notes, item, f"{label.name} (label line {label.line})")
         pair = NO_PAIR if item.steps is None else self._pairs.add(*item.steps)
@@ -401,7 +402,12 @@ class ChunkScorer:
         return row
 
     def _add_strict(
-        self, scored: ScoredLabel, line: int | None, prediction: Prediction | None, compat_row: int
+        self,
+        scored: ScoredLabel,
+        line: int | None,
+        prediction: Prediction | None,
+        compat_row: int,
+        is_same: bool,
     ) -> None:
         notes, label = self._part.notes, scored.record
         gold = self._reader.plan(label)
@@ -433,7 +439,10 @@ class ChunkScorer:
                     warn=True,
                 )
         else:
-            plan = None if prediction is None else self._reader.plan(prediction.result)
+            if is_same:
+                plan = gold
+            elif prediction is not None:
+                plan = self._reader.plan(prediction.result)
             outcome = "answered"
             if plan is None:
                 outcome = "malformed" if prediction is None else prediction.outcome or "malformed"

@@ -225,18 +225,26 @@ class CompatReader:
         self._is_resource = dependency_type == "resource"
         self._with_steps = with_steps
 
-    def item(self, label: Mapping[str, Any], result: Any, previous: Converted | None = None) -> CompatItem:
+    def item(
+        self,
+        label: Mapping[str, Any],
+        result: Any,
+        previous: Converted | None = None,
+        *,
+        is_same: bool = False,
+    ) -> CompatItem:
         """The statistics of one label and one prediction (its `result`).
 
         Args:
             label: the label, in the repository's form.
             result: the predicted plan, a JSON value of any form.
             previous: the argument converted last in an earlier sample of the same group.
+            is_same: whether the plan is known to be that of the label (`same_plan`).
         """
         item = CompatItem()
         converter = ArgumentConverter(self._output_types, previous)
         try:
-            self._read(item, converter, label, result)
+            self._read(item, converter, label, result, is_same)
         except NothingConverted:
             item.needs_previous = True
         except Exception:
@@ -245,7 +253,12 @@ class CompatReader:
         return item
 
     def _read(
-        self, item: CompatItem, converter: ArgumentConverter, label: Mapping[str, Any], result: Any
+        self,
+        item: CompatItem,
+        converter: ArgumentConverter,
+        label: Mapping[str, Any],
+        result: Any,
+        is_same: bool,
     ) -> None:
         if self._with_steps:
             predicted_steps, gold_steps = result["task_steps"], label["task_steps"]
@@ -259,9 +272,13 @@ class CompatReader:
             gold_names = [name.replace("_", " ") for name in gold_names]
             predicted_names = [name.replace("_", " ") for name in predicted_names]
             *gold_keys, gold_links = converter.convert(gold_nodes, gold_names, required=True)
-            *predicted_keys, predicted_links = converter.convert(
-                predicted_nodes, predicted_names, required=False
-            )
+            # An argument that borrows may borrow another one the second time.
+            if is_same and not converter.borrowed:
+                predicted_keys, predicted_links = gold_keys, gold_links
+            else:
+                *predicted_keys, predicted_links = converter.convert(
+                    predicted_nodes, predicted_names, required=False
+                )
         else:
             predicted_links, gold_links = result["task_links"], label["task_links"]
             gold_keys = _temporal_keys(gold_names, [node["arguments"] for node in gold_nodes])

@@ -78,6 +78,8 @@ def item_f1(counts: MatchCounts) -> float:
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
+    if predicted is gold:
+        return exact_item(gold)
     gold_places = places_of(gold.names)
     calls = places_of(predicted.names, among=gold_places)
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
@@ -136,6 +138,16 @@ def missing_plan(gold: Plan) -> StrictItem:
     return StrictItem(
         MatchCounts(0, 0, len(gold.names)), MatchCounts(0, 0, len(edges)), arguments, arguments, 0.0
     )
+
+
+def exact_item(gold: Plan) -> StrictItem:
+    """The item of a prediction that equals the gold plan."""
+    missed = missing_plan(gold)
+    right = [None if part is None else MatchCounts(part.false_negatives, 0, 0) for part in missed[:4]]
+    nodes, edges, names, values = right
+    assert nodes is not None
+    assert edges is not None
+    return StrictItem(nodes, edges, names, values, 1.0)
 
 
 def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
