@@ -67,6 +67,7 @@ class ScoringJob:
         run: the folder of the run that made the predictions. Its journal gives the outcome of labels without
             a prediction.
         rouge_backend: who computes ROUGE.
+        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
     """
 
     labels: Path
@@ -83,6 +84,7 @@ class ScoringJob:
     run: Path
     chosen: frozenset[str] | None = None
     rouge_backend: RougeBackend = "builtin"
+    keeps_texts: bool = False
 
     def keeps(self, key: object) -> bool:
         """Whether the label with this id (a JSON value) is scored."""
@@ -300,7 +302,7 @@ class ChunkScorer:
         part = ChunkStatistics(
             CompatTable(job.library.ids), StrictTable(job.installed), [None] * len(job.groups)
         )
-        return part, StepPairCollector("rouge" in job.metrics, "bertscore" in job.metrics, job.rouge_backend)
+        return part, StepPairCollector("rouge" in job.metrics, job.keeps_texts, job.rouge_backend)
 
     def score(self, chunk: ChunkLines) -> ChunkStatistics:
         """Score the labels of a chunk.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -209,7 +209,10 @@ class PlanEvaluator:
         Raises:
             UsageError: a missing file, a malformed label (with its line).
         """
-        job, choices = self.job, self.choices
+        if self._bertscore is not None and self._bertscore.name == "none":
+            self._by_meaning([], progress)  # notes why
+        # The texts of a million items fill a gigabyte.
+        job, choices = replace(self.job, keeps_texts=self._bertscore is not None), self.choices
         with (
             LineIndex(job.labels, fix=_LABEL_FIX, keep=choices.keep) as labels,
             LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=choices.keep) as lines,

@@ -23,7 +23,7 @@ class PairScorer(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the embedding model, for the signature."""
+        """The name of the embedding model, for the signature; "none" if nothing can be scored."""
         ...
 
     def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:

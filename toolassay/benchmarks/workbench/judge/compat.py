@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolassay.benchmarks.workbench.calls import replay_changes
 from toolassay.benchmarks.workbench.sandbox import Sandbox
@@ -30,7 +31,8 @@ class CompatVerdict:
 
 
 class CompatJudge:
-    """Judges runs on one sandbox. The state that each ground truth leaves is computed once and kept.
+    """Judges runs on one sandbox. The states that the last calls left are kept: those of a ground truth, and
+    of the runs that made the same calls.
 
     Args:
         sandbox: the state before every run.
@@ -39,7 +41,8 @@ class CompatJudge:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._original = state_of(sandbox)
-        self._wanted: dict[tuple[str, ...], State] = {}
+        # A state may have all rows of a table, a quarter of a megabyte; the published tasks fit.
+        self._left_by = lru_cache(maxsize=1000)(self._replayed)
 
     def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> CompatVerdict:
         """Judge one run.
@@ -49,10 +52,8 @@ class CompatJudge:
             answer: the ground-truth calls as text.
             error: the run's error message; empty if it succeeded.
         """
-        if answer not in self._wanted:
-            self._wanted[answer] = self._left_by(answer)
         # Tables that neither the run nor the ground truth touched are equal and need no comparison.
-        left, wanted = self._left_by(calls), self._wanted[answer]
+        left, wanted = self._left_by(tuple(calls)), self._left_by(answer)
         right = all(
             _same(
                 _LAYOUTS[name], left.get(name, self._original[name]), wanted.get(name, self._original[name])
@@ -62,7 +63,7 @@ class CompatJudge:
         changed = any(table != self._original[name] for name, table in left.items())
         return CompatVerdict(correct=right and not error, side_effects=changed and not right)
 
-    def _left_by(self, calls: Iterable[str]) -> State:
+    def _replayed(self, calls: tuple[str, ...]) -> State:
         """The tables that the calls may have changed, by domain."""
         sandbox = self._sandbox.fork(overwrites=True)
         left = {name: table_state(sandbox, _LAYOUTS[name]) for name in replay_changes(sandbox, calls)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.calls import replay_changes
@@ -85,7 +86,8 @@ class StrictVerdict:
 
 
 class StrictJudge:
-    """Judges runs on one sandbox. The changes of each ground truth are computed once and kept.
+    """Judges runs on one sandbox. The changes of the last calls are kept: those of a ground truth, and of the
+    runs that made the same calls.
 
     Calls are replayed on copies in which sent mail is always appended. In the published sandbox it may
     replace other mail after a deletion, which an agent cannot know.
@@ -96,7 +98,7 @@ class StrictJudge:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._wanted: dict[tuple[str, ...], Counter[StateChange]] = {}
+        self._changes = lru_cache(maxsize=10_000)(self._replayed)
 
     def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> StrictVerdict:
         """Judge one run.
@@ -106,9 +108,7 @@ class StrictJudge:
             answer: the ground-truth calls as text.
             error: the run's error message; empty if it succeeded.
         """
-        if answer not in self._wanted:
-            self._wanted[answer] = self._changes(answer)
-        wanted, made = self._wanted[answer], self._changes(calls)
+        wanted, made = self._changes(answer), self._changes(tuple(calls))
         return StrictVerdict(
             correct=made == wanted and not error,
             unwanted=tuple((made - wanted).elements()),
@@ -117,7 +117,7 @@ class StrictJudge:
             made=made.total(),
         )
 
-    def _changes(self, calls: Iterable[str]) -> Counter[StateChange]:
+    def _replayed(self, calls: tuple[str, ...]) -> Counter[StateChange]:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
         if replay_changes(sandbox, calls):
