@@ -31,8 +31,8 @@ class CompatVerdict:
 
 
 class CompatJudge:
-    """Judges runs on one sandbox. The states that the last calls left are kept: those of a ground truth, and
-    of the runs that made the same calls.
+    """Judges runs on one sandbox. The states that the last thousand ground truths leave are kept, also for
+    runs that made the same calls.
 
     Args:
         sandbox: the state before every run.
@@ -42,7 +42,7 @@ class CompatJudge:
         self._sandbox = sandbox
         self._original = state_of(sandbox)
         # A state may have all rows of a table, a quarter of a megabyte; the published tasks fit.
-        self._left_by = lru_cache(maxsize=1000)(self._replayed)
+        self._wanted = lru_cache(maxsize=1000)(self._left_by)
 
     def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> CompatVerdict:
         """Judge one run.
@@ -53,7 +53,8 @@ class CompatJudge:
             error: the run's error message; empty if it succeeded.
         """
         # Tables that neither the run nor the ground truth touched are equal and need no comparison.
-        left, wanted = self._left_by(tuple(calls)), self._left_by(answer)
+        calls, wanted = tuple(calls), self._wanted(answer)
+        left = wanted if calls == answer else self._left_by(calls)
         right = all(
             _same(
                 _LAYOUTS[name], left.get(name, self._original[name]), wanted.get(name, self._original[name])
@@ -63,7 +64,7 @@ class CompatJudge:
         changed = any(table != self._original[name] for name, table in left.items())
         return CompatVerdict(correct=right and not error, side_effects=changed and not right)
 
-    def _replayed(self, calls: tuple[str, ...]) -> State:
+    def _left_by(self, calls: tuple[str, ...]) -> State:
         """The tables that the calls may have changed, by domain."""
         sandbox = self._sandbox.fork(overwrites=True)
         left = {name: table_state(sandbox, _LAYOUTS[name]) for name in replay_changes(sandbox, calls)}

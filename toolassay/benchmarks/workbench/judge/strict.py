@@ -86,8 +86,8 @@ class StrictVerdict:
 
 
 class StrictJudge:
-    """Judges runs on one sandbox. The changes of the last calls are kept: those of a ground truth, and of the
-    runs that made the same calls.
+    """Judges runs on one sandbox. The changes of the last ten thousand ground truths are kept, also for runs
+    that made the same calls.
 
     Calls are replayed on copies in which sent mail is always appended. In the published sandbox it may
     replace other mail after a deletion, which an agent cannot know.
@@ -98,7 +98,7 @@ class StrictJudge:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._changes = lru_cache(maxsize=10_000)(self._replayed)
+        self._wanted = lru_cache(maxsize=10_000)(self._changes)
 
     def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> StrictVerdict:
         """Judge one run.
@@ -108,7 +108,8 @@ class StrictJudge:
             answer: the ground-truth calls as text.
             error: the run's error message; empty if it succeeded.
         """
-        wanted, made = self._changes(answer), self._changes(tuple(calls))
+        calls, wanted = tuple(calls), self._wanted(answer)
+        made = wanted if calls == answer else self._changes(calls)
         return StrictVerdict(
             correct=made == wanted and not error,
             unwanted=tuple((made - wanted).elements()),
@@ -117,7 +118,7 @@ class StrictJudge:
             made=made.total(),
         )
 
-    def _replayed(self, calls: tuple[str, ...]) -> Counter[StateChange]:
+    def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
         if replay_changes(sandbox, calls):
