@@ -150,19 +150,23 @@ def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     writer = Improving()
     reviews = iter(["It is unclear.\nExecutable: no\nCorrect: no", "Executable: yes\nCorrect: yes"])
 
+    closed: list[Any] = []
+
     class Critic:
         name = "critic"
 
         async def complete(self, request: ChatRequest) -> ChatResponse:
             return ChatResponse(next(reviews))
 
-        async def close(self) -> None: ...
+        async def close(self) -> None:
+            closed.append(self)
 
     def model_of(name: str, options: object, meter: object) -> Any:
         return Critic() if name == "critic" else writer
 
     with patch("toolassay.runs.run.create_model", model_of):
         generate(folder, llm="improving", seed=1, number_of_samples=1, rewrite=2, critic=["critic"])
+    assert len(closed) == 1
     assert len(writer.asked) == 2
     assert "a reviewer says" in writer.asked[1].messages[-1]["content"]
     assert rewriting(folder)["by_gate"] == {"llm critic": {"found": 1, "fixed": 1}}

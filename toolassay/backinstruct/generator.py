@@ -77,6 +77,7 @@ class Generator:
         check: Whether to request the teacher's review too.
         rewrites: How often an answer with problems goes back to the model, with the problems.
         review: Finds the problems; without it only answers that cannot be read go back.
+        critics: Models that `review` asks; closed with the model.
         shape: Additional request parameters of a sample, e.g. the schema of its answer.
         values: Values of arguments that exist on a server, for the offline writer.
         each: Called with each sample before its request.
@@ -93,6 +94,7 @@ class Generator:
         check: bool,
         rewrites: int = 0,
         review: Review | None = None,
+        critics: Sequence[ChatModel] = (),
         shape: Callable[[Sample], Mapping[str, Any]] | None = None,
         values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
         each: Callable[[Sample], None] | None = None,
@@ -104,7 +106,7 @@ class Generator:
         self._model = model
         self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
         self._check = check
-        self._rewrites, self._review = rewrites, review
+        self._rewrites, self._review, self._critics = rewrites, review, critics
 
     def run(self, output: Path, journal: Journal, count: int, loop: Loop) -> Generation:
         """Generate the missing ones of `count` samples, and write `output` in order of the samples.
@@ -178,7 +180,7 @@ class Generator:
             numbers,
             ask,
             settled=settled,
-            models=[] if self._model is None else [self._model],
+            models=[] if self._model is None else [self._model, *self._critics],
             loop=loop,
             stopped=stopped,
         )

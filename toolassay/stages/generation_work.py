@@ -171,6 +171,7 @@ class SampleItems:
             check=check,
             rewrites=self.rewrites,
             review=sample_review(graph, critics, self.tried) if self.rewrites else None,
+            critics=critics,
             values=self.values,
             shape=schema if self.is_structured else None,
             each=None if self.figures is None else _drawer(self.figures),
