@@ -139,6 +139,7 @@ REFERENCE = re.compile(r"<node-(\d{1,9})>")
 # Matches "a red bicycle"; must not match "photo.jpg", "<node-0>" or "a bicycle " (trailing blank).
 _PLAIN = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)")
 _SHORT = 300  # characters: longer literals are not cached
+PLAN_KEYS = ("task_nodes", "task_links", "task_steps")
 STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
 
 Argument = tuple[Hashable, Hashable]
@@ -293,7 +294,7 @@ def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
     if type(predicted) is not dict:
         return False
     try:
-        for key in _PLAN_KEYS:
+        for key in PLAN_KEYS:
             wanted, given = gold.get(key), predicted.get(key)
             # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
             if wanted != given or repr(wanted) != repr(given):
@@ -301,9 +302,6 @@ def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
     except RecursionError:
         return False
     return True
-
-
-_PLAN_KEYS = ("task_nodes", "task_links", "task_steps")
 
 
 def _read_literal(text: str) -> tuple[str, Hashable, int | None]:

@@ -110,7 +110,7 @@ class _Pickler(pickle.Pickler):
 # Of a worker process.
 
 _place: Path | None = None
-_fetched: dict[str, str] = {}  # path here, path on the machine of the client
+_originals: dict[str, str] = {}  # path here, path on the machine of the client
 _one_at_a_time = threading.Lock()
 
 
@@ -137,7 +137,7 @@ def fetched(url: str, path: str, files: list[tuple[str, str]]) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
             target.mkdir()  # of an empty folder
-        _fetched[str(target)] = path
+        _originals[str(target)] = path
     return target
 
 
@@ -156,7 +156,7 @@ def _get(url: str, digest: str, target: Path) -> None:
 
 def as_sent(text: str) -> str:
     """A message of this process with the paths of copies as they are on the machine of the client."""
-    for here, there in _fetched.items():
+    for here, there in _originals.items():
         text = text.replace(here, there)
     return text
 

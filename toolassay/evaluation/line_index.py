@@ -12,13 +12,13 @@ from typing import IO, Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import parse_json
+from toolassay.normalised_plan import PLAN_KEYS
 
 Keep = Literal["first", "last", "error"]
 
 # The id at the start of a line, so that most lines are indexed without parsing them.
 # Matches `{"id": "0-1", "result": …}` and `{"id": 7}`; must not match `{"result": {"id": "x"}}`.
 _LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*[,}]')
-_PLAN_KEYS = ("task_nodes", "task_steps", "task_links")
 
 
 class Prediction(NamedTuple):
@@ -152,7 +152,7 @@ def prediction_of(line: Any) -> Prediction:
     outcome = line.get("outcome")
     if "result" in line:
         result = line["result"]
-    elif any(key in line for key in _PLAN_KEYS):
+    elif any(key in line for key in PLAN_KEYS):
         result = line
     else:
         result = None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,12 +91,6 @@ class ScoringJob:
         return (self.alignment_ids is None or key in self.alignment_ids) and (
             self.chosen is None or str(key) in self.chosen
         )
-
-    @property
-    def absolute(self) -> ScoringJob:
-        """The same job with absolute paths: a worker has another working directory."""
-        paths = {name: getattr(self, name).absolute() for name in ("labels", "predictions", "run")}
-        return replace(self, **paths)
 
     @property
     def has_compat(self) -> bool:

@@ -134,8 +134,7 @@ def score_chunks(
     for number in sorted({*labels.broken, *labels.nameless}):
         parts.scorer.label(chunk_of([number]), 0)  # raises an error that says what is wrong with the line
     with progress("scoring", len(numbers)) as advance:
-        task = ScoringTask(job if engine is None else job.absolute)
-        found = (engine or _own_engine(len(cut))).map(task, map(chunk_of, cut))
+        found = (engine or _own_engine(len(cut))).map(ScoringTask(job), map(chunk_of, cut))
         for own, part in zip(cut, found, strict=True):
             parts.add(part)
             for _ in own:

@@ -133,21 +133,22 @@ def _lowest(items: list[StrictItem]) -> StrictItem:
 
 def missing_plan(gold: Plan) -> StrictItem:
     """The item of a label without a usable prediction: everything in the gold is missed."""
-    edges = gold.references if gold.links is None else gold.links
-    arguments = None if gold.arguments is None else MatchCounts(0, 0, sum(map(len, gold.arguments)))
-    return StrictItem(
-        MatchCounts(0, 0, len(gold.names)), MatchCounts(0, 0, len(edges)), arguments, arguments, 0.0
-    )
+    nodes, edges, arguments = _sizes(gold)
+    missed = None if arguments is None else MatchCounts(0, 0, arguments)
+    return StrictItem(MatchCounts(0, 0, nodes), MatchCounts(0, 0, edges), missed, missed, 0.0)
 
 
 def exact_item(gold: Plan) -> StrictItem:
     """The item of a prediction that equals the gold plan."""
-    missed = missing_plan(gold)
-    right = [None if part is None else MatchCounts(part.false_negatives, 0, 0) for part in missed[:4]]
-    nodes, edges, names, values = right
-    assert nodes is not None
-    assert edges is not None
-    return StrictItem(nodes, edges, names, values, 1.0)
+    nodes, edges, arguments = _sizes(gold)
+    right = None if arguments is None else MatchCounts(arguments, 0, 0)
+    return StrictItem(MatchCounts(nodes, 0, 0), MatchCounts(edges, 0, 0), right, right, 1.0)
+
+
+def _sizes(plan: Plan) -> tuple[int, int, int | None]:
+    """The number of nodes, links and arguments; None without any arguments."""
+    links = plan.references if plan.links is None else plan.links
+    return len(plan.names), len(links), None if plan.arguments is None else sum(map(len, plan.arguments))
 
 
 def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
