@@ -117,6 +117,23 @@ def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskW
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
+def test_variety_has_the_same_bytes_after_a_worker_is_killed(
+    folder: Path, cluster: DaskWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure_variety(folder, out=folder.parent / "undisturbed", sample=20)
+    killers: list[KillsAWorker] = []
+
+    def killing(engine: str) -> Engine:
+        killers.append(KillsAWorker(open_engine(engine), measures.VarietyTask))
+        return killers[0]
+
+    monkeypatch.setattr(variety_stage, "open_engine", killing)
+    measure_variety(folder, out=folder.parent / "disturbed", sample=20, engine=cluster.engine)
+    assert files_below(folder.parent / "disturbed") == files_below(folder.parent / "undisturbed")
+    assert len(killers[0].killed) == 1
+
+
 def test_a_file_that_changes_during_a_check_is_an_error(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
