@@ -39,6 +39,8 @@ COMMANDS = (
     *("generate", "format", "check", "variety", "export", "evaluate", "report"),
     *("evaluate workbench", "report workbench"),
 )
+PLANS = frozenset(name for name in COMMANDS if "workbench" not in name)
+"""Commands about plans, which read what `generate` and `format` write."""
 ENGINES = frozenset({"check", "variety", "evaluate"})
 """Commands that take `--engine`."""
 
@@ -124,9 +126,10 @@ def costs(items: int, place: Path, commands: Sequence[str], engine: Sequence[str
         "evaluate workbench": ["evaluate", "--data_dir", agents, "--llm", MODEL],
         "report workbench": ["report", "--data_dir", agents, "--out", place / f"agents-{items}"],
     }
+    # What a command reads, an earlier one has written.
+    needed = {*commands, "generate", "format"} if PLANS & set(commands) else set(commands)
     for name, arguments in lines.items():
-        # What a command reads, an earlier one has written, so these two run in any case.
-        if name not in (*commands, "generate", "format"):
+        if name not in needed:
             continue
         if name == "evaluate":
             (data / "predictions").mkdir()

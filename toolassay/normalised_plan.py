@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from toolassay.argument_schemas import as_meant
+from toolassay.files import compact_json
 from toolassay.graph import DependencyType
 from toolassay.output_paths import parse_reference, reference_text
 from toolassay.tools import ToolLibrary
@@ -297,9 +298,9 @@ def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
         for key in PLAN_KEYS:
             wanted, given = gold.get(key), predicted.get(key)
             # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
-            if wanted != given or repr(wanted) != repr(given):
+            if wanted != given or compact_json(wanted) != compact_json(given):
                 return False
-    except RecursionError:
+    except (ValueError, OverflowError, RecursionError):
         return False
     return True
 

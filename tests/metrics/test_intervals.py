@@ -58,6 +58,15 @@ def test_items_without_a_score_are_left_out_of_that_column() -> None:
     assert first.low < 2 / 3
 
 
+def test_a_score_that_some_resamples_lack_changes_no_other() -> None:
+    common, rare = np.random.default_rng(1).random(20), np.full(20, np.nan)
+    rare[:2] = 0.25, 0.75
+    first, second, third = mean_intervals([common, rare, np.full(20, np.nan)], resamples=200)
+    assert [first] == mean_intervals([common], resamples=200)
+    assert second == Interval(0.5, 0.25, 0.75)
+    assert third == NOTHING
+
+
 def test_nothing_known_gives_nothing() -> None:
     assert mean_intervals(np.empty((1, 0))) == [NOTHING]
     assert mean_intervals(np.full((1, 3), np.nan), resamples=5) == [NOTHING]

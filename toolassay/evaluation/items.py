@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.files import atomic_target, read_json_lines
+from toolassay.files import atomic_target, compact_json, read_json_lines
 from toolassay.runs.outcomes import is_scored
 
 if TYPE_CHECKING:
@@ -35,13 +35,10 @@ def items_path(metrics: Path) -> Path:
 
 def write_items(path: Path, items: Iterable[Mapping[str, Any]]) -> None:
     """Write the file of items; an existing one is replaced."""
-    import msgspec
-
-    encode = msgspec.json.Encoder().encode
     with atomic_target(path) as stream:
         for item in items:
             try:
-                line = encode(item)
+                line = compact_json(item)
             except UnicodeEncodeError:  # half a surrogate pair in an id
                 line = json.dumps(item).encode()
             stream.write(line + b"\n")

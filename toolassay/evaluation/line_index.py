@@ -16,6 +16,8 @@ from toolassay.normalised_plan import PLAN_KEYS
 
 Keep = Literal["first", "last", "error"]
 
+_READ_AHEAD = 2**16  # bytes
+
 # The id at the start of a line, so that most lines are indexed without parsing them.
 # Matches `{"id": "0-1", "result": …}` and `{"id": 7}`; must not match `{"result": {"id": "x"}}`.
 _LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*[,}]')
@@ -108,8 +110,8 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.broken: list[int] = []
-        # Without a buffer: a line is read at once, and the next one may be anywhere.
         self._stream = path.open("rb", buffering=0)
+        self._block, self._block_start, self._next = b"", 0, 0
 
     def close(self) -> None:
         """Close the file."""
@@ -135,14 +137,23 @@ class LineFile:
             return None
 
     def _value(self, number: int, start: int, size: int) -> Any:
-        self._stream.seek(start)
-        line = self._stream.read(size)
+        line = self._bytes(start, size)
         try:
             return parse_json(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
         except (ValueError, RecursionError):
             if number not in self.broken:
                 self.broken.append(number)
             raise ValueError(f"line {number} is not JSON") from None
+
+    def _bytes(self, start: int, size: int) -> bytes:
+        """A part of the file. Only if it follows the part before it, more is read than asked for."""
+        at = start - self._block_start
+        if at < 0 or at + size > len(self._block):
+            self._stream.seek(start)
+            self._block = self._stream.read(max(size, _READ_AHEAD if start == self._next else 0))
+            self._block_start, at = start, 0
+        self._next = start + size
+        return self._block[at : at + size]
 
 
 def prediction_of(line: Any) -> Prediction:

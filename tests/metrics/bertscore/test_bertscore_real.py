@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_cluster import killed_at
+from engine_cluster import dask_cluster, killed_at
 from numpy.typing import NDArray
 from running import environment
 
@@ -155,22 +155,36 @@ def test_real_weights_equal_bert_score(pairs: list[TextPair]) -> None:
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_processes_compute_the_same_bits(
-    tiny: Path, pairs: list[TextPair], tmp_path: Path, killed: bool
+@pytest.mark.parametrize("kind", ["local:2", "dask", "dask, files by way of a storage"])
+def test_workers_compute_the_same_bits(
+    tiny: Path, pairs: list[TextPair], tmp_path: Path, kind: str, killed: bool
 ) -> None:
     """The workers load the model themselves, and one may die."""
-    script, found = tmp_path / "script.py", {}
-    script.write_text(ON_ENGINE, encoding="utf-8")
+    (tmp_path / "script.py").write_text(ON_ENGINE, encoding="utf-8")
     (tmp_path / "pairs.json").write_text(json.dumps(pairs), encoding="utf-8")
     embed = "toolassay.metrics.bertscore.encoder:BertEncoder.embed"
-    for engine in ("none", "local:2"):
-        dies = killed_at(embed, 1, tmp_path / "marker") if killed and engine != "none" else {}
-        arguments = [sys.executable, str(script), str(tiny), str(tmp_path), engine]
-        subprocess.run(arguments, env=environment(**dies), check=True, timeout=300)
-        found[engine] = np.load(tmp_path / f"{engine}.npy")
+    dies = killed_at(embed, 1, tmp_path / "marker") if killed else {}
+    one = scores_on("none", "one", tiny, tmp_path)
+    if kind == "local:2":
+        many = scores_on(kind, "many", tiny, tmp_path, **dies)
+    else:
+        pytest.importorskip("distributed")
+        storage = tmp_path / "storage"
+        with dask_cluster(tmp_path / "cluster", **dies) as engine:
+            by_way = f"?files={storage.as_uri()}" if "files" in kind else ""
+            many = scores_on(f"{engine}{by_way}", "many", tiny, tmp_path)
+        assert storage.exists() == ("files" in kind)
     assert (tmp_path / "marker").exists() == killed
-    assert np.array_equal(found["none"], found["local:2"])
-    assert np.abs(found["none"] - ours(tiny, pairs)).max() < 1e-5
+    assert np.array_equal(one, many)
+    assert np.abs(one - ours(tiny, pairs)).max() < 1e-5
+
+
+def scores_on(engine: str, name: str, model: Path, place: Path, **variables: str) -> NDArray[np.float64]:
+    """The scores of `pairs.json` by a process of its own."""
+    arguments = [sys.executable, str(place / "script.py"), str(model), str(place), engine, name]
+    subprocess.run(arguments, env=environment(**variables), check=True, timeout=300)
+    found: NDArray[np.float64] = np.load(place / f"{name}.npy")
+    return found
 
 
 ON_ENGINE = """
@@ -182,11 +196,12 @@ from toolassay.engines import open_engine
 from toolassay.metrics.bertscore import BertScore, encoder
 
 if __name__ == "__main__":
-    model, place, name = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    model, place, engine_name, name = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]
     encoder._SHARD_LETTERS["cpu"] = 3_000  # several shards for each worker
     pairs = list(map(tuple, json.loads((place / "pairs.json").read_text(encoding="utf-8"))))
-    with open_engine(None if name == "none" else name) as engine:
-        score = BertScore(model, device="cpu", cache=False, engine=None if name == "none" else engine)
+    chosen = None if engine_name == "none" else engine_name
+    with open_engine(chosen) as engine:
+        score = BertScore(model, device="cpu", cache=False, engine=engine if chosen else None)
         np.save(place / f"{name}.npy", score.scores(pairs))
 """
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
-from toolassay.evaluation.line_index import LineIndex, Prediction
+from toolassay.evaluation.line_index import _READ_AHEAD, LineIndex, Prediction
 
 
 @pytest.fixture
@@ -104,3 +106,17 @@ def test_doubled_ids_may_be_an_error(tmp_path: Path) -> None:
     path.write_text('{"id": "1"}\n{"id": "2"}\n{"id": "1"}\n')
     with pytest.raises(UsageError, match=r"m\.json:3: id '1' is in line 1 already"):
         LineIndex(path, fix="", keep="error")
+
+
+@given(
+    sizes=st.lists(st.integers(0, 3 * _READ_AHEAD), min_size=1, max_size=8),
+    order=st.lists(st.integers(0, 7), max_size=12),
+)
+def test_lines_are_read_in_any_order(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], order: list[int]
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "m.json"
+    path.write_text("".join(f'{{"id": {n}, "x": "{"y" * size}"}}\n' for n, size in enumerate(sizes)))
+    with LineIndex(path, fix="") as lines:
+        for number in [*range(len(sizes)), *(place % len(sizes) for place in order)]:
+            assert lines.read(number + 1) == {"id": number, "x": "y" * sizes[number]}

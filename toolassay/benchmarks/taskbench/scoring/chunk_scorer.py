@@ -445,9 +445,13 @@ class ChunkScorer:
                 if prediction is None and (recorded := self._run.outcome(label)) != MISSING:
                     outcome = recorded  # the line is damaged, but the journal has the outcome
                 notes.met(f"{outcome} prediction(s)", f"{scored.name} (line {line})")
-        item, extra = missing_plan(gold), [0.0] * len(self._job.installed)
-        if plan is not None and prediction is not None:
-            item, extra = score_plan(gold, plan), self._installed.scores(label, prediction.result)
+        extra = [0.0] * len(self._job.installed)
+        if plan is None or prediction is None:
+            item = missing_plan(gold)
+        else:
+            item = score_plan(gold, plan)
+            if extra:
+                extra = self._installed.scores(label, prediction.result)
         self._part.strict.add(
             StrictRow(
                 scored.line,
