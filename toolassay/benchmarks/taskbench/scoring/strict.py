@@ -81,6 +81,10 @@ def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     if predicted is gold:
         return exact_item(gold)
     gold_places = places_of(gold.names)
+    if len(set(predicted.names)) == len(predicted.names):  # most plans: one selection, at most one call each
+        usable = [place for place, name in enumerate(predicted.names) if name in gold_places]
+        extra, absent = len(predicted.names) - len(usable), len(gold.names) - len(usable)
+        return _compared(gold, predicted, gold_places, usable, MatchCounts(len(usable), extra, absent))
     calls = places_of(predicted.names, among=gold_places)
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
     nodes = MatchCounts(right, len(predicted.names) - right, len(gold.names) - right)
@@ -172,22 +176,24 @@ def _argument_counts(
 ) -> tuple[MatchCounts | None, MatchCounts | None]:
     if gold.arguments is None:
         return None, None
-    wanted_arguments, given_arguments = gold.arguments, predicted.arguments or [[]] * len(matched)
-    if gold.has_references:
-        labels = [str(place) for place in range(len(gold.names))]
-        wanted_arguments = [resolved(gold, place, labels) for place in range(len(gold.names))]
-    if predicted.has_references:
-        labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
-        given_arguments = [resolved(predicted, place, labels) for place in range(len(matched))]
+    has_references = gold.has_references or predicted.has_references
+    gold_labels = [str(place) for place in range(len(gold.names))]
+    labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
+    # Where every call has its place of the gold, equal references are to the same call.
+    if gold_labels == labels and gold.arguments == predicted.arguments:
+        has_references = False
     shared_names = shared_values = 0
-    for given, own in zip(given_arguments, matched, strict=True):
-        if own != UNMATCHED and given and (wanted := wanted_arguments[own]):
-            if wanted == given:
-                shared_names += len(wanted)
-                shared_values += len(wanted)
-            else:
-                shared_names += shared_count([name for name, _ in wanted], [name for name, _ in given])
-                shared_values += shared_count(wanted, given)
+    for place, (given, own) in enumerate(zip(predicted.arguments or (), matched, strict=False)):
+        if own == UNMATCHED or not given or not (wanted := gold.arguments[own]):
+            continue
+        if has_references:
+            wanted, given = resolved(gold, own, gold_labels), resolved(predicted, place, labels)
+        if wanted == given:
+            shared_names += len(wanted)
+            shared_values += len(wanted)
+        else:
+            shared_names += shared_count([name for name, _ in wanted], [name for name, _ in given])
+            shared_values += shared_count(wanted, given)
     wanted_total = sum(map(len, gold.arguments))
     given_total = sum(map(len, predicted.arguments or ()))
     return (
