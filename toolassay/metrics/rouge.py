@@ -12,10 +12,11 @@ otherwise to the previous column if the table steps up at this row, else to the 
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -107,6 +108,7 @@ def _lcs_positions(matches: dict[Hashable, int], everything: int, columns: Seque
 TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
+_TOKEN = re.compile("[a-z0-9]+")
 _WORK_AT_ONCE = 15_000  # pairs of sentences in one batch, 300 bytes each: more do not fit into the cache
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
@@ -139,8 +141,10 @@ def rouge(reference: str, candidate: str) -> Rouge:
     >>> rouge("the cat sat", "the cat").rouge1
     0.8
     """
-    gold = sentences(reference)
-    predicted = gold if candidate == reference else sentences(candidate)
+    if candidate == reference:
+        count = len(list(islice(_TOKEN.finditer(reference.lower()), 2)))  # one token has no bigram
+        return Rouge(float(count > 0), float(count > 1), float(count > 0), float(count > 0))
+    gold, predicted = sentences(reference), sentences(candidate)
     if not gold or not predicted:
         return Rouge(0.0, 0.0, 0.0, 0.0)
     if gold == predicted:

@@ -22,7 +22,7 @@ _PUBLISHED = Path("processed", "queries_and_answers")
 _SUFFIX = "_queries_and_answers.csv"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """A request and its ground truth.
 

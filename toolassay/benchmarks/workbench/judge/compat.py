@@ -16,7 +16,7 @@ from toolassay.benchmarks.workbench.sandbox.schema import JUDGED, Layout
 _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CompatVerdict:
     """The published evaluator's verdict on one run.
 

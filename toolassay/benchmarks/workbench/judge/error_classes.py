@@ -213,7 +213,7 @@ CONTEXT_OVERFLOW = "Context window exceeded"
 NOT_RUN = "not run"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ErrorClasses:
     """The error classes of one run, derived from the texts of the calls alone.
 

@@ -28,7 +28,7 @@ from toolassay.errors import UsageError
 _NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Result:
     """The result of one request.
 
@@ -103,7 +103,7 @@ def result_files(path: Path) -> list[ResultFile]:
     return [ResultFile(file, name) for name, file in found]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunVerdict:
     """The verdict on one run.
 

@@ -41,7 +41,7 @@ class StateChange(NamedTuple):
         return {"table": self.table, "change": self.kind, "id": self.id, "cells": dict(self.cells)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StrictVerdict:
     """The strict verdict on the state that a run left.
 
