@@ -48,7 +48,10 @@ def set_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> M
     >>> set_counts(["a", "a", "b"], ["a"])
     MatchCounts(true_positives=1, false_positives=0, false_negatives=1)
     """
-    gold_set, predicted_set = set(gold), set(predicted)
+    gold_set = set(gold)
+    if gold == predicted:
+        return MatchCounts(len(gold_set), 0, 0)
+    predicted_set = set(predicted)
     shared = len(gold_set & predicted_set)
     return MatchCounts(shared, len(predicted_set) - shared, len(gold_set) - shared)
 

@@ -262,7 +262,8 @@ class CompatReader:
     ) -> None:
         if self._with_steps:
             predicted_steps, gold_steps = result["task_steps"], label["task_steps"]
-            item.steps = published_steps_text(gold_steps), published_steps_text(predicted_steps)
+            text = published_steps_text(gold_steps)
+            item.steps = text, text if is_same else published_steps_text(predicted_steps)
         gold_nodes, predicted_nodes = label["task_nodes"], result["task_nodes"]
         gold_names = [node["task"] for node in gold_nodes]
         predicted_names = [node["task"] for node in predicted_nodes]
@@ -303,11 +304,14 @@ class CompatReader:
         place = self._positions.get
         gold_places = [place(name, -1) for name in gold]
         predicted_places = [place(name, -1) for name in predicted]
-        item.similarity = 1.0
-        if gold_places != predicted_places:
-            item.similarity = Indel.normalized_similarity(gold_places, predicted_places)
-        gold_set, predicted_set = set(gold_places), set(predicted_places)
+        gold_set = set(gold_places)
         gold_set.discard(-1)
+        item.similarity = 1.0
+        if gold_places == predicted_places:
+            item.right = gold_set
+            return
+        item.similarity = Indel.normalized_similarity(gold_places, predicted_places)
+        predicted_set = set(predicted_places)
         predicted_set.discard(-1)
         item.right = gold_set & predicted_set
         item.extra = predicted_set - gold_set
