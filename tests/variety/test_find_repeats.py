@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 
 import pytest
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
+from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats, near_duplicates
 
 LONG = (
     "For the village festival we need a press kit about urban beekeeping. I took a photo of the hives on our "
@@ -127,6 +129,21 @@ def test_all_pairs_of_a_made_up_set_are_found_whatever_the_order() -> None:
         return {frozenset((repeats.keys[m.later], repeats.keys[m.earlier])) for m in repeats.matches}
 
     assert found(items) == found(shuffled) == {frozenset((n, n + 1)) for n in range(0, len(texts), 2)}
+
+
+def test_the_beginning_of_a_signature_rules_out_no_near_duplicate(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines()
+    chance, items = random.Random(5), []
+    for number, line in enumerate(labels):
+        words = [word for word in json.loads(line)["user_request"].split() if word.isalpha()]
+        least = chance.randint(len(words) // 2, len(words))  # from much alike to hardly
+        items += [Item(number, " ".join(words)), Item(f"part of {number}", " ".join(words[:least]))]
+    found = find_repeats(items).matches
+    assert len(labels) / 2 < len(found) < len(labels)
+    monkeypatch.setattr(near_duplicates, "_BEGINNING_SLACK", 1.0)
+    assert list(find_repeats(items).matches) == list(found)
 
 
 @pytest.mark.parametrize("threshold", [0, 0.1, 1.1, -1, float("nan")])

@@ -295,8 +295,8 @@ def component_numbers(
 
 # Three standard errors: an estimate falls below the true similarity by more than this once in 1,000 times.
 _SLACK = 0.09
-# The beginning of a signature rules out most candidates, of which a request has the more, the more requests there
-# are. It falls below the estimate of the whole by more than the slack once in a million times.
+# The beginning of a signature rules out most candidates, of which a request has the more, the more requests
+# there are. It falls below the estimate of the whole by more than the slack less than once in a million.
 _BEGINNING, _BEGINNING_SLACK = 64, 0.27
 # Candidate pairs in memory before duplicates (pairs found in several bands) are removed.
 _MOST_WAITING = 4_000_000
