@@ -11,26 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
-from toolassay.benchmarks.taskbench.scoring.compat import (
-    NO_PAIR,
-    CompatItem,
-    CompatReader,
-    CompatTable,
-    Converted,
-)
+from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
+from toolassay.benchmarks.taskbench.scoring.compat_table import NO_PAIR, CompatTable
 from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import (
-    NO_GOLD_STEPS,
-    RESERVED,
     HallucinationCounter,
     Hallucinations,
-    StrictRow,
-    StrictTable,
-    cluster_of,
     missing_plan,
     score_plan,
 )
-from toolassay.benchmarks.taskbench.scoring.strict import NO_PAIR as NO_PREDICTED_STEPS
+from toolassay.benchmarks.taskbench.scoring.strict_table import (
+    NO_GOLD_STEPS,
+    RESERVED,
+    StrictRow,
+    StrictTable,
+    cluster_of,
+)
+from toolassay.benchmarks.taskbench.scoring.strict_table import NO_PAIR as NO_PREDICTED_STEPS
 from toolassay.dataset import label_record, read_labels
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup, shape_and_size

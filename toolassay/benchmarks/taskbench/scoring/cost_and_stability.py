@@ -11,7 +11,8 @@ from typing import Any, cast
 from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
-from toolassay.benchmarks.taskbench.scoring.strict import cluster_of, score_plan
+from toolassay.benchmarks.taskbench.scoring.strict import score_plan
+from toolassay.benchmarks.taskbench.scoring.strict_table import cluster_of
 from toolassay.data_folder import Say
 from toolassay.dataset import RequestId
 from toolassay.evaluation.evaluation import Evaluation

@@ -16,9 +16,10 @@ from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
     ScoringTask,
     bit_mask,
 )
-from toolassay.benchmarks.taskbench.scoring.compat import CompatTable, Converted
+from toolassay.benchmarks.taskbench.scoring.compat import Converted
+from toolassay.benchmarks.taskbench.scoring.compat_table import CompatTable
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
-from toolassay.benchmarks.taskbench.scoring.strict import StrictTable, cluster_of
+from toolassay.benchmarks.taskbench.scoring.strict_table import StrictTable, cluster_of
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.progress_callback import Progress, no_progress
