@@ -93,7 +93,7 @@ def evaluate_agents(
                 f"{WARNING}{trials[0].output}: {count_of(len(unknown), 'prediction')} with an id that no task"
                 f" has, not scored: {', '.join(unknown[:_NAMED])}{more}"
             )
-        scores = score_agents(
+        scores, items = score_agents(
             replace(judging, file=name),
             chosen,
             first,
@@ -125,7 +125,7 @@ def evaluate_agents(
         }
         path = place.metrics_file(name, trials)
         signature = _signature(folder.path, sandbox, tasks, trials, None if is_whole else chosen)
-        evaluation = place.write(path, scores.items, numbers, signature)
+        evaluation = place.write(path, items, numbers, signature)
         place.report(name, scores.outcomes, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations

@@ -5,9 +5,9 @@ trials.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,6 @@ class AgentScores:
         asked: `asked_counts` of the outcomes.
         compat: the published metrics by compat verdicts; None for a user-defined workplace.
         strict: the same metrics by strict verdicts, with intervals.
-        items: one line per task, in the form that `toolassay compare` reads.
         tasks_done: for trial 0 and each further trial, the number of tasks with a prediction.
         tasks_correct: likewise, the number of strictly correct tasks.
         stability: with several trials, how stable the changes are and whether they are right, by strict
@@ -101,7 +100,6 @@ class AgentScores:
     asked: Mapping[str, Any]
     compat: Mapping[str, Any] | None
     strict: Mapping[str, Any]
-    items: Sequence[Mapping[str, Any]]
     tasks_done: Sequence[int]
     tasks_correct: Sequence[int]
     stability: Mapping[str, Any] | None = None
@@ -121,7 +119,7 @@ def score_agents(
     trials: Sequence[Found] = (),
     ended: Callable[[Task], str] = lambda task: MISSING,
     engine: Engine | None = None,
-) -> AgentScores:
+) -> tuple[AgentScores, Iterator[dict[str, Any]]]:
     """Score the predictions of one model.
 
     Tasks that were never sent to the model, or that ended with a provider error, are left out of all metrics.
@@ -135,6 +133,10 @@ def score_agents(
             trials.
         ended: the outcome of a task without a result in `found`. A "missing" task counts as wrong.
         engine: where the tasks are judged; None for this process.
+
+    Returns:
+        The scores, and one line per task in the form that `toolassay compare` reads. Lines are made when they
+        are asked for: those of a million tasks fill a gigabyte.
     """
     labelled = list(tasks)
     outcome_of = {task.id: found[task.id][0] if task.id in found else ended(task) for task in labelled}
@@ -162,18 +164,12 @@ def score_agents(
     if compat is not None:
         metrics["compat"]["compat_intervals"] = strict_metrics(compat[0])["intervals"]
     outcomes = Counter(outcome_of.values())
-    published = [None] * len(tasks) if compat is None else compat[0]
-    items = {
-        verdict.task.id: _item(outcome_of[verdict.task.id], verdict, other)
-        for verdict, other in zip(strict[0], published, strict=True)
-    }
-    return AgentScores(
+    scores = AgentScores(
         len(labelled),
         dict(outcomes),
         asked_counts(outcomes),
         metrics.get("compat"),
         metrics["strict"],
-        [items.get(task.id) or _unscored(task, outcome_of[task.id]) for task in labelled],
         tasks_done=[len(one) for one in every],
         tasks_correct=[sum(v.correct for v in judged) for judged in strict],
         stability=agent_stability(
@@ -182,6 +178,20 @@ def score_agents(
         if trials
         else None,
     )
+    return scores, _items(labelled, outcome_of, strict[0], None if compat is None else compat[0])
+
+
+def _items(
+    labelled: Iterable[Task],
+    outcome_of: Mapping[str, str],
+    strict: Iterable[RunVerdict],
+    compat: Iterable[RunVerdict] | None,
+) -> Iterator[dict[str, Any]]:
+    """One line per task; the verdicts are those on the scored tasks, in the same order."""
+    verdicts = zip(strict, repeat(None) if compat is None else compat, strict=False)
+    for task in labelled:
+        outcome = outcome_of[task.id]
+        yield _item(outcome, *next(verdicts)) if is_scored(outcome) else _unscored(task, outcome)
 
 
 _TASKS = 20  # per shard; fewer where there are few for each worker
