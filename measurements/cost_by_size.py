@@ -36,12 +36,12 @@ START = 10
 """Items of the run that measures the start of a command."""
 MODEL = "model-a"
 COMMANDS = (
-    *("generate", "format", "check", "variety", "export", "evaluate", "report"),
+    *("generate", "format", "check", "check without language", "variety", "export", "evaluate", "report"),
     *("evaluate workbench", "report workbench"),
 )
 PLANS = frozenset(name for name in COMMANDS if "workbench" not in name)
 """Commands about plans, which read what `generate` and `format` write."""
-ENGINES = frozenset({"check", "variety", "evaluate"})
+ENGINES = frozenset({"check", "check without language", "variety", "evaluate"})
 """Commands that take `--engine`."""
 
 
@@ -119,6 +119,10 @@ def costs(items: int, place: Path, commands: Sequence[str], engine: Sequence[str
         "generate": ["generate", "--data_dir", data, *written, "--dependency_type", "resource"],
         "format": ["format", "--data_dir", data],
         "check": ["check", "--data_dir", data, "--out", place / f"checked-{items}"],
+        "check without language": [
+            *("check", "--data_dir", data, "--out", place / f"other-checked-{items}"),
+            *("--without", "language"),
+        ],
         "variety": ["variety", "--data_dir", data, "--out", place / f"variety-{items}"],
         "export": ["export", "--data_dir", data, "--to", "openai", "--out", place / f"exported-{items}"],
         "evaluate": ["evaluate", "--data_dir", data, "--llm", MODEL],
