@@ -64,8 +64,7 @@ def compact_json(value: Any) -> bytes:
     """A JSON value in UTF-8 without blanks, written by `msgspec`: NaN and Infinity become null.
 
     Raises:
-        ValueError: a text has half a surrogate pair.
-        OverflowError: a whole number is too large.
+        ValueError: a text has half a surrogate pair, or a whole number thousands of digits.
         RecursionError: it is nested too deeply.
 
     >>> compact_json({"a": [1, 1.0, True]})

@@ -18,17 +18,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Indel
 
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts, set_counts
 from toolassay.tools import ToolLibrary
-
-if TYPE_CHECKING:
-    pass
-
 
 _EXTENSIONS = {
     "image": ("jpg", "png", "jpeg", "gif", "bmp", "tiff", "svg", "ico"),

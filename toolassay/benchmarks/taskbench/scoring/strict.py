@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import starmap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -35,9 +35,6 @@ from toolassay.graph import ToolGraph
 from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
 from toolassay.normalised_plan import REFERENCE, Plan, PlanReader
 from toolassay.tools import ToolLibrary
-
-if TYPE_CHECKING:
-    pass
 
 
 class StrictItem(NamedTuple):
