@@ -16,9 +16,12 @@ from datetime import datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.errors import ToolassayError, UsageError
+
+if TYPE_CHECKING:
+    import msgspec
 
 _DECODER = json.JSONDecoder()
 # The whitespace of JSON, and no other: it matches all of " \n\t", and nothing of a no-break space.
@@ -70,14 +73,27 @@ def compact_json(value: Any) -> bytes:
     >>> compact_json({"a": [1, 1.0, True]})
     b'{"a":[1,1.0,true]}'
     """
-    return _fast_encoder()(value)
+    return _fast_encoder().encode(value)
+
+
+def compact_json_lines(values: Iterable[Any]) -> bytes:
+    r"""The lines of a JSON Lines file, each a value as `compact_json` writes it.
+
+    Raises:
+        ValueError: as for `compact_json`.
+        RecursionError: as for `compact_json`.
+
+    >>> compact_json_lines([1, {"a": 2}])
+    b'1\n{"a":2}\n'
+    """
+    return _fast_encoder().encode_lines(values)
 
 
 @cache
-def _fast_encoder() -> Callable[[Any], bytes]:
+def _fast_encoder() -> msgspec.json.Encoder:
     import msgspec
 
-    return msgspec.json.Encoder().encode
+    return msgspec.json.Encoder()
 
 
 @cache

@@ -7,12 +7,13 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.files import atomic_target, compact_json, read_json_lines
+from toolassay.files import atomic_target, compact_json, compact_json_lines, read_json_lines
 from toolassay.runs.outcomes import is_scored
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 FIX = "make it with evaluate.py"
+_WRITTEN_AT_ONCE = 256
 _PARTS = ("nodes", "edges", "argument_names", "argument_values")
 
 
@@ -35,13 +37,20 @@ def items_path(metrics: Path) -> Path:
 
 def write_items(path: Path, items: Iterable[Mapping[str, Any]]) -> None:
     """Write the file of items; an existing one is replaced."""
+    left = iter(items)
     with atomic_target(path) as stream:
-        for item in items:
+        while block := list(islice(left, _WRITTEN_AT_ONCE)):
             try:
-                line = compact_json(item)
+                stream.write(compact_json_lines(block))
             except UnicodeEncodeError:  # half a surrogate pair in an id
-                line = json.dumps(item).encode()
-            stream.write(line + b"\n")
+                stream.writelines(map(_line, block))
+
+
+def _line(item: Mapping[str, Any]) -> bytes:
+    try:
+        return compact_json(item) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(item).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)

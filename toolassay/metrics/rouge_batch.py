@@ -1,9 +1,9 @@
 """ROUGE of many pairs of texts at once: the scores of `rouge.rouge`, vectorised over the pairs.
 
-A token is compared as three machine words. Tokens then become numbers
-that are local to a pair and fit into a byte: 1, 2, … for the reference's distinct tokens, 0 for any candidate
-token that the reference does not have. Shared n-grams are counted with `bincount`, and a text is a string
-with one character per token for the longest common subsequence.
+A token is compared as one machine word. Tokens then become numbers that are local to a pair and fit into a
+byte: 1, 2, … for the reference's distinct tokens, 0 for any candidate token that the reference does not have.
+Shared n-grams are counted with `bincount`, and a text is a string with one character per token for the
+longest common subsequence.
 
 The union LCS of ROUGE-Lsum uses one machine word per column of an LCS table. All pairs (reference sentence,
 candidate sentence) advance together by one candidate token per step. They are sorted by the length of the
@@ -76,14 +76,14 @@ class _Tokens(NamedTuple):
     """The tokens of the references of all pairs, or of their candidates.
 
     Attributes:
-        words: three columns, the bytes of each token as little-endian words.
+        words: each token as a word: its bytes, or for a long token a number.
         sizes: number of tokens in each text.
         sentence_sizes: number of tokens in each sentence, a line with tokens.
         sentence_counts: number of sentences in each text.
         numbers: the local number of each token.
     """
 
-    words: Sequence[NDArray[np.uint64]]
+    words: NDArray[np.uint64]
     sizes: NDArray[np.int64]
     sentence_sizes: NDArray[np.int64]
     sentence_counts: NDArray[np.int64]
@@ -91,9 +91,8 @@ class _Tokens(NamedTuple):
 
     def without(self, left_out: NDArray[np.bool_]) -> _Tokens:
         """These texts, of which some have no tokens."""
-        is_kept = np.repeat(~left_out, self.sizes)
         return _Tokens(
-            [column[is_kept] for column in self.words],
+            self.words[np.repeat(~left_out, self.sizes)],
             np.where(left_out, 0, self.sizes),
             self.sentence_sizes[np.repeat(~left_out, self.sentence_counts)],
             np.where(left_out, 0, self.sentence_counts),
@@ -116,9 +115,9 @@ class _Tokens(NamedTuple):
         return [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-_SPELLED = 24  # bytes of a token that are compared; a longer one is a number
+_SPELLED = 8  # bytes of a token that a word holds; a longer token gets a number
 _LONG = 1 << 63  # marks that number: no token has this bit, for its bytes are ASCII
-_MASKS = np.array([2 ** (8 * size) - 1 for size in range(9)], dtype=np.uint64)
+_MASKS = np.array([2 ** (8 * size) - 1 for size in range(_SPELLED + 1)], dtype=np.uint64)
 
 
 def _tokens(texts: Sequence[str], long: dict[bytes, int]) -> _Tokens:
@@ -136,32 +135,25 @@ def _tokens(texts: Sequence[str], long: dict[bytes, int]) -> _Tokens:
     sentences_before = np.concatenate([[0], np.cumsum(in_line > 0)])[np.searchsorted(line_ends, ends)]
     # Eight bytes from any place on, as one little-endian word.
     eight = np.ndarray((len(joined) - 7,), np.dtype("<u8"), joined, strides=(1,))
-    words = []
-    for first in range(0, _SPELLED, 8):
-        shown = np.clip(lengths - first, 0, 8)
-        words.append(eight[np.minimum(starts + first, len(eight) - 1)] & _MASKS[shown])
-    for place in np.flatnonzero(lengths > _SPELLED).tolist():
-        token = joined[starts[place] : starts[place] + lengths[place]]
-        words[0][place] = _LONG | long.setdefault(token, len(long))
+    words = eight.take(starts) & _MASKS.take(np.minimum(lengths, _SPELLED))
+    places = np.flatnonzero(lengths > _SPELLED)
+    spans = zip(starts[places].tolist(), (starts + lengths)[places].tolist(), strict=True)
+    numbers = [long.setdefault(joined[start:end], len(long)) for start, end in spans]
+    words[places] = np.array(numbers, dtype=np.uint64) | np.uint64(_LONG)
     return _Tokens(words, sizes, in_line[in_line > 0], np.diff(sentences_before, prepend=0))
 
 
 # Odd numbers with random bits. A product with one of them spreads keys over a table.
-_MULTIPLIERS = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD],
-    dtype=np.uint64,
-)
+_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD], dtype=np.uint64)
 
 
 def _numbered(gold: _Tokens, predicted: _Tokens) -> tuple[_Tokens, _Tokens, NDArray[np.int64]]:
     """The tokens with their numbers, and how many numbers each pair has, including 0."""
-    given, owners = len(predicted.words[0]), [side.owners().astype(np.uint64) for side in (predicted, gold)]
-    columns = [np.concatenate(pair) for pair in zip(predicted.words, gold.words, strict=True)]
-    columns.append(np.concatenate(owners))
-    mixed = np.bitwise_xor.reduce([one * k for one, k in zip(columns, _MULTIPLIERS, strict=False)])
-    same_as = _representatives(columns, mixed)
+    given = len(predicted.words)
+    owners = np.concatenate([predicted.owners(), gold.owners()]).astype(np.uint64)
+    same_as = _representatives(np.concatenate([predicted.words, gold.words]), owners)
     # References are last, so that a token that both texts have is represented by the reference.
-    is_first = same_as[given:] == np.arange(given, len(mixed))
+    is_first = same_as[given:] == np.arange(given, len(owners))
     count = np.concatenate([[0], np.cumsum(is_first)])
     ends = np.cumsum(gold.sizes)
     distinct = np.diff(count[ends], prepend=0)
@@ -178,29 +170,28 @@ def _numbered(gold: _Tokens, predicted: _Tokens) -> tuple[_Tokens, _Tokens, NDAr
     )
 
 
-def _representatives(columns: Sequence[NDArray[np.uint64]], mixed: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """For each row the last row that is equal in all columns.
+def _representatives(words: NDArray[np.uint64], owners: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """For each row the last row with the same word and the same owner.
 
     A hash table without chains: the last row of a slot wins it, rows equal to the winner are done, and the
     others try another hash. Each round ends at least one row.
-
-    Args:
-        columns: the columns.
-        mixed: a hash of each row.
     """
-    same_as = np.empty(len(mixed), dtype=np.int64)
-    waiting = np.arange(len(mixed))
-    bits = max(4, len(mixed).bit_length() + 1)
+    # An odd factor keeps words apart, so rows with the same owner and the same key have the same word.
+    all_keys = (words * _MULTIPLIERS[0]) ^ (owners * _MULTIPLIERS[1])
+    keys, own, rows = all_keys, owners, np.arange(len(words))
+    same_as = np.empty(len(words), dtype=np.int64)
+    bits = max(4, len(words).bit_length() + 1)
     winners = np.empty(2**bits, dtype=np.int64)
-    attempt = np.uint64(0)
-    while len(waiting):
-        slots = (mixed[waiting] * (_MULTIPLIERS[-1] + attempt)) >> np.uint64(64 - bits)
-        winners[slots] = waiting
-        found = winners[slots]
-        is_same = np.logical_and.reduce([one[found] == one[waiting] for one in columns])
-        same_as[waiting[is_same]] = found[is_same]
-        waiting = waiting[~is_same]
-        attempt += np.uint64(2)
+    multiplier = _MULTIPLIERS[2]
+    while len(rows):
+        slots = (keys * multiplier) >> np.uint64(64 - bits)
+        winners[slots] = rows
+        found = winners.take(slots.view(np.int64))
+        is_same = (all_keys.take(found) == keys) & (owners.take(found) == own)
+        same_as[rows[is_same]] = found[is_same]
+        is_left = ~is_same
+        keys, own, rows = keys[is_left], own[is_left], rows[is_left]
+        multiplier += np.uint64(2)
     return same_as
 
 

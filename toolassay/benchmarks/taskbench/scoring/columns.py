@@ -29,6 +29,11 @@ class CodedTexts:
     def __getitem__(self, row: int) -> str:
         return self._kinds[self._rows[row]]
 
+    def texts(self, chosen: slice) -> list[str]:
+        """The texts of the chosen rows."""
+        kinds = self._kinds
+        return [kinds[number] for number in self._rows[chosen]]
+
     def append(self, text: str) -> None:
         """Add a row.
 

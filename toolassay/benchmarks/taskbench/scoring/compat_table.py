@@ -174,19 +174,37 @@ class CompatTable:
         found = ratio_intervals(ratios(), clusters=clusters[chosen], resamples=resamples, seed=seed)
         return {name: interval.to_json() for name, interval in zip(names, found, strict=True)}
 
-    def counts(self, row: int) -> dict[str, Any]:
-        """The counts of one row for the items file. Only tools of the library count, as published."""
-        if not self._flags[row] & _SCORED:
-            return {"is_scored": False}
-        whole = self._counts[9 * row : 9 * row + 9].tolist()
-        return {
-            "is_scored": True,
-            "nodes": self._tool_counts()[row].tolist(),
-            "edges": whole[6:],
-            "argument_names": whole[:3],
-            "argument_values": whole[3:6],
-            "edit_similarity": self._similarities[row],
-        }
+    def counts(self, rows: Sequence[int]) -> list[dict[str, Any] | None]:
+        """The counts of some rows for the items file; None for row -1.
+
+        Only tools of the library count, as published.
+        """
+        import numpy as np
+
+        chosen = [row for row in rows if row >= 0]
+        places = np.array(chosen, dtype=np.int64)
+        found = iter(
+            [
+                {
+                    "is_scored": True,
+                    "nodes": nodes,
+                    "edges": counts[6:],
+                    "argument_names": counts[:3],
+                    "argument_values": counts[3:6],
+                    "edit_similarity": similarity,
+                }
+                if flags & _SCORED
+                else {"is_scored": False}
+                for flags, nodes, counts, similarity in zip(
+                    self._all_flags()[places].tolist(),
+                    self._tool_counts()[places].tolist(),
+                    self._all_counts()[places].tolist(),
+                    np.asarray(self._similarities)[places].tolist(),
+                    strict=True,
+                )
+            ]
+        )
+        return [next(found) if row >= 0 else None for row in rows]
 
     def rouge_medians(self, group: int, texts: TextScores, resamples: int, seed: int) -> dict[str, float]:
         """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""

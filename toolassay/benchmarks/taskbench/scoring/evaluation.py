@@ -310,8 +310,11 @@ def evaluate_predictions(
 def _items(
     parts: MergedStatistics, metrics: Collection[str], texts: TextScores, keys: CompactTexts, *, compat: bool
 ) -> Iterator[dict[str, Any]]:
-    for item, row in parts.strict.items(metrics, texts, keys):
-        yield {**item, "compat": parts.compat.counts(row) if compat and row >= 0 else None}
+    for items, rows in parts.strict.items(metrics, texts, keys):
+        published = parts.compat.counts(rows) if compat else [None] * len(rows)
+        for item, counts in zip(items, published, strict=True):
+            item["compat"] = counts
+        yield from items
 
 
 def compat_misfits(job: ScoringJob) -> list[str]:

@@ -16,7 +16,8 @@ the right call with another path is a wrong value, and beside it a right link.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import starmap
@@ -28,12 +29,11 @@ from toolassay.evaluation.call_alignment import (
     UNMATCHED,
     matched_calls,
     places_of,
-    resolved,
     selections,
 )
 from toolassay.graph import ToolGraph
 from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
-from toolassay.normalised_plan import REFERENCE, Plan, PlanReader
+from toolassay.normalised_plan import REFERENCE, Argument, Plan, PlanReader
 from toolassay.tools import ToolLibrary
 
 
@@ -66,45 +66,52 @@ def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
     if predicted is gold:
         return exact_item(gold)
+    own_of = {name: place for place, name in enumerate(gold.names)}
+    if len(own_of) == len(gold.names) and len(set(predicted.names)) == len(predicted.names):
+        # Most plans: no tool is called twice, so that the calls match by name.
+        matched = [own_of.get(name, UNMATCHED) for name in predicted.names]
+        return _compared(gold, predicted, matched, len(matched) - matched.count(UNMATCHED))
     gold_places = places_of(gold.names)
-    if len(set(predicted.names)) == len(predicted.names):  # most plans: one selection, at most one call each
-        usable = [place for place, name in enumerate(predicted.names) if name in gold_places]
-        extra, absent = len(predicted.names) - len(usable), len(gold.names) - len(usable)
-        return _compared(gold, predicted, gold_places, usable, MatchCounts(len(usable), extra, absent))
     calls = places_of(predicted.names, among=gold_places)
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
-    nodes = MatchCounts(right, len(predicted.names) - right, len(gold.names) - right)
     items = [
-        _compared(gold, predicted, gold_places, usable, nodes) for usable in selections(gold_places, calls)
+        _compared(gold, predicted, _matched(gold, predicted, gold_places, usable), right)
+        for usable in selections(gold_places, calls)
     ]
     return items[0] if len(items) == 1 else _lowest(items)
 
 
-def _compared(
-    gold: Plan,
-    predicted: Plan,
-    gold_places: Mapping[str, list[int]],
-    usable: Collection[int],
-    nodes: MatchCounts,
-) -> StrictItem:
-    """The item if only the `usable` calls may match."""
-    chosen = usable if len(usable) == len(predicted.names) else set(usable)
-    # A reference to an extra call must not earn more than one outside the plan, so it gets the same type.
-    if predicted.has_types and len(chosen) < len(predicted.names) and predicted.has_references:
-        predicted = _without_types(predicted, chosen)
-    matched = matched_calls(gold, predicted, gold_places, chosen)
-    common = _common_length(gold.names, [predicted.names[place] for place in usable])
-    length = len(gold.names) + len(predicted.names)
+def _matched(
+    gold: Plan, predicted: Plan, gold_places: Mapping[str, list[int]], usable: Collection[int]
+) -> list[int]:
+    """The gold node of each predicted node, or UNMATCHED, if only the `usable` calls may match."""
+    if len(usable) < len(predicted.names):
+        usable = set(usable)
+        if predicted.has_types and predicted.has_references:
+            predicted = _without_types(predicted, usable)
+    return matched_calls(gold, predicted, gold_places, usable)
+
+
+def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> StrictItem:
+    """The item if calls match so, and `right` of them would count as nodes."""
+    wanted, given = len(gold.names), len(predicted.names)
     names, values = _argument_counts(gold, predicted, matched)
-    similarity = 2 * common / length if length else 1.0
-    return StrictItem(nodes, _edge_counts(gold, predicted, matched), names, values, similarity)
+    return StrictItem(
+        MatchCounts(right, given - right, wanted - right),
+        _edge_counts(gold, predicted, matched),
+        names,
+        values,
+        2 * _common_length(gold, predicted, matched) / (wanted + given) if wanted + given else 1.0,
+    )
 
 
-def _common_length(gold: list[str], predicted: list[str]) -> int:
-    """The length of the longest common subsequence of two lists of names."""
-    if gold == predicted:
-        return len(gold)
-    return LCSseq.similarity(gold, predicted) if len(predicted) > 1 else len(predicted)
+def _common_length(gold: Plan, predicted: Plan, matched: list[int]) -> int:
+    """The length of the longest common subsequence of the names of the gold and of the matched calls."""
+    own = [place for place in matched if place != UNMATCHED]
+    if own == sorted(own):
+        return len(own)
+    names = [name for name, place in zip(predicted.names, matched, strict=True) if place != UNMATCHED]
+    return LCSseq.similarity(gold.names, names)
 
 
 def _lowest(items: list[StrictItem]) -> StrictItem:
@@ -162,30 +169,77 @@ def _argument_counts(
 ) -> tuple[MatchCounts | None, MatchCounts | None]:
     if gold.arguments is None:
         return None, None
-    has_references = gold.has_references or predicted.has_references
-    gold_labels = [str(place) for place in range(len(gold.names))]
-    labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
-    # Where every call has its place of the gold, equal references are to the same call.
-    if gold_labels == labels and gold.arguments == predicted.arguments:
-        has_references = False
+    with_references = gold.has_references or predicted.has_references
+    own = _own_targets(len(gold.names)) if with_references else {}
+    targets = _targets(matched) if with_references else {}
     shared_names = shared_values = 0
-    for place, (given, own) in enumerate(zip(predicted.arguments or (), matched, strict=False)):
-        if own == UNMATCHED or not given or not (wanted := gold.arguments[own]):
+    for given, place in zip(predicted.arguments or (), matched, strict=False):
+        if place == UNMATCHED or not given or not (wanted := gold.arguments[place]):
             continue
-        if has_references:
-            wanted, given = resolved(gold, own, gold_labels), resolved(predicted, place, labels)
+        if with_references:
+            wanted, given = _located(wanted, own), _located(given, targets)
         if wanted == given:
             shared_names += len(wanted)
             shared_values += len(wanted)
-        else:
-            shared_names += shared_count([name for name, _ in wanted], [name for name, _ in given])
-            shared_values += shared_count(wanted, given)
+            continue
+        names: list[object] = [name for name, _ in given]
+        if with_references and predicted.has_types:
+            # A reference to an extra call must not earn more than one outside the plan.
+            names = ["other" if _is_extra(value) else name for name, value in given]
+        shared_names += shared_count([name for name, _ in wanted], names)
+        shared_values += shared_count(wanted, given)
     wanted_total = sum(map(len, gold.arguments))
     given_total = sum(map(len, predicted.arguments or ()))
     return (
         MatchCounts(shared_names, given_total - shared_names, wanted_total - shared_names),
         MatchCounts(shared_values, given_total - shared_values, wanted_total - shared_values),
     )
+
+
+Target = tuple[int, ...]
+"""What a reference leads to: the number of a gold node, or UNMATCHED and the number of an extra call."""
+
+
+def _targets(matched: Sequence[int]) -> dict[str, Target]:
+    """The target of a reference to each node.
+
+    >>> _targets([1, UNMATCHED])
+    {'<node-0>': (1,), '<node-1>': (-1, 1)}
+    """
+    return {
+        f"<node-{place}>": (own,) if own != UNMATCHED else (UNMATCHED, place)
+        for place, own in enumerate(matched)
+    }
+
+
+@lru_cache
+def _own_targets(size: int) -> dict[str, Target]:
+    return _targets(range(size))
+
+
+def _located(arguments: list[Argument], targets: Mapping[str, Target]) -> list[Argument]:
+    """Arguments with targets for references."""
+    return [
+        (name, targets.get(value) or _rewritten(value, targets))
+        if type(value) is str and "<node-" in value
+        else (name, value)
+        for name, value in arguments
+    ]
+
+
+def _rewritten(value: str, targets: Mapping[str, Target]) -> Hashable:
+    """A reference in another spelling, or a text with references in it."""
+
+    def target(found: re.Match[str]) -> Target | str:
+        place = int(found[1])
+        return targets.get(f"<node-{place}>", f"outside {place}")
+
+    whole = REFERENCE.fullmatch(value)
+    return target(whole) if whole else REFERENCE.sub(lambda found: f"<{target(found)}>", value)
+
+
+def _is_extra(value: object) -> bool:
+    return type(value) is tuple and value[0] == UNMATCHED
 
 
 def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts:

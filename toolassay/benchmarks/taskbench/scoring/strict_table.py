@@ -7,7 +7,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.columns import CodedTexts, moved
@@ -64,7 +63,7 @@ _HALLUCINATION_COLUMNS = range(_FIRST_HALLUCINATION, _COLUMNS, 2)
 _NO_COUNTS = MatchCounts(0, 0, 0)
 _ANSWERED = "answered"
 _WORD = 2**64 - 1
-_ITEMS_AT_ONCE = 10_000  # rows whose scores are Python objects at a time
+_ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
 
 
 class StrictRow(NamedTuple):
@@ -286,51 +285,64 @@ class StrictTable:
 
     def items(
         self, metrics: Collection[str], texts: TextScores, keys: CompactTexts
-    ) -> Iterator[tuple[dict[str, Any], int]]:
-        """Each item for the items file, with its row in the table of published counts (-1: none).
+    ) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
+        """The items for the items file, block by block, with their rows in the table of published counts
+        (-1: none).
 
         `keys[n]` is the id of line n.
         """
         names = [name for name in self._names(metrics, texts) if _is_asked(name, metrics)]
         columns = [self._scores(name, texts) for name in names]
-        counts = self._counts
-        rows: Iterator[Sequence[float]] = iter(())
-        for place, line in enumerate(self._lines):
-            if place % _ITEMS_AT_ONCE == 0:
-                block = [column[place : place + _ITEMS_AT_ONCE].tolist() for column in columns]
-                rows = zip(*block, strict=True)
-            outcome, first = self._outcomes[place], place * _COLUMNS
-            own = next(rows)
-            if not is_scored(outcome):
-                own = (nan,) * len(names)
-            yield (
+        counts = self._all_counts()
+        for start in range(0, len(self), _ITEMS_AT_ONCE):
+            block = slice(start, start + _ITEMS_AT_ONCE)
+            outcomes = self._outcomes.texts(block)
+            unscored = {outcome for outcome in set(outcomes) if not is_scored(outcome)}
+            nothing = dict.fromkeys(names)
+            scores = zip(*(_with_none(column[block]) for column in columns), strict=True)
+            rows = zip(
+                self._lines[block],
+                self._shapes.texts(block),
+                self._sizes[block],
+                self._clusters[block],
+                outcomes,
+                scores,
+                counts[block].tolist(),
+                self._has_arguments[block],
+                strict=True,
+            )
+            items = [
                 {
                     "id": keys[line],
-                    "type": self._shapes[place],
-                    "n_tools": self._sizes[place],
-                    "cluster": f"{self._clusters[place] & _WORD:016x}",
+                    "type": shape,
+                    "n_tools": size,
+                    "cluster": f"{cluster & _WORD:016x}",
                     "outcome": outcome,
-                    "scores": {
-                        name: None if score != score else score
-                        for name, score in zip(names, own, strict=True)
-                    },
+                    "scores": nothing if outcome in unscored else dict(zip(names, own, strict=True)),
                     "counts": {
-                        "nodes": counts[first : first + 3].tolist(),
-                        "edges": counts[first + 3 : first + 6].tolist(),
-                        "argument_names": counts[first + 6 : first + 9].tolist()
-                        if self._has_arguments[place]
-                        else None,
-                        "argument_values": counts[first + 9 : first + 12].tolist()
-                        if self._has_arguments[place]
-                        else None,
-                        "invented_tools": counts[first + 12],
-                        "tools": counts[first + 13],
-                        "invented_links": counts[first + 14],
-                        "links": counts[first + 15],
+                        "nodes": count[:3],
+                        "edges": count[3:6],
+                        "argument_names": count[6:9] if has_arguments else None,
+                        "argument_values": count[9:12] if has_arguments else None,
+                        "invented_tools": count[12],
+                        "tools": count[13],
+                        "invented_links": count[14],
+                        "links": count[15],
                     },
-                },
-                self._compat[place],
-            )
+                }
+                for line, shape, size, cluster, outcome, own, count, has_arguments in rows
+            ]
+            yield items, self._compat[block].tolist()
+
+
+def _with_none(scores: NDArray[np.float64]) -> list[float | None]:
+    """Scores as numbers of Python; None for NaN."""
+    import numpy as np
+
+    found: list[float | None] = scores.tolist()
+    for place in np.flatnonzero(np.isnan(scores)).tolist():
+        found[place] = None
+    return found
 
 
 def _is_asked(name: str, metrics: Collection[str]) -> bool:
