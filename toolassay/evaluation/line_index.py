@@ -20,7 +20,7 @@ _READ_AHEAD = 2**16  # bytes
 
 # The id at the start of a line, so that most lines are indexed without parsing them.
 # Matches `{"id": "0-1", "result": …}` and `{"id": 7}`; must not match `{"result": {"id": "x"}}`.
-_LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*[,}]')
+_LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*(?:"([^"\\]*)"|(-?[0-9]+))\s*[,}]')
 
 
 class Prediction(NamedTuple):
@@ -203,7 +203,7 @@ class LineIndex(LineFile):
         self.nameless: list[int] = []
         self._offsets = array("q")
         try:
-            stream = path.open("rb")
+            stream = path.open("rb", buffering=_READ_AHEAD)
         except OSError as error:
             reason = (
                 "no such file"
@@ -225,14 +225,18 @@ class LineIndex(LineFile):
 
     def _scan(self, stream: IO[bytes]) -> None:
         position, known, add = 0, self.by_id, self._offsets.append
+        leading_id = _LEADING_ID.match
         for number, line in enumerate(stream, start=1):
             add(position)
             position += len(line)
-            if line.isspace():
-                continue
-            found, key = self._id_of(number, line)
-            if not found:
-                continue
+            leading = leading_id(line)
+            key = None if leading is None or line.count(b'"id"') != 1 else _decoded(leading)
+            if key is None:
+                if line.isspace():
+                    continue
+                key = self._parsed_id(number, line)
+                if key is None:
+                    continue
             if key in known:
                 if self.keep == "error":
                     raise UsageError(
@@ -247,26 +251,21 @@ class LineIndex(LineFile):
             known[key] = number
         add(position)
 
-    def _id_of(self, number: int, line: bytes) -> tuple[bool, Hashable]:
-        """Whether the line has an id, and the id; broken and nameless lines are recorded."""
+    def _parsed_id(self, number: int, line: bytes) -> Hashable | None:
+        """The id in a line that has to be parsed; None for a broken or nameless line, which is recorded."""
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        leading = _LEADING_ID.match(line)
-        if leading is not None and line.count(b'"id"') == 1:
-            key = _decoded(leading[1])
-            if key is not None:
-                return True, key
         try:
             value = parse_json(line)
         except (ValueError, RecursionError):
             self.broken.append(number)
-            key = None if leading is None else _decoded(leading[1])
-            return key is not None, key
+            leading = _LEADING_ID.match(line)
+            return None if leading is None else _decoded(leading)
         key = value.get("id") if isinstance(value, dict) else None
         if not isinstance(key, str | int | float) or isinstance(key, bool):
             self.nameless.append(number)
-            return False, None
-        return True, int(key) if isinstance(key, float) and key.is_integer() else key
+            return None
+        return int(key) if isinstance(key, float) and key.is_integer() else key
 
     @cached_property
     def by_text(self) -> Mapping[str, int]:
@@ -328,8 +327,10 @@ class LineIndex(LineFile):
         return iter(self.by_id)
 
 
-def _decoded(spelling: bytes) -> Hashable:
+def _decoded(leading: re.Match[bytes]) -> Hashable | None:
+    """The id that a line begins with; None if it is not UTF-8, or a number of thousands of digits."""
+    text, digits = leading.groups()
     try:
-        return spelling[1:-1].decode() if spelling[:1] == b'"' else int(spelling)
+        return int(digits) if text is None else text.decode()
     except ValueError:
         return None

@@ -464,12 +464,11 @@ class ChunkScorer:
         count = self._inventions.count
         inventions = [Hallucinations() if plan is None else count(plan) for plan in plans]
         pairs = [self._pair(gold, plan) for (_, gold), plan in zip(read, plans, strict=True)]
-        for (label, _), (plan, outcome), item, invented, pair in zip(
-            read, answers, items, inventions, pairs, strict=True
-        ):
-            self._part.strict.add(
+        self._part.strict.add(
+            [
                 StrictRow(
                     label.line,
+                    label.groups,
                     label.shape,
                     label.size,
                     outcome,
@@ -479,9 +478,12 @@ class ChunkScorer:
                     label.cluster,
                     self._installed_scores(label, plan) if self._job.installed else [],
                     label.compat_row,
-                ),
-                label.groups,
-            )
+                )
+                for (label, _), (plan, outcome), item, invented, pair in zip(
+                    read, answers, items, inventions, pairs, strict=True
+                )
+            ]
+        )
 
     def _answer(self, label: ScoredLabel, gold: Plan, line: int) -> tuple[Plan | None, str]:
         """The plan that answers a label, None for none that is readable, and the outcome of its request.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ class CodedTexts:
     """A column of texts of a few kinds, two bytes a row.
 
     >>> column = CodedTexts()
-    >>> for text in ("chain", "dag", "chain"):
-    ...     column.append(text)
+    >>> column.extend(["chain", "dag", "chain"])
     >>> column[2], column.counts(slice(None)), column.select(slice(None), "dag".__eq__).tolist()
     ('chain', {'chain': 2, 'dag': 1}, [False, True, False])
     """
@@ -34,19 +33,20 @@ class CodedTexts:
         kinds = self._kinds
         return [kinds[number] for number in self._rows[chosen]]
 
-    def append(self, text: str) -> None:
-        """Add a row.
+    def extend(self, texts: Iterable[str]) -> None:
+        """Add rows.
 
         Raises:
             OverflowError: there are more than 65,536 kinds.
         """
-        number = self._number_of.get(text)
-        if number is None:
-            number = self._number_of[text] = len(self._kinds)
-            self._kinds.append(text)
-        self._rows.append(number)
+        for text in texts:
+            number = self._number_of.get(text)
+            if number is None:
+                number = self._number_of[text] = len(self._kinds)
+                self._kinds.append(text)
+            self._rows.append(number)
 
-    def extend(self, other: CodedTexts) -> None:
+    def append(self, other: CodedTexts) -> None:
         """Append the rows of another column."""
         known = [self._number_of.setdefault(text, len(self._number_of)) for text in other._kinds]
         self._kinds = list(self._number_of)

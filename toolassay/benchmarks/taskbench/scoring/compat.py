@@ -35,6 +35,7 @@ _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items(
 # A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")
 _REFERENCE = "<node-"
+_PLACES = {f"<node-{place}>": place for place in range(100)}  # most references, read faster
 _SHORT = 300  # characters of a text that is kept in the cache
 
 NamePair = tuple[str, str]
@@ -107,13 +108,17 @@ class ArgumentConverter:
         with_values: list[str] = []
         links: list[NamePair] = []
         kind, value = self.last or ("", "")
+        place_of = _PLACES.get
         try:
             for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
                 for argument in node["arguments"] if required else node.get("arguments", []):
                     try:
                         text = argument if type(argument) is str else _as_text(argument)
                         if _REFERENCE in text:
-                            position = int(text[text.index(_REFERENCE) + len(_REFERENCE) : text.index(">")])
+                            position = place_of(text)
+                            if position is None:
+                                start = text.index(_REFERENCE) + len(_REFERENCE)
+                                position = int(text[start : text.index(">")])
                             if position == place:  # a reference of a node to itself is dropped, as published
                                 continue
                             source = names[position]
@@ -125,8 +130,9 @@ class ArgumentConverter:
                         self.borrowed += 1
                         if not kind:
                             raise NothingConverted from None
-                    with_types.append(f"{name}-{kind}")
-                    with_values.append(f"{name}-{kind}-{value}")
+                    key = f"{name}-{kind}"
+                    with_types.append(key)
+                    with_values.append(f"{key}-{value}")
         finally:
             self.last = Converted(kind, value) if kind else None
         return with_types, with_values, links
@@ -256,12 +262,12 @@ class CompatReader:
             item.steps = text, text if is_same else published_steps_text(predicted_steps)
         gold_nodes, predicted_nodes = label["task_nodes"], result["task_nodes"]
         gold_names = [node["task"] for node in gold_nodes]
-        predicted_names = [node["task"] for node in predicted_nodes]
+        predicted_names = gold_names if is_same else [node["task"] for node in predicted_nodes]
         gold_links: Any
         predicted_links: Any
         if self._is_resource:
             gold_names = [name.replace("_", " ") for name in gold_names]
-            predicted_names = [name.replace("_", " ") for name in predicted_names]
+            predicted_names = gold_names if is_same else [name.replace("_", " ") for name in predicted_names]
             *gold_keys, gold_links = converter.convert(gold_nodes, gold_names, required=True)
             # An argument that borrows may borrow another one the second time.
             if is_same and not converter.borrowed:
@@ -293,13 +299,13 @@ class CompatReader:
     def _compare_names(self, item: CompatItem, gold: list[str], predicted: list[str]) -> None:
         place = self._positions.get
         gold_places = [place(name, -1) for name in gold]
-        predicted_places = [place(name, -1) for name in predicted]
         gold_set = set(gold_places)
         gold_set.discard(-1)
         item.similarity = 1.0
-        if gold_places == predicted_places:
+        if gold == predicted:
             item.right = gold_set
             return
+        predicted_places = [place(name, -1) for name in predicted]
         item.similarity = Indel.normalized_similarity(gold_places, predicted_places)
         predicted_set = set(predicted_places)
         predicted_set.discard(-1)

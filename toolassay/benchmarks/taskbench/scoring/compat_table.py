@@ -61,11 +61,11 @@ class CompatTable:
         self._flags.append(flags)
         self._counts.fromlist([*item.argument_names, *item.argument_values, *item.links])
         self._similarities.append(item.similarity)
-        events = []
+        events: list[int] = []
         if item.is_scored:
-            events = [3 * tool for tool in item.right]
-            events += [3 * tool + 1 for tool in item.extra]
-            events += [3 * tool + 2 for tool in item.absent]
+            for kind, tools in enumerate((item.right, item.extra, item.absent)):
+                if tools:
+                    events += [3 * tool + kind for tool in tools]
             self._events.fromlist(events)
         self._event_counts.append(len(events))
         self._tools = None

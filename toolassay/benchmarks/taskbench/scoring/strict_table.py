@@ -71,6 +71,7 @@ class StrictRow(NamedTuple):
 
     Attributes:
         line: its line in the label file.
+        groups: its groups, as a bit mask.
         shape: of the gold plan.
         size: number of nodes of the gold plan.
         outcome: of the request; anything but "answered" scores 0 or is excluded (`runs.outcomes`).
@@ -83,6 +84,7 @@ class StrictRow(NamedTuple):
     """
 
     line: int
+    groups: int
     shape: str
     size: int
     outcome: str
@@ -132,22 +134,29 @@ class StrictTable:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def add(self, row: StrictRow, groups: int) -> None:
-        """Add an item to the groups in the bit mask."""
-        nodes, edges, names, values, similarity = row.item
-        self._lines.append(row.line)
-        self._shapes.append(row.shape)
-        self._outcomes.append(row.outcome)
-        self._sizes.append(row.size)
-        self._groups.append(groups)
-        self._pairs.append(row.pair)
-        self._clusters.append(row.cluster)
-        self._compat.append(row.compat)
-        self._extra.fromlist(row.extra)
-        self._has_arguments.append(names is not None)
-        self._similarities.append(similarity)
-        counts = [*nodes, *edges, *(names or _NO_COUNTS), *(values or _NO_COUNTS), *row.inventions]
-        self._counts.fromlist(counts)
+    def add(self, rows: Sequence[StrictRow]) -> None:
+        """Add items."""
+        if not rows:
+            return
+        lines, groups, shapes, sizes, outcomes, items, inventions, pairs, clusters, extra, compat = zip(
+            *rows, strict=True
+        )
+        self._lines.extend(lines)
+        self._groups.extend(groups)
+        self._shapes.extend(shapes)
+        self._sizes.extend(sizes)
+        self._outcomes.extend(outcomes)
+        self._pairs.extend(pairs)
+        self._clusters.extend(clusters)
+        self._compat.extend(compat)
+        if self.extra:
+            self._extra.extend(chain.from_iterable(extra))
+        for (nodes, edges, names, values, similarity), invented in zip(items, inventions, strict=True):
+            self._has_arguments.append(names is not None)
+            self._similarities.append(similarity)
+            self._counts.fromlist(
+                [*nodes, *edges, *(names or _NO_COUNTS), *(values or _NO_COUNTS), *invented]
+            )
 
     def extend(self, other: StrictTable, *, first_pair: int, first_compat: int) -> None:
         """Append the rows of a table whose pairs and compat rows are numbered from 0."""
@@ -162,8 +171,8 @@ class StrictTable:
         ):
             getattr(self, name).extend(getattr(other, name))
         self._sizes.extend(other._sizes)
-        self._shapes.extend(other._shapes)
-        self._outcomes.extend(other._outcomes)
+        self._shapes.append(other._shapes)
+        self._outcomes.append(other._outcomes)
         self._pairs.extend(moved(other._pairs, first_pair))
         self._compat.extend(moved(other._compat, first_compat))
 
