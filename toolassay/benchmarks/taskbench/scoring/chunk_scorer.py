@@ -23,7 +23,6 @@ from toolassay.benchmarks.taskbench.scoring.strict import (
 from toolassay.benchmarks.taskbench.scoring.strict_table import (
     NO_GOLD_STEPS,
     RESERVED,
-    StrictRow,
     StrictTable,
     cluster_of,
 )
@@ -106,6 +105,7 @@ class ScoringJob:
 
 
 _NAMED = 5  # occurrences listed per kind
+_NO_HALLUCINATIONS = Hallucinations()
 _AT_ONCE = 16  # labels; step by step, for code and data stay in the processor's cache: a fifth faster
 
 
@@ -456,33 +456,22 @@ class ChunkScorer:
             else:
                 read.append((label, gold))
         answers = [self._answer(label, gold, chunk.by_text.numbers[label.place]) for label, gold in read]
-        plans = [plan for plan, _ in answers]
-        items = [
-            missing_plan(gold) if plan is None else score_plan(gold, plan)
-            for (_, gold), plan in zip(read, plans, strict=True)
-        ]
+        kept, golds, plans = [label for label, _ in read], [gold for _, gold in read], [p for p, _ in answers]
+        pairs = list(zip(golds, plans, strict=True))
         count = self._inventions.count
-        inventions = [Hallucinations() if plan is None else count(plan) for plan in plans]
-        pairs = [self._pair(gold, plan) for (_, gold), plan in zip(read, plans, strict=True)]
+        extra = map(self._installed_scores, kept, plans) if self._job.installed else ()
         self._part.strict.add(
-            [
-                StrictRow(
-                    label.line,
-                    label.groups,
-                    label.shape,
-                    label.size,
-                    outcome,
-                    item,
-                    invented,
-                    pair,
-                    label.cluster,
-                    self._installed_scores(label, plan) if self._job.installed else [],
-                    label.compat_row,
-                )
-                for (label, _), (plan, outcome), item, invented, pair in zip(
-                    read, answers, items, inventions, pairs, strict=True
-                )
-            ]
+            lines=[label.line for label in kept],
+            groups=[label.groups for label in kept],
+            shapes=[label.shape for label in kept],
+            sizes=[label.size for label in kept],
+            clusters=[label.cluster for label in kept],
+            outcomes=[outcome for _, outcome in answers],
+            items=[missing_plan(gold) if plan is None else score_plan(gold, plan) for gold, plan in pairs],
+            inventions=[_NO_HALLUCINATIONS if plan is None else count(plan) for plan in plans],
+            pairs=[self._pair(gold, plan) for gold, plan in pairs],
+            compat=[label.compat_row for label in kept],
+            extra=extra,
         )
 
     def _answer(self, label: ScoredLabel, gold: Plan, line: int) -> tuple[Plan | None, str]:

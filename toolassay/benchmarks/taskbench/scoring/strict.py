@@ -32,7 +32,7 @@ from toolassay.evaluation.call_alignment import (
     selections,
 )
 from toolassay.graph import ToolGraph
-from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
+from toolassay.metrics.f1 import MatchCounts, f1, match_counts, multiset_counts, shared_count
 from toolassay.normalised_plan import REFERENCE, Argument, Plan, PlanReader
 from toolassay.tools import ToolLibrary
 
@@ -97,7 +97,7 @@ def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> St
     wanted, given = len(gold.names), len(predicted.names)
     names, values = _argument_counts(gold, predicted, matched)
     return StrictItem(
-        MatchCounts(right, given - right, wanted - right),
+        match_counts(right, given - right, wanted - right),
         _edge_counts(gold, predicted, matched),
         names,
         values,
@@ -131,15 +131,15 @@ def _lowest(items: list[StrictItem]) -> StrictItem:
 def missing_plan(gold: Plan) -> StrictItem:
     """The item of a label without a usable prediction: everything in the gold is missed."""
     nodes, edges, arguments = _sizes(gold)
-    missed = None if arguments is None else MatchCounts(0, 0, arguments)
-    return StrictItem(MatchCounts(0, 0, nodes), MatchCounts(0, 0, edges), missed, missed, 0.0)
+    missed = None if arguments is None else match_counts(0, 0, arguments)
+    return StrictItem(match_counts(0, 0, nodes), match_counts(0, 0, edges), missed, missed, 0.0)
 
 
 def exact_item(gold: Plan) -> StrictItem:
     """The item of a prediction that equals the gold plan."""
     nodes, edges, arguments = _sizes(gold)
-    right = None if arguments is None else MatchCounts(arguments, 0, 0)
-    return StrictItem(MatchCounts(nodes, 0, 0), MatchCounts(edges, 0, 0), right, right, 1.0)
+    right = None if arguments is None else match_counts(arguments, 0, 0)
+    return StrictItem(match_counts(nodes, 0, 0), match_counts(edges, 0, 0), right, right, 1.0)
 
 
 def _sizes(plan: Plan) -> tuple[int, int, int | None]:
@@ -191,8 +191,8 @@ def _argument_counts(
     wanted_total = sum(map(len, gold.arguments))
     given_total = sum(map(len, predicted.arguments or ()))
     return (
-        MatchCounts(shared_names, given_total - shared_names, wanted_total - shared_names),
-        MatchCounts(shared_values, given_total - shared_values, wanted_total - shared_values),
+        match_counts(shared_names, given_total - shared_names, wanted_total - shared_names),
+        match_counts(shared_values, given_total - shared_values, wanted_total - shared_values),
     )
 
 
@@ -275,6 +275,9 @@ class Hallucinations(NamedTuple):
     links: int = 0
 
 
+_hallucinations = lru_cache(maxsize=10_000)(Hallucinations)  # most plans have the same few numbers
+
+
 class HallucinationCounter:
     """Counts the inventions of plans that `reader` parsed.
 
@@ -292,7 +295,7 @@ class HallucinationCounter:
         pairs = plan.links
         if pairs is None:
             pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
-        return Hallucinations(
+        return _hallucinations(
             len([name for name in plan.names if name not in self._ids]),
             len(plan.names),
             len(pairs) - sum(starmap(self._exists, pairs)),

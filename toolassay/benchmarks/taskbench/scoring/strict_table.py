@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.taskbench.scoring.columns import CodedTexts, moved
 from toolassay.benchmarks.taskbench.scoring.strict import Hallucinations, StrictItem
@@ -66,36 +66,6 @@ _WORD = 2**64 - 1
 _ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
 
 
-class StrictRow(NamedTuple):
-    """One scored label.
-
-    Attributes:
-        line: its line in the label file.
-        groups: its groups, as a bit mask.
-        shape: of the gold plan.
-        size: number of nodes of the gold plan.
-        outcome: of the request; anything but "answered" scores 0 or is excluded (`runs.outcomes`).
-        item: its counts.
-        inventions: hallucinations of the prediction.
-        pair: the number of its pair of steps; NO_PAIR scores 0, NO_GOLD_STEPS is left out of text metrics.
-        cluster: a number shared by all labels of the same sampled subgraph.
-        extra: the scores of the installed metrics; NaN for none.
-        compat: its row in the table of published counts, -1 if it has none.
-    """
-
-    line: int
-    groups: int
-    shape: str
-    size: int
-    outcome: str
-    item: StrictItem
-    inventions: Hallucinations
-    pair: int
-    cluster: int
-    extra: list[float]
-    compat: int = -1
-
-
 def cluster_of(label: Mapping[str, Any]) -> int:
     """A number shared by all labels of the same sampled subgraph; unique if the subgraph is unknown.
 
@@ -134,23 +104,46 @@ class StrictTable:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def add(self, rows: Sequence[StrictRow]) -> None:
-        """Add items."""
-        if not rows:
-            return
-        lines, groups, shapes, sizes, outcomes, items, inventions, pairs, clusters, extra, compat = zip(
-            *rows, strict=True
-        )
+    def add(
+        self,
+        *,
+        lines: Sequence[int],
+        groups: Sequence[int],
+        shapes: Sequence[str],
+        sizes: Sequence[int],
+        clusters: Sequence[int],
+        outcomes: Sequence[str],
+        items: Sequence[StrictItem],
+        inventions: Sequence[Hallucinations],
+        pairs: Sequence[int],
+        compat: Sequence[int],
+        extra: Iterable[Sequence[float]] = (),
+    ) -> None:
+        """Add scored labels; each argument has one element for each.
+
+        Args:
+            lines: their lines in the label file.
+            groups: their groups, as bit masks.
+            shapes: of the gold plans.
+            sizes: the numbers of nodes of the gold plans.
+            clusters: numbers shared by all labels of the same sampled subgraph.
+            outcomes: of the requests; anything but "answered" scores 0 or is excluded (`runs.outcomes`).
+            items: their counts.
+            inventions: hallucinations of the predictions.
+            pairs: the numbers of their pairs of steps; NO_PAIR scores 0, NO_GOLD_STEPS is left out of text
+                metrics.
+            compat: their rows in the table of published counts, -1 for none.
+            extra: the scores of the installed metrics, if there are any; NaN for none.
+        """
         self._lines.extend(lines)
         self._groups.extend(groups)
         self._shapes.extend(shapes)
         self._sizes.extend(sizes)
+        self._clusters.extend(clusters)
         self._outcomes.extend(outcomes)
         self._pairs.extend(pairs)
-        self._clusters.extend(clusters)
         self._compat.extend(compat)
-        if self.extra:
-            self._extra.extend(chain.from_iterable(extra))
+        self._extra.extend(chain.from_iterable(extra))
         for (nodes, edges, names, values, similarity), invented in zip(items, inventions, strict=True):
             self._has_arguments.append(names is not None)
             self._similarities.append(similarity)
