@@ -224,7 +224,9 @@ def ours(folder: Path) -> dict[str, Any]:
     """Score the same groups, strict with intervals beside compat, and write both files."""
     from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
     from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
+    from toolassay.extras import import_numpy
 
+    import_numpy()  # as `toolassay evaluate` does
     choices = Choices(metrics=METRICS, splits=("all",), n_tools=("all",))
     result = evaluate_folder(folder, "m", choices, dependency_type="resource")
     return {"groups": result.evaluation.groups}

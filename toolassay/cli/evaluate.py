@@ -56,8 +56,10 @@ def command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **setting
     from toolassay.cli.score_tables import print_signatures
     from toolassay.data_folder import DataFolder
     from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation
+    from toolassay.extras import import_numpy
     from toolassay.stages.evaluate import evaluate
 
+    import_numpy()
     shown = {name: settings.pop(name) for name in shown_options()}
     evaluations: list[FolderEvaluation]
     failure: IncompleteEvaluation | None = None
