@@ -278,13 +278,24 @@ class PlanReader:
             for argument in given
         ]
 
+    def literal(self, text: str) -> Argument:
+        """A text argument of a resource plan in which there is no reference."""
+        if _PLAIN.fullmatch(text):
+            return "text", text
+        kind, value, _ = (_literal if len(text) <= _SHORT else _read_literal)(text)
+        return kind, value
+
+    def output_type(self, name: str) -> str:
+        """The type of a reference to a tool with this normalised name."""
+        return self._output_types.get(name, "other")
+
     def _resource_argument(self, argument: Any, names: list[str]) -> Argument:
         if not isinstance(argument, str):
             return "object" if isinstance(argument, dict | list) else "text", comparable(argument)
         kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
         if source is None:
             return kind, value
-        return self._output_types.get(names[source], "other") if source < len(names) else "other", value
+        return self.output_type(names[source]) if source < len(names) else "other", value
 
 
 def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:

@@ -92,5 +92,7 @@ def multiset_counts(gold: Collection[Hashable], predicted: Collection[Hashable])
     >>> multiset_counts(["a", "a", "b"], ["a", "a", "a"])
     MatchCounts(true_positives=2, false_positives=1, false_negatives=1)
     """
+    if gold == predicted:
+        return match_counts(len(gold), 0, 0)
     shared = shared_count(gold, predicted)
     return match_counts(shared, len(predicted) - shared, len(gold) - shared)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.compat_table import NO_PAIR, CompatTable
+from toolassay.benchmarks.taskbench.scoring.regular import RegularItem, RegularScorer
 from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import (
     HallucinationCounter,
     Hallucinations,
+    StrictItem,
     missing_plan,
     score_plan,
 )
@@ -105,7 +107,8 @@ class ScoringJob:
 
 
 _NAMED = 5  # occurrences listed per kind
-_NO_HALLUCINATIONS = Hallucinations()
+_NO_INVENTIONS = Hallucinations()
+_ANSWERED = "answered"
 _AT_ONCE = 16  # labels; step by step, for code and data stay in the processor's cache: a fifth faster
 
 
@@ -218,7 +221,13 @@ class ScoredLabel:
         cluster: the number of its sampled subgraph.
         prediction: the prediction with its id.
         is_same: whether that is spelled like the label.
+        counts: its counts in both modes, if both plans are regular.
+        pair: the number of its pair of steps, or the reason why there is none.
         compat_row: its row in the first of its groups in the table of published counts, -1 for none.
+        outcome: of its request.
+        item: its strict counts; None for a label that has none.
+        inventions: of its prediction.
+        has_plan: whether the prediction is an answer that can be read.
     """
 
     place: int
@@ -231,7 +240,13 @@ class ScoredLabel:
     cluster: int = 0
     prediction: Prediction | None = None
     is_same: bool = False
+    counts: RegularItem | None = None
+    pair: int = NO_PAIR
     compat_row: int = -1
+    outcome: str = _ANSWERED
+    item: StrictItem | None = None
+    inventions: Hallucinations = _NO_INVENTIONS
+    has_plan: bool = True
 
     @property
     def name(self) -> str:
@@ -305,6 +320,15 @@ class ChunkScorer:
         self._installed = InstalledMetrics(job.installed, taken=RESERVED)
         self._run = RunOutcomes(job.run, entry_of_label)
         self.compat = CompatReader(job.library, job.dependency_type, with_steps=job.with_steps)
+        self._regular: RegularScorer | None = None
+        if job.dependency_type == "resource" and not any("_" in name for name in job.library.ids):
+            self._regular = RegularScorer(
+                job.library,
+                self.compat.output_types,
+                self._reader,
+                self._inventions,
+                with_steps=job.with_steps,
+            )
         self._memberships: dict[tuple[str, int], tuple[list[int], int]] = {}
         self._part, self._pairs = self._new_part()
 
@@ -370,6 +394,11 @@ class ChunkScorer:
         for label in labels:
             if label.prediction is not None:
                 label.is_same = same_plan(label.record, label.prediction.result)
+        if self._regular is not None:
+            score = self._regular.score
+            for label in labels:
+                if label.prediction is not None:
+                    label.counts = score(label.record, label.prediction.result, is_same=label.is_same)
         return labels
 
     def _met_as_text(self, chunk: ChunkLines, labels: list[ScoredLabel]) -> list[ScoredLabel]:
@@ -385,7 +414,7 @@ class ChunkScorer:
                         warn=True,
                     )
                 label.prediction = self._lines.prediction_at(chunk.by_text, place)
-                label.is_same = False
+                label.is_same, label.counts = False, None
         excluded = self._job.excluded
         return [
             label
@@ -405,12 +434,16 @@ class ChunkScorer:
         """Add items to the compat counts."""
         answered = [(label, label.prediction.result) for label in labels if label.prediction is not None]
         read = self.compat.item
-        items = [read(label.record, result, is_same=label.is_same) for label, result in answered]
+        items = [
+            read(label.record, result, is_same=label.is_same) if label.counts is None else label.counts.compat
+            for label, result in answered
+        ]
         pairs = [NO_PAIR if item.steps is None else self._pairs.add(*item.steps) for item in items]
         part = self._part
         for (label, result), item, pair in zip(answered, items, pairs, strict=True):
             if item.is_unusual:
                 note_compat(part.notes, item, f"{label.name} (label line {label.line})")
+            label.pair = pair
             if item.needs_previous:
                 label.compat_row = self._add_borrowing(label, result, pair)
                 continue
@@ -444,6 +477,33 @@ class ChunkScorer:
 
     def _add_strict(self, chunk: ChunkLines, labels: Sequence[ScoredLabel]) -> None:
         """Add items to the strict counts."""
+        irregular = []
+        for label in labels:
+            counts, prediction = label.counts, label.prediction
+            if counts and prediction and prediction.answers(label.record.get("user_request")):
+                label.item, label.inventions = counts.strict, counts.inventions
+                if not self._job.with_steps:
+                    label.pair = NO_PREDICTED_STEPS
+            else:
+                irregular.append(label)
+        self._count_strict(chunk, irregular)
+        kept = [(label, label.item) for label in labels if label.item is not None]
+        self._part.strict.add(
+            lines=[label.line for label, _ in kept],
+            groups=[label.groups for label, _ in kept],
+            shapes=[label.shape for label, _ in kept],
+            sizes=[label.size for label, _ in kept],
+            clusters=[label.cluster for label, _ in kept],
+            outcomes=[label.outcome for label, _ in kept],
+            items=[item for _, item in kept],
+            inventions=[label.inventions for label, _ in kept],
+            pairs=[label.pair for label, _ in kept],
+            compat=[label.compat_row for label, _ in kept],
+            extra=[self._installed_scores(label) for label, _ in kept] if self._job.installed else (),
+        )
+
+    def _count_strict(self, chunk: ChunkLines, labels: Iterable[ScoredLabel]) -> None:
+        """Set the strict counts of labels whose plans are read for the strict mode only."""
         read = []
         for label in labels:
             gold = self._reader.plan(label.record)
@@ -455,27 +515,16 @@ class ChunkScorer:
                 )
             else:
                 read.append((label, gold))
-        answers = [self._answer(label, gold, chunk.by_text.numbers[label.place]) for label, gold in read]
-        kept, golds, plans = [label for label, _ in read], [gold for _, gold in read], [p for p, _ in answers]
-        pairs = list(zip(golds, plans, strict=True))
-        count = self._inventions.count
-        extra = map(self._installed_scores, kept, plans) if self._job.installed else ()
-        self._part.strict.add(
-            lines=[label.line for label in kept],
-            groups=[label.groups for label in kept],
-            shapes=[label.shape for label in kept],
-            sizes=[label.size for label in kept],
-            clusters=[label.cluster for label in kept],
-            outcomes=[outcome for _, outcome in answers],
-            items=[missing_plan(gold) if plan is None else score_plan(gold, plan) for gold, plan in pairs],
-            inventions=[_NO_HALLUCINATIONS if plan is None else count(plan) for plan in plans],
-            pairs=[self._pair(gold, plan) for gold, plan in pairs],
-            compat=[label.compat_row for label in kept],
-            extra=extra,
-        )
+        plans = [self._answer(label, gold, chunk.by_text.numbers[label.place]) for label, gold in read]
+        for (label, gold), plan in zip(read, plans, strict=True):
+            label.item = missing_plan(gold) if plan is None else score_plan(gold, plan)
+            label.has_plan = plan is not None
+            label.pair = self._pair(gold, plan)
+            if plan is not None:
+                label.inventions = self._inventions.count(plan)
 
-    def _answer(self, label: ScoredLabel, gold: Plan, line: int) -> tuple[Plan | None, str]:
-        """The plan that answers a label, None for none that is readable, and the outcome of its request.
+    def _answer(self, label: ScoredLabel, gold: Plan, line: int) -> Plan | None:
+        """The plan that answers a label, None for none that is readable; the outcome of its request is set.
 
         Args:
             label: the label.
@@ -484,17 +533,17 @@ class ChunkScorer:
         """
         notes, prediction = self._part.notes, label.prediction
         if not line:
-            outcome = self._run.outcome(label.record)
-            if outcome == MISSING:
+            label.outcome = self._run.outcome(label.record)
+            if label.outcome == MISSING:
                 notes.met("label(s) without a prediction, counted as wrong", label.name, warn=True)
-            elif outcome == UNWRITTEN:
+            elif label.outcome == UNWRITTEN:
                 notes.met(
                     "answer(s) of the journal are not in the prediction file",
                     label.name,
                     fix="run inference.py again",
                     warn=True,
                 )
-            return None, outcome
+            return None
         if prediction is not None and not prediction.answers(label.record.get("user_request")):
             notes.met(
                 "prediction(s) answer another request than the label's",
@@ -502,20 +551,20 @@ class ChunkScorer:
                 fix="run inference.py again",
                 warn=True,
             )
-            return None, self._run.outcome(label.record)
+            label.outcome = self._run.outcome(label.record)
+            return None
         if label.is_same:
-            return gold, "answered"
+            return gold
         plan = None if prediction is None else self._reader.plan(prediction.result)
-        if plan is not None:
-            return plan, "answered"
-        outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
-        if prediction is None and (recorded := self._run.outcome(label.record)) != MISSING:
-            outcome = recorded  # the line is damaged, but the journal has the outcome
-        notes.met(f"{outcome} prediction(s)", f"{label.name} (line {line})")
-        return None, outcome
+        if plan is None:
+            label.outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
+            if prediction is None and (recorded := self._run.outcome(label.record)) != MISSING:
+                label.outcome = recorded  # the line is damaged, but the journal has the outcome
+            notes.met(f"{label.outcome} prediction(s)", f"{label.name} (line {line})")
+        return plan
 
-    def _installed_scores(self, label: ScoredLabel, plan: Plan | None) -> list[float]:
-        if plan is None or label.prediction is None:
+    def _installed_scores(self, label: ScoredLabel) -> list[float]:
+        if label.prediction is None or not label.has_plan:
             return [0.0] * len(self._job.installed)
         return self._installed.scores(label.record, label.prediction.result)
 

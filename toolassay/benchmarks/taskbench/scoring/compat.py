@@ -35,7 +35,8 @@ _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items(
 # A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")
 _REFERENCE = "<node-"
-_PLACES = {f"<node-{place}>": place for place in range(100)}  # most references, read faster
+PLACES = {f"<node-{place}>": place for place in range(100)}
+"""The node of most references, without parsing them."""
 _SHORT = 300  # characters of a text that is kept in the cache
 
 NamePair = tuple[str, str]
@@ -108,7 +109,7 @@ class ArgumentConverter:
         with_values: list[str] = []
         links: list[NamePair] = []
         kind, value = self.last or ("", "")
-        place_of = _PLACES.get
+        place_of = PLACES.get
         try:
             for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
                 for argument in node["arguments"] if required else node.get("arguments", []):
@@ -211,11 +212,14 @@ class CompatReader:
         dependency_type: whether links come from references (resource) or from `task_links` (temporal).
         with_steps: whether ROUGE or BERTScore is selected. Then a plan without steps is left out of
             all metrics, as published.
+
+    Attributes:
+        output_types: the type of a reference to each tool.
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType, *, with_steps: bool) -> None:
         self._positions: Mapping[str, int] = {tool.id: place for place, tool in enumerate(library)}
-        self._output_types = {
+        self.output_types = {
             tool.id: str((tool.raw.get("output-type") or tool.outputs or ("none",))[0]) for tool in library
         }
         self._is_resource = dependency_type == "resource"
@@ -238,7 +242,7 @@ class CompatReader:
             is_same: whether the plan is known to be that of the label (`same_plan`).
         """
         item = CompatItem()
-        converter = ArgumentConverter(self._output_types, previous)
+        converter = ArgumentConverter(self.output_types, previous)
         try:
             self._read(item, converter, label, result, is_same)
         except NothingConverted:

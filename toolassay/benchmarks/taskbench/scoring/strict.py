@@ -295,12 +295,12 @@ class HallucinationCounter:
         pairs = plan.links
         if pairs is None:
             pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
-        return _hallucinations(
-            len([name for name in plan.names if name not in self._ids]),
-            len(plan.names),
-            len(pairs) - sum(starmap(self._exists, pairs)),
-            len(pairs),
-        )
+        invented = len([name for name in plan.names if name not in self._ids])
+        return self.counted(invented, len(plan.names), pairs)
+
+    def counted(self, invented: int, tools: int, links: Sequence[tuple[str, str]]) -> Hallucinations:
+        """The inventions of a plan with this number of tools, of which some are invented."""
+        return _hallucinations(invented, tools, len(links) - sum(starmap(self._exists, links)), len(links))
 
     def _link_exists(self, source: str, target: str) -> bool:
         if source not in self._ids or target not in self._ids:
