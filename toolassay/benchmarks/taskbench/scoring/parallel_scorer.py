@@ -144,6 +144,8 @@ def score_chunks(
 
 
 def _own_engine(chunks: int) -> Engine:
+    if chunks < 2 * _CHUNKS_A_WORKER:
+        return OneProcess()
     from toolassay.engines.processes import Processes, cores
 
     workers = min(chunks // _CHUNKS_A_WORKER, cores())
