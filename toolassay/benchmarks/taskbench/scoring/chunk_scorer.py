@@ -484,6 +484,8 @@ class ChunkScorer:
                 label.item, label.inventions = counts.strict, counts.inventions
                 if not self._job.with_steps:
                     label.pair = NO_PREDICTED_STEPS
+                elif counts.steps != counts.compat.steps:
+                    label.pair = self._pairs.add(*counts.steps)
             else:
                 irregular.append(label)
         self._count_strict(chunk, irregular)

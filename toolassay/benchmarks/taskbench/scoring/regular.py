@@ -41,11 +41,14 @@ Token = str | Source
 
 
 class RegularItem(NamedTuple):
-    """The counts of one item in both modes, and the inventions of its prediction."""
+    """The counts of one item in both modes, the inventions of its prediction, and the steps of gold and
+    prediction as strict compares them.
+    """
 
     compat: CompatItem
     strict: StrictItem
     inventions: Hallucinations
+    steps: tuple[str, str]
 
 
 class _IrregularError(Exception):
@@ -76,6 +79,7 @@ class _RegularPlan:
         tokens: the arguments of each call.
         links: the listed links as pairs of tools.
         steps: the steps as lines of text.
+        published_steps: the same as the published evaluator reads them.
         types: each argument in compat, without its value.
         values: each argument in compat, with its value.
         sources: the links in compat, those of references.
@@ -87,6 +91,7 @@ class _RegularPlan:
     tokens: list[list[Token]]
     links: list[tuple[str, str]]
     steps: str
+    published_steps: str
     types: list[str]
     values: list[str]
     sources: list[tuple[str, str]]
@@ -134,7 +139,7 @@ class RegularScorer:
         matched = [own.get(name, UNMATCHED) for name in predicted.names]
         item = CompatItem(counts_arguments=True, is_scored=True, last=predicted.last or gold.last)
         if self._with_steps:
-            item.steps = gold.steps, predicted.steps
+            item.steps = gold.published_steps, predicted.published_steps
         item.argument_names = set_counts(gold.types, predicted.types)
         item.argument_values = set_counts(gold.values, predicted.values)
         item.links = set_counts(gold.sources, predicted.sources)
@@ -144,6 +149,7 @@ class RegularScorer:
             item,
             StrictItem(nodes, multiset_counts(gold.links, predicted.links), names, values, similarity),
             self._inventions.counted(predicted.positions.count(-1), len(predicted.names), predicted.links),
+            (gold.steps, predicted.steps),
         )
 
     def _read(self, value: Any) -> _RegularPlan:
@@ -160,16 +166,19 @@ class RegularScorer:
         if len(set(names)) < len(names):
             raise _IrregularError
         try:
-            text_of_steps = "\n".join(steps)
+            lines = published = "\n".join(steps)
         except TypeError:
-            text_of_steps = published_steps_text(steps)
-            if steps_text(steps) != text_of_steps:
-                raise _IrregularError from None
+            lines, published = steps_text(steps) or "", published_steps_text(steps)
         listed = value["task_links"]
         if type(listed) is not list:
             raise _IrregularError
         links = [(link["source"], link["target"]) for link in listed]
-        list(map(position_of.__getitem__, chain.from_iterable(links)))  # raises for what is no name
+        try:
+            list(map(position_of.__getitem__, chain.from_iterable(links)))  # raises for what is no name
+        except _IrregularError:
+            name_of = self._reader.name
+            links = [(name_of(source), name_of(target)) for source, target in links]
+            list(map(position_of.__getitem__, chain.from_iterable(links)))
         tokens: list[list[Token]] = []
         types: list[str] = []
         values: list[str] = []
@@ -200,7 +209,7 @@ class RegularScorer:
                 values.append(f"{key}-{shown}")
             tokens.append(own)
         last = Converted(kind, shown) if types else None
-        return _RegularPlan(names, positions, tokens, links, text_of_steps, types, values, sources, last)
+        return _RegularPlan(names, positions, tokens, links, lines, published, types, values, sources, last)
 
     def _argument_counts(
         self, gold: _RegularPlan, predicted: _RegularPlan, matched: Sequence[int]
