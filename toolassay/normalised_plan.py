@@ -280,10 +280,7 @@ class PlanReader:
 
     def literal(self, text: str) -> Argument:
         """A text argument of a resource plan in which there is no reference."""
-        if _PLAIN.fullmatch(text):
-            return "text", text
-        kind, value, _ = (_literal if len(text) <= _SHORT else _read_literal)(text)
-        return kind, value
+        return ("text", text) if _PLAIN.fullmatch(text) else self._resource_argument(text, [])
 
     def output_type(self, name: str) -> str:
         """The type of a reference to a tool with this normalised name."""

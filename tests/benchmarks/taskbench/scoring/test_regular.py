@@ -156,3 +156,12 @@ def test_an_evaluation_gives_the_same_numbers_without_it(
     assert sum(one is not None for one in scored) > len(labels) / 2
     monkeypatch.setattr(RegularScorer, "score", lambda *_, **__: None)
     assert evaluated() == found
+
+
+def test_steps_nested_too_deeply_are_left_to_the_modes() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    scorer, _ = _scorer(with_steps=True)
+    found = scorer.score(PLAN, PLAN | {"task_steps": [deep]}, is_same=False)
+    assert found is None

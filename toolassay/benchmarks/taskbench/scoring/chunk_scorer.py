@@ -1,6 +1,6 @@
 """Scores the labels of one chunk: joins labels with predictions and counts them in both modes.
 
-`ScoringJob` is the input, `ChunkStatistics` the result, `EvaluationNotes` the notices for the user.
+`ScoringJob` is the input, `ChunkStatistics` the result.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
-from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
+from toolassay.benchmarks.taskbench.scoring.compat import CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.compat_table import NO_PAIR, CompatTable
+from toolassay.benchmarks.taskbench.scoring.evaluation_notes import EvaluationNotes, note_compat
 from toolassay.benchmarks.taskbench.scoring.regular import RegularItem, RegularScorer
 from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import (
@@ -106,76 +107,9 @@ class ScoringJob:
         return "rouge" in self.metrics or "bertscore" in self.metrics
 
 
-_NAMED = 5  # occurrences listed per kind
 _NO_INVENTIONS = Hallucinations()
 _ANSWERED = "answered"
 _AT_ONCE = 16  # labels; step by step, for code and data stay in the processor's cache: a fifth faster
-
-
-class EvaluationNotes:
-    """Counts notices by kind and keeps the first five occurrences of each.
-
-    >>> notes = EvaluationNotes()
-    >>> notes.met("unknown id(s) in the predictions", "'7' (line 3)")
-    >>> notes.lines()
-    ["1 unknown id(s) in the predictions: '7' (line 3)"]
-    """
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self._first: dict[str, list[str]] = {}
-        self._fixes: dict[str, str] = {}
-        self._remarks: list[str] = []
-        self._warned: set[str] = set()
-
-    def met(self, kind: str, what: str, *, fix: str = "", warn: bool = False) -> None:
-        """Count one occurrence.
-
-        Args:
-            kind: of the notice.
-            what: the occurrence.
-            fix: what to do about this kind.
-            warn: whether the kind is a defect of the files, which is always shown.
-        """
-        if fix:
-            self._fixes[kind] = f"; {fix}"
-        if warn:
-            self._warned.add(kind)
-        self._counts[kind] = self._counts.get(kind, 0) + 1
-        named = self._first.setdefault(kind, [])
-        if len(named) < _NAMED:
-            named.append(what)
-
-    def met_all(self, kind: str, whats: Iterable[str], *, warn: bool = False) -> None:
-        for what in whats:
-            self.met(kind, what, warn=warn)
-
-    def remark(self, sentence: str) -> None:
-        """Add a sentence that is not counted."""
-        self._remarks.append(sentence)
-
-    def extend(self, other: EvaluationNotes) -> None:
-        """Append the notices of a later chunk."""
-        for kind, count in other._counts.items():
-            named = self._first.setdefault(kind, [])
-            named.extend(other._first[kind][: _NAMED - len(named)])
-            self._counts[kind] = self._counts.get(kind, 0) + count
-        self._fixes |= other._fixes
-        self._warned |= other._warned
-        self._remarks += other._remarks
-
-    def lines(self) -> list[str]:
-        """One line per kind with its count and first occurrences, then the remarks."""
-        return [*map(self._line, self._counts), *self._remarks]
-
-    def warnings(self) -> list[str]:
-        """The lines of kinds that are always shown."""
-        return [self._line(kind) for kind in self._counts if kind in self._warned]
-
-    def _line(self, kind: str) -> str:
-        count, first = self._counts[kind], self._first[kind]
-        more = ", …" if count > len(first) else ""
-        return f"{count:,} {kind}: {', '.join(first)}{more}{self._fixes.get(kind, '')}"
 
 
 class ChunkLines(NamedTuple):
@@ -577,16 +511,6 @@ class ChunkScorer:
         if plan is None or plan.steps is None or not self._job.with_steps:
             return NO_PREDICTED_STEPS
         return self._pairs.add(gold.steps, plan.steps)
-
-
-def note_compat(notes: EvaluationNotes, item: CompatItem, where: str) -> None:
-    """Add notices about unexpected treatment of an item by the published evaluator."""
-    if item.lacks_gold_arguments:
-        notes.met("label(s) without gold arguments, left out of compat as published", where)
-    if item.unreadable_links:
-        notes.met("item(s) with unreadable task_links, in compat as if empty", where)
-    if item.borrowed:
-        notes.met("item(s) where compat lends a malformed argument the last one converted", where)
 
 
 def bit_mask(members: Iterable[int]) -> int:

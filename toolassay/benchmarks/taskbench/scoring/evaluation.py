@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolassay.benchmarks.taskbench.scoring.chunk_scorer import EvaluationNotes, ScoringJob
+from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
+from toolassay.benchmarks.taskbench.scoring.evaluation_notes import EvaluationNotes
 from toolassay.benchmarks.taskbench.scoring.parallel_scorer import MergedStatistics, score_chunks
 from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextPair, TextScores
 from toolassay.engines import Engine

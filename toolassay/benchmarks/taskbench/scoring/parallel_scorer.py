@@ -11,13 +11,13 @@ from toolassay.benchmarks.taskbench.scoring.chunk_scorer import (
     ChunkLines,
     ChunkScorer,
     ChunkStatistics,
-    EvaluationNotes,
     ScoringJob,
     ScoringTask,
     bit_mask,
 )
 from toolassay.benchmarks.taskbench.scoring.compat import Converted
 from toolassay.benchmarks.taskbench.scoring.compat_table import CompatTable
+from toolassay.benchmarks.taskbench.scoring.evaluation_notes import EvaluationNotes
 from toolassay.benchmarks.taskbench.scoring.step_scores import TextPair
 from toolassay.benchmarks.taskbench.scoring.strict_table import StrictTable, cluster_of
 from toolassay.engines import Engine, OneProcess

@@ -133,7 +133,7 @@ class RegularScorer:
         try:
             gold = self._read(label)
             predicted = gold if is_same else self._read(result)
-        except (_IrregularError, KeyError, TypeError, AttributeError, IndexError):
+        except (_IrregularError, KeyError, TypeError, IndexError, RecursionError):
             return None
         own = {name: place for place, name in enumerate(gold.names)}
         matched = [own.get(name, UNMATCHED) for name in predicted.names]
@@ -156,7 +156,7 @@ class RegularScorer:
         """The plan in a JSON object.
 
         Raises:
-            _IrregularError, KeyError, TypeError, AttributeError, IndexError: it is not regular.
+            _IrregularError, KeyError, TypeError, IndexError, RecursionError: it is not regular.
         """
         nodes, steps, position_of = value["task_nodes"], value["task_steps"], self._positions
         if type(nodes) is not list or not nodes or type(steps) is not list or not steps:

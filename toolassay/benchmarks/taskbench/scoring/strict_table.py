@@ -295,12 +295,11 @@ class StrictTable:
         """
         names = [name for name in self._names(metrics, texts) if _is_asked(name, metrics)]
         columns = [self._scores(name, texts) for name in names]
-        counts = self._all_counts()
+        counts, nothing = self._all_counts(), dict.fromkeys(names)
         for start in range(0, len(self), _ITEMS_AT_ONCE):
             block = slice(start, start + _ITEMS_AT_ONCE)
             outcomes = self._outcomes.texts(block)
             unscored = {outcome for outcome in set(outcomes) if not is_scored(outcome)}
-            nothing = dict.fromkeys(names)
             scores = zip(*(_with_none(column[block]) for column in columns), strict=True)
             rows = zip(
                 self._lines[block],
