@@ -16,10 +16,7 @@ from __future__ import annotations
 import json
 import os
 import resource
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -250,6 +247,8 @@ def one_run(way: str, folder: Path) -> None:
 
 def measured(way: str, folder: Path, *, one_core: bool = False) -> dict[str, Any]:
     """A run in a process of its own."""
+    import subprocess  # late, as in `main`: what a run imports counts
+
     command = [sys.executable, "-m", "measurements.evaluation_speed", "--one", way, str(folder)]
     if one_core:
         command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]
@@ -270,6 +269,9 @@ def differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
 
 def main(case: Path, copies: int) -> int:
     """Measure every way on both forms, print the table, compare the numbers."""
+    import statistics
+    import tempfile
+
     print("| predictions | way | seconds | in rouge-score | CPU seconds | times as fast | by CPU | peak |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     wrong: list[str] = []
@@ -284,10 +286,10 @@ def main(case: Path, copies: int) -> int:
             runs += _our_runs(folder)
             share = rival["rouge_seconds"] / rival["seconds"]
             _row(f"{total:,}, {form}", "published", rival, f"{share:.0%}", rival)
+            keys = ("seconds", "cpu", "megabytes")
             for way, on_one_core in (("ours", False), ("ours, one core", True)):
                 own = [run for one_core, run in runs if one_core == on_one_core]
                 wrong += differences(rival["groups"], own[0]["groups"])
-                keys = ("seconds", "cpu", "megabytes")
                 _row("", way, {key: statistics.median(run[key] for run in own) for key in keys}, "0%", rival)
     for line in wrong[:5]:
         print(f"not the same: {line}", file=sys.stderr)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import io
 import json
 from pathlib import Path
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import (
     atomic_writer,
+    indented_json,
     keep_dated_copy,
     line_of_item,
     line_ranges,
+    rare_cycle_search,
     read_json,
     read_json_lines,
     read_text,
@@ -231,3 +234,29 @@ def test_a_range_of_a_file_that_changed_is_an_error(tmp_path: Path) -> None:
     third = list(line_ranges(path, 3))[1]
     with pytest.raises(UsageError, match=r"lines\.json:4: not valid JSON"):
         list(read_json_lines(path, lines=third))
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(value=values, indent=st.sampled_from([None, 1, 2, 4]))
+def test_indented_json_is_that_of_json(value: Any, indent: int | None) -> None:
+    assert indented_json(value, indent) == json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+def test_the_search_for_cycles_is_rare_only_meanwhile() -> None:
+    before = gc.get_threshold()
+    with pytest.raises(ValueError, match="x"), rare_cycle_search():
+        assert gc.get_threshold()[0] > before[0]
+        raise ValueError("x")
+    assert gc.get_threshold() == before
+    gc.set_threshold(0)  # no search at all
+    try:
+        with rare_cycle_search():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)

@@ -105,10 +105,7 @@ def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
     >>> repository_form({"id": 1, "instruction": "Hi", "tool_steps": '["a"]'})
     {'id': 1, 'user_request': 'Hi', 'task_steps': ['a']}
     """
-    is_plain = value.keys().isdisjoint(_HUB_NAMES)
-    for key in _MAY_BE_TEXT:
-        is_plain = is_plain and not isinstance(value.get(key), str)
-    if is_plain:
+    if value.keys().isdisjoint(_HUB_NAMES) and str not in map(type, map(value.get, _MAY_BE_TEXT)):
         return dict(value)  # most lines are in this form
     record: dict[str, Any] = {}
     for key, item in value.items():

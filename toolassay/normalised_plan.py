@@ -138,10 +138,13 @@ def resource_type(text: str) -> str:
 REFERENCE = re.compile(r"<node-(\d{1,9})>")
 # Literals without reference, file extension, number or quotes, which need no normalisation: most of them.
 # Matches "a red bicycle"; must not match "photo.jpg", "<node-0>" or "a bicycle " (trailing blank).
-_PLAIN = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)")
+is_plain = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)").fullmatch
 _SHORT = 300  # characters: longer literals are not cached
 PLAN_KEYS = ("task_nodes", "task_links", "task_steps")
 STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
+
+TEXT, OTHER = "text", "other"
+"""The types of a literal without a file extension, and of what has no known type."""
 
 Argument = tuple[Hashable, Hashable]
 """A name (or resource type) and a comparable value; text may contain references `<node-j>`."""
@@ -273,14 +276,14 @@ class PlanReader:
             return [_temporal_argument(argument, self._normal) for argument in given]
         return [
             ("text", argument)
-            if type(argument) is str and _PLAIN.fullmatch(argument)
+            if type(argument) is str and is_plain(argument)
             else self._resource_argument(argument, names)
             for argument in given
         ]
 
     def literal(self, text: str) -> Argument:
         """A text argument of a resource plan in which there is no reference."""
-        return ("text", text) if _PLAIN.fullmatch(text) else self._resource_argument(text, [])
+        return ("text", text) if is_plain(text) else self._resource_argument(text, [])
 
     def output_type(self, name: str) -> str:
         """The type of a reference to a tool with this normalised name."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from toolassay.metrics import confidence_interval
@@ -14,6 +15,7 @@ from toolassay.metrics.confidence_interval import (
     Units,
     bootstrapped_means,
     mean_intervals,
+    percentile_bounds,
     ratio_intervals,
 )
 
@@ -168,3 +170,24 @@ def test_draws_in_parts_are_as_many_as_are_wanted(monkeypatch: pytest.MonkeyPatc
     (parts,) = mean_intervals(scores, resamples=2001)
     assert parts == whole
     assert _width(whole) == pytest.approx(2 * 1.96 * scores.std() / 40**0.5, rel=0.1)
+
+
+@given(
+    samples=arrays(np.float64, st.tuples(st.integers(1, 90), st.integers(0, 3)), elements=st.floats(-9, 9)),
+    tail=st.sampled_from([0.0, 0.5, 2.5, 5.0, 16.0, 50.0]),
+)
+def test_percentiles_have_the_bits_of_numpy(samples: np.ndarray, tail: float) -> None:
+    expected = np.percentile(samples, [tail, 100 - tail], axis=0)
+    assert percentile_bounds(samples, tail).tolist() == expected.tolist()
+
+
+@given(clusters=st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 3), max_size=12))
+def test_units_are_in_the_order_of_their_clusters(clusters: list[int]) -> None:
+    values = np.arange(1.0, len(clusters) + 1)
+    sums = Units(len(clusters), np.array(clusters, dtype=np.int64)).sums(values).tolist()
+    expected = [
+        sum(value for value, own in zip(values, clusters, strict=True) if own == cluster)
+        for cluster in sorted(set(clusters))
+    ]
+    # Clusters of one item each are no clusters.
+    assert sums == (expected if len(expected) < len(clusters) else values.tolist())

@@ -143,10 +143,10 @@ def ratio_intervals(
     is_known = (below > 0).all(axis=0)
     # One call for the ratios that every resample has, which are nearly all: each costs as much as 20 columns.
     bounds = np.full((2, len(values)), np.nan)
-    bounds[:, is_known] = _bounds(sums[:, : len(tops)][:, is_known] / below[:, is_known], tail)
+    bounds[:, is_known] = percentile_bounds(sums[:, : len(tops)][:, is_known] / below[:, is_known], tail)
     for column in np.flatnonzero(~is_known & (below > 0).any(axis=0)).tolist():
-        drawn = below[:, column] > 0
-        bounds[:, column] = _bounds(sums[drawn, column] / below[drawn, column], tail)
+        drawn, one = below[:, column] > 0, [column]
+        bounds[:, one] = percentile_bounds(sums[drawn][:, one] / below[drawn][:, one], tail)
     return [
         Interval(value, None, None)
         if value is None or low != low
@@ -156,11 +156,26 @@ def ratio_intervals(
     ]
 
 
-def _bounds(samples: NDArray[np.float64], tail: float) -> NDArray[np.float64]:
-    """The percentiles `tail` and 100 - `tail` of each column."""
+def percentile_bounds(samples: NDArray[np.float64], tail: float) -> NDArray[np.float64]:
+    """The percentiles `tail` and 100 - `tail` of each column, bit for bit as `numpy.percentile` gives them.
+
+    Sorting takes a third of the time of its partitions, and it imports masked arrays.
+
+    Args:
+        samples: shape (samples, columns), without NaN.
+        tail: from 0 to 50.
+
+    Returns:
+        Shape (2, columns).
+    """
     import numpy as np
 
-    return np.percentile(samples, [tail, 100 - tail], axis=0)
+    places = (len(samples) - 1) * (np.array([tail, 100 - tail]) / 100)
+    before = places.astype(np.int64)
+    ordered = np.sort(samples, axis=0)
+    low, high = ordered[before], ordered[np.minimum(before + 1, len(samples) - 1)]
+    weight = (places - before)[:, None]
+    return np.where(weight < 0.5, low + (high - low) * weight, high - (high - low) * (1 - weight))
 
 
 def bootstrapped_means(
@@ -209,9 +224,12 @@ class Units:
         self._numbers: NDArray[np.int64] | None = None
         self._count = items
         if clusters is not None and items:
-            _, numbers = np.unique(clusters, return_inverse=True)
-            if (count := int(numbers.max()) + 1) < items:
-                self._numbers, self._count = numbers, count
+            # As by `numpy.unique`, which imports masked arrays.
+            order = np.argsort(clusters, kind="stable")
+            is_new = np.diff(clusters[order], prepend=clusters[order[:1]]) != 0
+            if (count := int(np.count_nonzero(is_new)) + 1) < items:
+                self._numbers, self._count = np.empty(items, dtype=np.int64), count
+                self._numbers[order] = np.cumsum(is_new)
         if generator is not None and self._count > MOST_UNITS:
             together = generator.permutation(self._count) % MOST_UNITS
             self._numbers = together if self._numbers is None else together[self._numbers]

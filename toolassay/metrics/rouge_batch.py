@@ -115,6 +115,7 @@ class _Tokens(NamedTuple):
         return [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
+_TO_TOKENS = bytes(range(256)).lower().translate(TO_SPACE)  # of ASCII letters, which need no `str.lower`
 _SPELLED = 8  # bytes of a token that a word holds; a longer token gets a number
 _LONG = 1 << 63  # marks that number: no token has this bit, for its bytes are ASCII
 _MASKS = np.array([2 ** (8 * size) - 1 for size in range(_SPELLED + 1)], dtype=np.uint64)
@@ -122,8 +123,10 @@ _MASKS = np.array([2 ** (8 * size) - 1 for size in range(_SPELLED + 1)], dtype=n
 
 def _tokens(texts: Sequence[str], long: dict[bytes, int]) -> _Tokens:
     """The tokens of texts, as `rouge.sentences` finds them; `long` has the numbers of long ones."""
-    encoded = [text.lower().encode("utf-8", "surrogatepass") for text in texts]
-    joined = b"\n".join([*encoded, b" " * _SPELLED]).translate(TO_SPACE)
+    encoded = [
+        text.encode() if text.isascii() else text.lower().encode("utf-8", "surrogatepass") for text in texts
+    ]
+    joined = b"\n".join([*encoded, b" " * _SPELLED]).translate(_TO_TOKENS)
     letters = np.frombuffer(joined, dtype=np.uint8)
     is_letter = np.concatenate([[False], letters > ord(" ")])
     edges = np.flatnonzero(is_letter[1:] != is_letter[:-1])

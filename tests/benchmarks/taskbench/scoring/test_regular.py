@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, evaluate_predictions
-from toolassay.benchmarks.taskbench.scoring.regular import RegularScorer
+from toolassay.benchmarks.taskbench.scoring.regular import RegularScorer, can_be_regular
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, score_plan
 from toolassay.normalised_plan import PlanReader, same_plan
 from toolassay.tools import Tool, ToolLibrary
@@ -20,7 +21,7 @@ from toolassay.tools import Tool, ToolLibrary
 LIBRARY = ToolLibrary(
     [
         Tool("Painter", inputs=("text",), outputs=("image",)),
-        Tool("Painter-text", inputs=("image",), outputs=("text",)),
+        Tool("Painter-to-text", inputs=("image",), outputs=("text",)),
         Tool("Two Words", inputs=("text",)),
         Tool("Reader", outputs=("text",)),
     ]
@@ -50,33 +51,52 @@ def regular_plans(draw: st.DrawFn) -> dict[str, Any]:
     return {"task_nodes": nodes, "task_links": draw(st.lists(link, max_size=3)), "task_steps": steps}
 
 
-def _scorer(*, with_steps: bool) -> tuple[RegularScorer, CompatReader]:
-    compat = CompatReader(LIBRARY, "resource", with_steps=with_steps)
-    return RegularScorer(LIBRARY, compat.output_types, READER, INVENTIONS, with_steps=with_steps), compat
+def _scorer(library: ToolLibrary = LIBRARY) -> tuple[RegularScorer, CompatReader]:
+    compat = CompatReader(library, "resource", with_steps=True)
+    return RegularScorer(library, compat.output_types, READER, INVENTIONS), compat
 
 
-def _fields(item: CompatItem) -> list[Any]:
-    tools = [sorted(found) for found in (item.right, item.extra, item.absent)]
-    counts = (item.argument_names, item.argument_values, item.links, item.similarity, item.last)
-    return [item.steps, item.counts_arguments, item.is_scored, item.needs_previous, *counts, *tools]
+def _tools(item: CompatItem) -> list[list[int]]:
+    return [sorted(found) for found in (item.right, item.extra, item.absent)]
 
 
-@given(gold=regular_plans(), predicted=regular_plans(), with_steps=st.booleans(), copied=st.booleans())
-def test_the_counts_of_both_modes(
-    gold: dict[str, Any], predicted: dict[str, Any], with_steps: bool, copied: bool
-) -> None:
-    predicted = json.loads(json.dumps(gold)) if copied else predicted
-    scorer, compat = _scorer(with_steps=with_steps)
-    is_same = same_plan(gold, predicted)
-    found = scorer.score(gold, predicted, is_same=is_same)
-    assert found is not None
-    assert _fields(found.compat) == _fields(compat.item(gold, predicted, is_same=is_same))
-    wanted, given_plan = READER.plan(gold), READER.plan(predicted)
-    assert wanted is not None
-    assert given_plan is not None
-    assert found.strict == score_plan(wanted, given_plan)
-    assert found.inventions == INVENTIONS.count(given_plan)
-    assert found.steps == (wanted.steps, given_plan.steps)
+@given(pairs=st.lists(st.tuples(regular_plans(), regular_plans(), st.booleans()), max_size=4))
+def test_the_counts_of_both_modes(pairs: list[tuple[dict[str, Any], dict[str, Any], bool]]) -> None:
+    scorer, compat = _scorer()
+    expected, strict = [], []
+    for row, (gold, other, copied) in enumerate(pairs):
+        predicted = json.loads(json.dumps(gold)) if copied else other
+        is_same = same_plan(gold, predicted)
+        found = scorer.read(gold, predicted, is_same=is_same)
+        assert found is not None
+        assert found.row == row
+        item = compat.item(gold, predicted, is_same=is_same)
+        assert item.is_scored
+        assert item.counts_arguments
+        assert not item.needs_previous
+        assert (found.last, found.published_steps) == (item.last, item.steps)
+        wanted, given_plan = READER.plan(gold), READER.plan(predicted)
+        assert wanted is not None
+        assert given_plan is not None
+        assert found.steps == (wanted.steps, given_plan.steps)
+        expected.append(item)
+        strict.append((score_plan(wanted, given_plan), INVENTIONS.count(given_plan)))
+    for _ in range(2):  # what was counted is forgotten
+        counts = scorer.counts()
+        assert counts.compat.tolist() == [
+            [*item.argument_names, *item.argument_values, *item.links] for item in expected
+        ]
+        assert counts.compat_similarities.tolist() == [item.similarity for item in expected]
+        tools = [
+            [sorted(tool[pair == row].tolist()) for pair, tool in counts.tools]
+            for row in range(len(expected))
+        ]
+        assert tools == [_tools(item) for item in expected]
+        assert counts.strict.tolist() == [
+            [*chain.from_iterable(part or () for part in item[:4]), *invented] for item, invented in strict
+        ]
+        assert counts.strict_similarities.tolist() == [item.edit_similarity for item, _ in strict]
+        expected, strict = [], []
 
 
 NODE = {"task": "Painter", "arguments": ["a red bicycle"]}
@@ -106,23 +126,23 @@ PLAN: dict[str, Any] = {"task_nodes": [NODE], "task_links": [], "task_steps": ["
     ],
 )
 def test_other_plans_are_left_to_the_modes(changed: dict[str, Any]) -> None:
-    scorer, _ = _scorer(with_steps=True)
-    assert scorer.score(PLAN, PLAN, is_same=False) is not None
-    assert scorer.score(PLAN, PLAN | changed, is_same=False) is None
-    assert scorer.score(PLAN | changed, PLAN, is_same=False) is None
+    scorer, _ = _scorer()
+    assert scorer.read(PLAN, PLAN, is_same=False) is not None
+    assert scorer.read(PLAN, PLAN | changed, is_same=False) is None
+    assert scorer.read(PLAN | changed, PLAN, is_same=False) is None
     no_plans: list[Any] = [None, [], "text", {}]
-    assert [scorer.score(PLAN, value, is_same=False) for value in no_plans] == [None] * 4
+    assert [scorer.read(PLAN, value, is_same=False) for value in no_plans] == [None] * 4
 
 
 def test_names_of_invented_tools_do_not_fill_the_memory() -> None:
-    scorer, _ = _scorer(with_steps=True)
+    scorer, _ = _scorer()
     named = [
         PLAN | {"task_nodes": [{"task": f"invented {number}", "arguments": []}]} for number in range(2_000)
     ]
-    found = [scorer.score(PLAN, plan, is_same=False) for plan in named]
+    found = [scorer.read(PLAN, plan, is_same=False) for plan in named]
     assert found[0] is not None
     assert found[-1] is None
-    assert scorer.score(PLAN, PLAN, is_same=False) is not None
+    assert scorer.read(PLAN, PLAN, is_same=False) is not None
 
 
 def test_an_evaluation_gives_the_same_numbers_without_it(
@@ -140,10 +160,10 @@ def test_an_evaluation_gives_the_same_numbers_without_it(
     library = ToolLibrary.load(root / "data_multimedia" / "tool_desc.json", normalise_types=False)
     choices = Choices(("f1", "ed", "link", "argument", "rouge"), ("all",), ("all",))
     scored = []
-    score = RegularScorer.score
+    read = RegularScorer.read
 
     def counted(*args: Any, **kwargs: Any) -> Any:
-        scored.append(score(*args, **kwargs))
+        scored.append(read(*args, **kwargs))
         return scored[-1]
 
     def evaluated() -> Any:
@@ -151,10 +171,10 @@ def test_an_evaluation_gives_the_same_numbers_without_it(
             root / "data_multimedia" / "data.json", predictions, library, "resource", **vars(choices)
         ).groups
 
-    monkeypatch.setattr(RegularScorer, "score", counted)
+    monkeypatch.setattr(RegularScorer, "read", counted)
     found = evaluated()
     assert sum(one is not None for one in scored) > len(labels) / 2
-    monkeypatch.setattr(RegularScorer, "score", lambda *_, **__: None)
+    monkeypatch.setattr(RegularScorer, "read", lambda *_, **__: None)
     assert evaluated() == found
 
 
@@ -162,6 +182,33 @@ def test_steps_nested_too_deeply_are_left_to_the_modes() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
-    scorer, _ = _scorer(with_steps=True)
-    found = scorer.score(PLAN, PLAN | {"task_steps": [deep]}, is_same=False)
+    scorer, _ = _scorer()
+    found = scorer.read(PLAN, PLAN | {"task_steps": [deep]}, is_same=False)
     assert found is None
+
+
+def test_tools_whose_arguments_may_be_spelled_alike_are_left_to_the_modes() -> None:
+    # Painter with the text "audio-a" and Painter-text with the audio "a" are both "Painter-text-audio-a".
+    library = ToolLibrary([Tool("Painter", outputs=("image",)), Tool("Painter-text", outputs=("audio",))])
+    scorer, _ = _scorer(library)
+    longer = PLAN | {"task_nodes": [{"task": "Painter-text", "arguments": []}]}
+    assert scorer.read(PLAN, PLAN, is_same=False) is not None
+    assert scorer.read(PLAN, longer, is_same=False) is None
+    scorer, _ = _scorer(ToolLibrary([Tool("Painter", outputs=("image",))]))
+    assert scorer.read(PLAN, longer, is_same=False) is None
+    scorer, _ = _scorer(ToolLibrary([Tool("Painter-text-to", outputs=("image",))]))
+    assert scorer.read(PLAN, PLAN, is_same=False) is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "found"),
+    [
+        (Tool("Painter", outputs=("time-series",)), True),
+        (Tool("Painter", outputs=("text-file",)), False),
+        (Tool("The_Painter", outputs=("image",)), False),
+    ],
+)
+def test_libraries_of_regular_plans(tool: Tool, found: bool) -> None:
+    library = ToolLibrary([tool])
+    types = CompatReader(library, "resource", with_steps=True).output_types
+    assert can_be_regular(library, types) is found

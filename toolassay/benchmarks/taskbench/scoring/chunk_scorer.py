@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
-from toolassay.benchmarks.taskbench.scoring.compat import CompatReader, Converted
+from toolassay.benchmarks.taskbench.scoring.compat import NO_COUNTS, CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.compat_table import NO_PAIR, CompatTable
 from toolassay.benchmarks.taskbench.scoring.evaluation_notes import EvaluationNotes, note_compat
-from toolassay.benchmarks.taskbench.scoring.regular import RegularItem, RegularScorer
+from toolassay.benchmarks.taskbench.scoring.regular import RegularItem, RegularScorer, can_be_regular
 from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import (
     HallucinationCounter,
@@ -34,6 +34,7 @@ from toolassay.dataset import label_record, read_labels
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup, shape_and_size
 from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LineMatches, Prediction, Spans
+from toolassay.files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
 from toolassay.metrics.rouge import RougeBackend
@@ -108,6 +109,7 @@ class ScoringJob:
 
 
 _NO_INVENTIONS = Hallucinations()
+_UNCOUNTED = StrictItem(NO_COUNTS, NO_COUNTS, NO_COUNTS, NO_COUNTS, 0.0)  # until the end of the chunk
 _ANSWERED = "answered"
 _AT_ONCE = 16  # labels; step by step, for code and data stay in the processor's cache: a fifth faster
 
@@ -155,7 +157,7 @@ class ScoredLabel:
         cluster: the number of its sampled subgraph.
         prediction: the prediction with its id.
         is_same: whether that is spelled like the label.
-        counts: its counts in both modes, if both plans are regular.
+        regular: both plans, if both are regular.
         pair: the number of its pair of steps, or the reason why there is none.
         compat_row: its row in the first of its groups in the table of published counts, -1 for none.
         outcome: of its request.
@@ -174,7 +176,7 @@ class ScoredLabel:
     cluster: int = 0
     prediction: Prediction | None = None
     is_same: bool = False
-    counts: RegularItem | None = None
+    regular: RegularItem | None = None
     pair: int = NO_PAIR
     compat_row: int = -1
     outcome: str = _ANSWERED
@@ -255,15 +257,15 @@ class ChunkScorer:
         self._run = RunOutcomes(job.run, entry_of_label)
         self.compat = CompatReader(job.library, job.dependency_type, with_steps=job.with_steps)
         self._regular: RegularScorer | None = None
-        if job.dependency_type == "resource" and not any("_" in name for name in job.library.ids):
+        if job.dependency_type == "resource" and can_be_regular(job.library, self.compat.output_types):
             self._regular = RegularScorer(
-                job.library,
-                self.compat.output_types,
-                self._reader,
-                self._inventions,
-                with_steps=job.with_steps,
+                job.library, self.compat.output_types, self._reader, self._inventions
             )
         self._memberships: dict[tuple[str, int], tuple[list[int], int]] = {}
+        # Of all regular items, the row in the table of compat; of those with strict scores, the row of the
+        # item and that in the table of strict.
+        self._compat_rows: list[int] = []
+        self._strict_rows: list[tuple[int, int]] = []
         self._part, self._pairs = self._new_part()
 
     def _new_part(self) -> tuple[ChunkStatistics, StepPairCollector]:
@@ -273,6 +275,7 @@ class ChunkScorer:
         )
         return part, StepPairCollector("rouge" in job.metrics, job.keeps_texts, job.rouge_backend)
 
+    @rare_cycle_search()
     def score(self, chunk: ChunkLines) -> ChunkStatistics:
         """Score the labels of a chunk.
 
@@ -286,6 +289,7 @@ class ChunkScorer:
             if self._job.has_compat:
                 self._add_compat(labels)
             self._add_strict(chunk, self._met_as_text(chunk, labels))
+        self._count_regular()
         part.broken.update(self._lines.broken)
         part.pairs, part.rouge, part.texts = len(pairs), pairs.rouge(), pairs.texts
         return part
@@ -329,10 +333,10 @@ class ChunkScorer:
             if label.prediction is not None:
                 label.is_same = same_plan(label.record, label.prediction.result)
         if self._regular is not None:
-            score = self._regular.score
+            read = self._regular.read
             for label in labels:
                 if label.prediction is not None:
-                    label.counts = score(label.record, label.prediction.result, is_same=label.is_same)
+                    label.regular = read(label.record, label.prediction.result, is_same=label.is_same)
         return labels
 
     def _met_as_text(self, chunk: ChunkLines, labels: list[ScoredLabel]) -> list[ScoredLabel]:
@@ -348,7 +352,7 @@ class ChunkScorer:
                         warn=True,
                     )
                 label.prediction = self._lines.prediction_at(chunk.by_text, place)
-                label.is_same, label.counts = False, None
+                label.is_same, label.regular = False, None
         excluded = self._job.excluded
         return [
             label
@@ -367,24 +371,30 @@ class ChunkScorer:
     def _add_compat(self, labels: Iterable[ScoredLabel]) -> None:
         """Add items to the compat counts."""
         answered = [(label, label.prediction.result) for label in labels if label.prediction is not None]
-        read = self.compat.item
+        read, add = self.compat.item, self._pairs.add
         items = [
-            read(label.record, result, is_same=label.is_same) if label.counts is None else label.counts.compat
-            for label, result in answered
+            label.regular or read(label.record, result, is_same=label.is_same) for label, result in answered
         ]
-        pairs = [NO_PAIR if item.steps is None else self._pairs.add(*item.steps) for item in items]
-        part = self._part
-        for (label, result), item, pair in zip(answered, items, pairs, strict=True):
-            if item.is_unusual:
-                note_compat(part.notes, item, f"{label.name} (label line {label.line})")
-            label.pair = pair
-            if item.needs_previous:
-                label.compat_row = self._add_borrowing(label, result, pair)
-                continue
+        part, with_steps = self._part, self._job.with_steps
+        for (label, _), item in zip(answered, items, strict=True):
+            steps = item.published_steps if isinstance(item, RegularItem) else item.steps
+            if with_steps and steps is not None:
+                label.pair = add(*steps)
+        for (label, result), item in zip(answered, items, strict=True):
+            if isinstance(item, CompatItem):
+                if item.is_unusual:
+                    note_compat(part.notes, item, f"{label.name} (label line {label.line})")
+                if item.needs_previous:
+                    label.compat_row = self._add_borrowing(label, result, label.pair)
+                    continue
             if item.last is not None:
                 for group in label.members:
                     part.last[group] = item.last
-            label.compat_row = part.compat.add(item, label.groups, pair, label.cluster)
+            if isinstance(item, CompatItem):
+                label.compat_row = part.compat.add(item, label.groups, label.pair, label.cluster)
+            else:
+                label.compat_row = part.compat.add_uncounted(label.groups, label.pair, label.cluster)
+                self._compat_rows.append(label.compat_row)
 
     def _add_borrowing(self, label: ScoredLabel, result: Any, pair: int) -> int:
         """Add an item that reuses the argument converted last before it. Returns its row, -1 if not known
@@ -413,17 +423,22 @@ class ChunkScorer:
         """Add items to the strict counts."""
         irregular = []
         for label in labels:
-            counts, prediction = label.counts, label.prediction
-            if counts and prediction and prediction.answers(label.record.get("user_request")):
-                label.item, label.inventions = counts.strict, counts.inventions
+            regular, prediction = label.regular, label.prediction
+            if regular and prediction and prediction.answers(label.record.get("user_request")):
+                label.item = _UNCOUNTED
                 if not self._job.with_steps:
                     label.pair = NO_PREDICTED_STEPS
-                elif counts.steps != counts.compat.steps:
-                    label.pair = self._pairs.add(*counts.steps)
+                elif regular.steps != regular.published_steps:
+                    label.pair = self._pairs.add(*regular.steps)
             else:
                 irregular.append(label)
         self._count_strict(chunk, irregular)
         kept = [(label, label.item) for label in labels if label.item is not None]
+        self._strict_rows += [
+            (label.regular.row, row)
+            for row, (label, item) in enumerate(kept, start=len(self._part.strict))
+            if label.regular is not None and item is _UNCOUNTED
+        ]
         self._part.strict.add(
             lines=[label.line for label, _ in kept],
             groups=[label.groups for label, _ in kept],
@@ -437,6 +452,19 @@ class ChunkScorer:
             compat=[label.compat_row for label, _ in kept],
             extra=[self._installed_scores(label) for label, _ in kept] if self._job.installed else (),
         )
+
+    def _count_regular(self) -> None:
+        """Count the regular items of this chunk."""
+        if self._regular is None or not self._compat_rows:
+            return
+        import numpy as np
+
+        counts, part = self._regular.counts(), self._part
+        rows = np.array(self._compat_rows)
+        part.compat.set_counts(rows, counts.compat, counts.compat_similarities, counts.tools)
+        items, rows = np.array(self._strict_rows, dtype=np.int64).reshape(-1, 2).T
+        part.strict.set_counts(rows, counts.strict[items], counts.strict_similarities[items])
+        self._compat_rows, self._strict_rows = [], []
 
     def _count_strict(self, chunk: ChunkLines, labels: Iterable[ScoredLabel]) -> None:
         """Set the strict counts of labels whose plans are read for the strict mode only."""

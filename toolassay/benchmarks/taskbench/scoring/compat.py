@@ -31,10 +31,11 @@ _EXTENSIONS = {
     "audio": ("mp3", "wav", "wma", "ogg", "aac", "flac", "aiff", "au"),
     "video": ("mp4", "avi", "mov", "flv", "wmv", "mkv", "webm", "m4v", "mpg", "mpeg"),
 }
+LITERAL_TYPES = ("text", *_EXTENSIONS)
 _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions}
 # A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")
-_REFERENCE = "<node-"
+REFERENCE = "<node-"
 PLACES = {f"<node-{place}>": place for place in range(100)}
 """The node of most references, without parsing them."""
 _SHORT = 300  # characters of a text that is kept in the cache
@@ -115,10 +116,10 @@ class ArgumentConverter:
                 for argument in node["arguments"] if required else node.get("arguments", []):
                     try:
                         text = argument if type(argument) is str else _as_text(argument)
-                        if _REFERENCE in text:
+                        if REFERENCE in text:
                             position = place_of(text)
                             if position is None:
-                                start = text.index(_REFERENCE) + len(_REFERENCE)
+                                start = text.index(REFERENCE) + len(REFERENCE)
                                 position = int(text[start : text.index(">")])
                             if position == place:  # a reference of a node to itself is dropped, as published
                                 continue

@@ -20,7 +20,7 @@ from toolassay.evaluation.groups import METRICS, groups_of, metrics_of
 from toolassay.evaluation.items import write_items
 from toolassay.evaluation.line_index import CompactTexts, Keep, LineIndex
 from toolassay.evaluation.signature import Signature
-from toolassay.files import sha256_of
+from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import RougeBackend, rouge_score_release
@@ -193,6 +193,7 @@ class PlanEvaluator:
             "alignment": name if kept is None else f"{name}@{_short(json.dumps(sorted(map(repr, kept))))}",
         }
 
+    @rare_cycle_search()
     def evaluate(
         self,
         *,

@@ -9,45 +9,44 @@ temporal and schema graphs, are left to the two modes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple
-
-from rapidfuzz.distance import Indel, LCSseq
+from operator import contains
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.compat import (
+    LITERAL_TYPES,
     PLACES,
-    CompatItem,
+    REFERENCE,
     Converted,
     content_type,
     published_steps_text,
 )
-from toolassay.benchmarks.taskbench.scoring.strict import (
-    HallucinationCounter,
-    Hallucinations,
-    StrictItem,
-)
-from toolassay.evaluation.call_alignment import UNMATCHED
-from toolassay.metrics.f1 import MatchCounts, match_counts, multiset_counts, set_counts, shared_count
-from toolassay.normalised_plan import Argument, PlanReader, steps_text
+from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter
+from toolassay.normalised_plan import OTHER, PlanReader, steps_text
 from toolassay.tools import ToolLibrary
 
-_MOST_INVENTED = 1_000  # names of invented tools that are kept
+if TYPE_CHECKING:
+    from toolassay.benchmarks.taskbench.scoring.regular_columns import RegularCounts, RegularPlan
 
-Source = tuple[str]
-"""A reference: the name of the tool of the call that it leads to."""
-Token = str | Source
-"""An argument: a literal, or a reference."""
+_MOST_INVENTED = 1_000  # names of invented tools that are kept
+_LISTS = {list}
 
 
 class RegularItem(NamedTuple):
-    """The counts of one item in both modes, the inventions of its prediction, and the steps of gold and
-    prediction as strict compares them.
+    """A label and a prediction whose plans are regular.
+
+    Attributes:
+        row: of the item in the next `RegularScorer.counts`.
+        last: the argument that compat converts last.
+        published_steps: the steps of gold and prediction as the published evaluator reads them.
+        steps: the same as strict compares them.
     """
 
-    compat: CompatItem
-    strict: StrictItem
-    inventions: Hallucinations
+    row: int
+    last: Converted | None
+    published_steps: tuple[str, str]
     steps: tuple[str, str]
 
 
@@ -55,58 +54,74 @@ class _IrregularError(Exception):
     """A plan is not regular."""
 
 
-class _Positions(dict[str, int]):
-    """The position of each tool in the library, -1 for an invented one."""
+def can_be_regular(library: ToolLibrary, output_types: Mapping[str, str]) -> bool:
+    """Whether plans of these tools can be told apart as `RegularScorer` does it.
 
-    def __init__(self, ids: Sequence[str]) -> None:
-        super().__init__((name, place) for place, name in enumerate(ids))
-        self._most = len(self) + _MOST_INVENTED
-
-    def __missing__(self, name: object) -> int:
-        if not isinstance(name, str) or "_" in name or len(self) >= self._most:
-            raise _IrregularError
-        self[name] = -1
-        return -1
+    No id has "_", which compat and strict read differently, and no type continues another one with "-", for
+    compat joins types and values by it.
+    """
+    types = _types(output_types)
+    return not any("_" in name for name in library.ids) and not any(
+        other.startswith(f"{kind}-") for kind in types for other in types
+    )
 
 
-@dataclass(slots=True)
-class _RegularPlan:
-    """A regular plan.
+def _types(output_types: Mapping[str, str]) -> frozenset[str]:
+    return frozenset((*LITERAL_TYPES, *output_types.values(), OTHER))
+
+
+class _Tools(dict[str, int]):
+    """The number of each tool: its position in the library, or a number from there on for an invented one.
+
+    Compat joins a tool, a type and a value by "-". A tool that continues the name of another one with a type
+    has no number ("Painter-text" beside "Painter"), for the arguments of both may be spelled alike.
+
+    Args:
+        ids: the library.
+        types: all types of arguments.
 
     Attributes:
-        names: the tool of each call.
-        positions: their positions in the library.
-        tokens: the arguments of each call.
-        links: the listed links as pairs of tools.
-        steps: the steps as lines of text.
-        published_steps: the same as the published evaluator reads them.
-        types: each argument in compat, without its value.
-        values: each argument in compat, with its value.
-        sources: the links in compat, those of references.
-        last: the last argument.
+        names: the name of each number.
     """
 
-    names: list[str]
-    positions: list[int]
-    tokens: list[list[Token]]
-    links: list[tuple[str, str]]
-    steps: str
-    published_steps: str
-    types: list[str]
-    values: list[str]
-    sources: list[tuple[str, str]]
-    last: Converted | None
+    def __init__(self, ids: Sequence[str], types: frozenset[str]) -> None:
+        super().__init__()
+        self.names = list(ids)
+        self._types, self._continued = types, set[str]()
+        self._most = len(ids) + _MOST_INVENTED
+        for place, name in enumerate(ids):
+            with suppress(_IrregularError):
+                self._add(name, place)
+
+    def __missing__(self, name: object) -> int:
+        if not isinstance(name, str) or "_" in name or len(self.names) >= self._most:
+            raise _IrregularError
+        self._add(name, len(self.names))
+        self.names.append(name)
+        return self[name]
+
+    def _add(self, name: str, place: int) -> None:
+        begun = {
+            name[:at]
+            for at, mark in enumerate(name)
+            if mark == "-"
+            for kind in self._types
+            if f"{name[at + 1 :]}-".startswith(f"{kind}-") or kind.startswith(f"{name[at + 1 :]}-")
+        }
+        if name in self._continued or not begun.isdisjoint(self):
+            raise _IrregularError
+        self._continued |= begun
+        self[name] = place
 
 
 class RegularScorer:
     """Scores regular plans of resource graphs.
 
     Args:
-        library: the tools, with their published ids, none of which has "_".
+        library: the tools, with their published ids (`can_be_regular`).
         output_types: the type of a reference in compat, by tool.
         reader: reads plans for the strict mode.
-        inventions: counts invented links.
-        with_steps: whether steps are compared.
+        inventions: knows which links exist.
     """
 
     def __init__(
@@ -115,15 +130,16 @@ class RegularScorer:
         output_types: Mapping[str, str],
         reader: PlanReader,
         inventions: HallucinationCounter,
-        *,
-        with_steps: bool,
     ) -> None:
-        self._positions = _Positions(library.ids)
-        self._output_types, self._reader, self._inventions = output_types, reader, inventions
-        self._with_steps = with_steps
+        # Late, for it imports numpy.
+        from toolassay.benchmarks.taskbench.scoring.regular_columns import RegularColumns, RegularPlan
 
-    def score(self, label: Mapping[str, Any], result: Any, *, is_same: bool) -> RegularItem | None:
-        """The counts of a label and a prediction; None unless both plans are regular.
+        self._tools = _Tools(library.ids, _types(output_types))
+        self._output_types, self._reader, self._plan = output_types, reader, RegularPlan
+        self._columns = RegularColumns(len(library), output_types, reader, inventions.link_exists)
+
+    def read(self, label: Mapping[str, Any], result: Any, *, is_same: bool) -> RegularItem | None:
+        """Read a label and a prediction; None unless both plans are regular.
 
         Args:
             label: the label, in the repository's form.
@@ -135,35 +151,28 @@ class RegularScorer:
             predicted = gold if is_same else self._read(result)
         except (_IrregularError, KeyError, TypeError, IndexError, RecursionError):
             return None
-        own = {name: place for place, name in enumerate(gold.names)}
-        matched = [own.get(name, UNMATCHED) for name in predicted.names]
-        item = CompatItem(counts_arguments=True, is_scored=True, last=predicted.last or gold.last)
-        if self._with_steps:
-            item.steps = gold.published_steps, predicted.published_steps
-        item.argument_names = set_counts(gold.types, predicted.types)
-        item.argument_values = set_counts(gold.values, predicted.values)
-        item.links = set_counts(gold.sources, predicted.sources)
-        names, values = self._argument_counts(gold, predicted, matched)
-        nodes, similarity = _compare_names(item, gold, predicted, matched)
         return RegularItem(
-            item,
-            StrictItem(nodes, multiset_counts(gold.links, predicted.links), names, values, similarity),
-            self._inventions.counted(predicted.positions.count(-1), len(predicted.names), predicted.links),
+            self._columns.add(gold, predicted),
+            self._last(predicted) or self._last(gold),
+            (gold.published_steps, predicted.published_steps),
             (gold.steps, predicted.steps),
         )
 
-    def _read(self, value: Any) -> _RegularPlan:
+    def counts(self) -> RegularCounts:
+        """The counts of the items read since the last call; row n is that of item n."""
+        return self._columns.counts(self._tools.names)
+
+    def _read(self, value: Any) -> RegularPlan:
         """The plan in a JSON object.
 
         Raises:
             _IrregularError, KeyError, TypeError, IndexError, RecursionError: it is not regular.
         """
-        nodes, steps, position_of = value["task_nodes"], value["task_steps"], self._positions
+        nodes, steps, number_of = value["task_nodes"], value["task_steps"], self._tools.__getitem__
         if type(nodes) is not list or not nodes or type(steps) is not list or not steps:
             raise _IrregularError
-        names = [node["task"] for node in nodes]
-        positions = list(map(position_of.__getitem__, names))
-        if len(set(names)) < len(names):
+        tools = [number_of(node["task"]) for node in nodes]
+        if len(set(tools)) < len(tools):
             raise _IrregularError
         try:
             lines = published = "\n".join(steps)
@@ -172,111 +181,37 @@ class RegularScorer:
         listed = value["task_links"]
         if type(listed) is not list:
             raise _IrregularError
-        links = [(link["source"], link["target"]) for link in listed]
+        ends = [end for link in listed for end in (link["source"], link["target"])]
         try:
-            list(map(position_of.__getitem__, chain.from_iterable(links)))  # raises for what is no name
+            links = list(map(number_of, ends))
         except _IrregularError:
-            name_of = self._reader.name
-            links = [(name_of(source), name_of(target)) for source, target in links]
-            list(map(position_of.__getitem__, chain.from_iterable(links)))
-        tokens: list[list[Token]] = []
-        types: list[str] = []
-        values: list[str] = []
-        sources: list[tuple[str, str]] = []
-        kind = shown = ""
-        for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
-            given = node["arguments"]
-            if type(given) is not list:
+            links = list(map(number_of, map(self._reader.name, ends)))
+        given = [node["arguments"] for node in nodes]
+        if set(map(type, given)) != _LISTS:
+            raise _IrregularError
+        texts = list(chain.from_iterable(given))
+        joined = "\0".join(texts)  # raises for what is no text
+        if "<" in joined:
+            found = sum(map(_references(len(nodes)).__contains__, texts))
+            # Each "<" begins a reference, or else the references are counted, which takes longer.
+            if found != joined.count("<") and found != joined.count(REFERENCE):
                 raise _IrregularError
-            own = given
-            for at, text in enumerate(given):
-                if type(text) is not str:
-                    raise _IrregularError
-                if "<node-" in text:
-                    source = PLACES[text]
-                    if source == place:
-                        raise _IrregularError
-                    shown = names[source]
-                    kind = self._output_types.get(shown, "other")
-                    sources.append((shown, name))
-                    if own is given:
-                        own = given.copy()
-                    own[at] = (shown,)
-                else:
-                    kind, shown = content_type(text) if "." in text else "text", text
-                key = f"{name}-{kind}"
-                types.append(key)
-                values.append(f"{key}-{shown}")
-            tokens.append(own)
-        last = Converted(kind, shown) if types else None
-        return _RegularPlan(names, positions, tokens, links, lines, published, types, values, sources, last)
+            if found and any(map(contains, given, PLACES)):  # a reference of a call to itself
+                raise _IrregularError
+        return self._plan(tools, list(map(len, given)), texts, links, lines, published)
 
-    def _argument_counts(
-        self, gold: _RegularPlan, predicted: _RegularPlan, matched: Sequence[int]
-    ) -> tuple[MatchCounts, MatchCounts]:
-        """The argument names and values of strict."""
-        wanted_total, given_total = len(gold.types), len(predicted.types)
-        if gold is predicted:
-            return match_counts(wanted_total, 0, 0), match_counts(wanted_total, 0, 0)
-        names = values = 0
-        for given, place in zip(predicted.tokens, matched, strict=True):
-            if place == UNMATCHED:
-                continue
-            wanted = gold.tokens[place]
-            if wanted == given:
-                names += len(given)
-                values += len(given)
-                continue
-            left, others = wanted.copy(), []
-            for token in given:
-                if token in left:
-                    left.remove(token)
-                    names += 1
-                    values += 1
-                else:
-                    others.append(token)
-            if left and others:
-                mine, theirs = self._strict(left, gold.names), self._strict(others, gold.names)
-                names += shared_count([name for name, _ in mine], [name for name, _ in theirs])
-                values += shared_count(mine, theirs)
-        return (
-            match_counts(names, given_total - names, wanted_total - names),
-            match_counts(values, given_total - values, wanted_total - values),
-        )
-
-    def _strict(self, tokens: list[Token], gold: list[str]) -> list[Argument]:
-        """Arguments in strict: a reference to a tool that the gold lacks has no type of its own, for an extra
-        call must not earn more than one outside the plan.
-        """
-        reader = self._reader
-        return [
-            reader.literal(token)
-            if isinstance(token, str)
-            else (reader.output_type(token[0]) if token[0] in gold else "other", token)
-            for token in tokens
-        ]
+    def _last(self, plan: RegularPlan) -> Converted | None:
+        """The argument that compat converts last."""
+        if not plan.texts:
+            return None
+        text = plan.texts[-1]
+        if text in PLACES:
+            name = self._tools.names[plan.tools[PLACES[text]]]
+            return Converted(self._output_types.get(name, OTHER), name)
+        return Converted(content_type(text), text)
 
 
-def _compare_names(
-    item: CompatItem, gold: _RegularPlan, predicted: _RegularPlan, matched: Sequence[int]
-) -> tuple[MatchCounts, float]:
-    """Compare tools for compat. Returns the nodes and the edit similarity of strict."""
-    shared = [place for place in matched if place != UNMATCHED]
-    wanted, given, common = len(gold.names), len(predicted.names), len(shared)
-    nodes = match_counts(common, given - common, wanted - common)
-    item.right = [position for place in shared if (position := gold.positions[place]) >= 0]
-    if common < given:
-        places = zip(predicted.positions, matched, strict=True)
-        item.extra = [position for position, place in places if place == UNMATCHED and position >= 0]
-    if common < wanted:
-        left = enumerate(gold.positions)
-        item.absent = [position for place, position in left if place not in shared and position >= 0]
-    if shared != sorted(shared):
-        common = LCSseq.similarity(gold.names, [gold.names[place] for place in shared])
-    total = wanted + given
-    # To compat, all invented tools are one.
-    if -1 in gold.positions and -1 in predicted.positions:
-        item.similarity = Indel.normalized_similarity(gold.positions, predicted.positions)
-    else:
-        item.similarity = 1 - (total - 2 * common) / total
-    return nodes, 2 * common / total
+@cache
+def _references(calls: int) -> frozenset[str]:
+    """The references to calls of a plan with so many."""
+    return frozenset(text for text, place in PLACES.items() if place < calls)

@@ -283,12 +283,15 @@ class HallucinationCounter:
 
     A link is invented if either of its tools is, or if the tool graph has no such link; without a graph only
     the tools decide. (Node and edge hallucination of GNN4TaskPlan, Wu et al., 2024.)
+
+    Attributes:
+        link_exists: whether there is a link between two tools, by their normalised names.
     """
 
     def __init__(self, library: ToolLibrary, graph: ToolGraph | None, reader: PlanReader) -> None:
         self._ids = {reader.name(tool): tool for tool in library.ids}
         self._graph = graph
-        self._exists = lru_cache(maxsize=100_000)(self._link_exists)
+        self.link_exists = lru_cache(maxsize=100_000)(self._link_exists)
 
     def count(self, plan: Plan) -> Hallucinations:
         """The inventions of a plan. If it has no list of links, its references count as links."""
@@ -296,11 +299,8 @@ class HallucinationCounter:
         if pairs is None:
             pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
         invented = len([name for name in plan.names if name not in self._ids])
-        return self.counted(invented, len(plan.names), pairs)
-
-    def counted(self, invented: int, tools: int, links: Sequence[tuple[str, str]]) -> Hallucinations:
-        """The inventions of a plan with this number of tools, of which some are invented."""
-        return _hallucinations(invented, tools, len(links) - sum(starmap(self._exists, links)), len(links))
+        exist = sum(starmap(self.link_exists, pairs))
+        return _hallucinations(invented, len(plan.names), len(pairs) - exist, len(pairs))
 
     def _link_exists(self, source: str, target: str) -> bool:
         if source not in self._ids or target not in self._ids:
