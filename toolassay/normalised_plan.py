@@ -309,13 +309,13 @@ def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
         return False
     try:
         for key in PLAN_KEYS:
-            wanted, given = gold.get(key), predicted.get(key)
-            # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
-            if wanted != given or compact_json(wanted) != compact_json(given):
+            if gold.get(key) != predicted.get(key):
                 return False
+        # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
+        wanted, given = ([plan.get(key) for key in PLAN_KEYS] for plan in (gold, predicted))
+        return compact_json(wanted) == compact_json(given)
     except (ValueError, RecursionError):
         return False
-    return True
 
 
 def _read_literal(text: str) -> tuple[str, Hashable, int | None]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
@@ -48,6 +49,13 @@ def test_many_pairs_equal_rouge_score(many: list[tuple[str, str]]) -> None:
     numbers = [collector.add(*pair) for pair in many]
     expected = np.array([_reference(*pair) for pair in many]).reshape(-1, 4)
     assert np.abs(collector.scores()[numbers] - expected).max(initial=0) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-", "a", "A.", "a b", "-A-B", "a\u212ab", "\u212a b", "é", "a é", "ẞa\n\n9"]
+)
+def test_equal_texts_equal_rouge_score(text: str) -> None:
+    assert batch_rouge([(text, text)]).tolist() == [_reference(text, text)]
 
 
 def test_long_sentences_go_beyond_one_machine_word() -> None:

@@ -12,6 +12,7 @@ candidate, longest first, so that the pairs still running are the front part of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +34,10 @@ _LONGEST_CANDIDATE = 1024
 _MOST_SENTENCE_PAIRS = 4096
 
 
+# Matches "Go on" and "a-b"; not "Go", ". on" or "". Of ASCII letters only, for others may become such.
+_two_tokens = re.compile("[A-Za-z0-9][^A-Za-z0-9]+[A-Za-z0-9]").search
+
+
 def batch_rouge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """ROUGE-1, -2, -L and -Lsum F-measures of each pair (reference, candidate).
 
@@ -42,13 +47,13 @@ def batch_rouge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     >>> batch_rouge([("the cat sat", "the cat")]).round(2).tolist()
     [[0.8, 0.67, 0.8, 0.8]]
     """
-    scores = np.empty((len(pairs), len(NAMES)))
+    scores = np.ones((len(pairs), len(NAMES)))
     different = []
     for place, (reference, candidate) in enumerate(pairs):
-        if reference == candidate:
-            scores[place] = rouge(reference, candidate)
-        else:
+        if reference != candidate:
             different.append(place)
+        elif not reference.isascii() or not _two_tokens(reference):
+            scores[place] = rouge(reference, candidate)
     if different:
         scores[different] = _batch([pairs[place] for place in different])
     return scores

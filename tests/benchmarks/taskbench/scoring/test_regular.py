@@ -112,6 +112,7 @@ PLAN: dict[str, Any] = {"task_nodes": [NODE], "task_links": [], "task_steps": ["
         {"task_nodes": [{"task": "Painter"}]},
         {"task_nodes": [{"task": "Two_Words", "arguments": []}]},
         {"task_nodes": [{"task": 7, "arguments": []}]},
+        {"task_nodes": [{"task": "-" * 100_000, "arguments": []}]},
         {"task_nodes": [{"task": "Painter", "arguments": {"a": "b"}}]},
         *(
             {"task_nodes": [{"task": "Painter", "arguments": [odd]}, {"task": "Reader", "arguments": []}]}

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import chain
-from operator import contains
+from operator import contains, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.compat import (
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.regular_columns import RegularCounts, RegularPlan
 
 _MOST_INVENTED = 1_000  # names of invented tools that are kept
+_LONGEST_NAME = (
+    200  # characters; models invent names without end, and comparing them takes the square of that
+)
 _LISTS = {list}
+_task, _arguments, _ends = itemgetter("task"), itemgetter("arguments"), itemgetter("source", "target")
 
 
 class RegularItem(NamedTuple):
@@ -101,6 +105,8 @@ class _Tools(dict[str, int]):
         return self[name]
 
     def _add(self, name: str, place: int) -> None:
+        if len(name) > _LONGEST_NAME:
+            raise _IrregularError
         begun = {
             name[:at]
             for at, mark in enumerate(name)
@@ -171,7 +177,7 @@ class RegularScorer:
         nodes, steps, number_of = value["task_nodes"], value["task_steps"], self._tools.__getitem__
         if type(nodes) is not list or not nodes or type(steps) is not list or not steps:
             raise _IrregularError
-        tools = [number_of(node["task"]) for node in nodes]
+        tools = list(map(number_of, map(_task, nodes)))
         if len(set(tools)) < len(tools):
             raise _IrregularError
         try:
@@ -181,12 +187,12 @@ class RegularScorer:
         listed = value["task_links"]
         if type(listed) is not list:
             raise _IrregularError
-        ends = [end for link in listed for end in (link["source"], link["target"])]
+        ends = list(chain.from_iterable(map(_ends, listed)))
         try:
             links = list(map(number_of, ends))
         except _IrregularError:
             links = list(map(number_of, map(self._reader.name, ends)))
-        given = [node["arguments"] for node in nodes]
+        given = list(map(_arguments, nodes))
         if set(map(type, given)) != _LISTS:
             raise _IrregularError
         texts = list(chain.from_iterable(given))

@@ -212,7 +212,7 @@ class _Side:
         tools: the tool of each call.
         sizes: the number of its arguments.
         pair: its pair.
-        call: its number, unique among all calls of both sides that are not of the same tool of a pair.
+        call: its number; a predicted call shares that of the gold call of the same tool (`_Pairs`).
         n_calls: the number of calls of each plan.
         first: the first call of each plan.
         texts: the arguments of all calls.
