@@ -81,7 +81,6 @@ class CompatTable:
         self._counts.frombytes(_NO_COUNTS)
         self._similarities.append(0.0)
         self._event_counts.append(0)
-        self._tools = None
         return len(self._groups) - 1
 
     def set_counts(
@@ -107,6 +106,7 @@ class CompatTable:
         kinds = [3 * found + kind for kind, (_, found) in enumerate(tools)]
         events = np.concatenate([np.asarray(self._events), *kinds])[np.argsort(owners, kind="stable")]
         self._events = array("I", events.astype(np.uint32).tobytes())
+        self._tools = None
         self._event_counts = array("I", np.bincount(owners, minlength=len(self)).astype(np.uint32).tobytes())
 
     def extend(self, other: CompatTable, *, first_pair: int) -> None:
