@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from contextvars import ContextVar
 
 import pytest
@@ -11,6 +12,14 @@ import pytest
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
 
 COLOUR = ContextVar("colour", default="none")
+
+
+@pytest.fixture(autouse=True)
+def heard_interrupts() -> Iterator[None]:
+    """Interrupts are heard also where tests run in the background of a shell, which makes them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 async def colour() -> str:
