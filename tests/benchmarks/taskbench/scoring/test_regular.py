@@ -7,14 +7,20 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.benchmarks.taskbench.scoring import chunk_scorer
+from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ChunkLines, ChunkScorer
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, evaluate_predictions
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, PlanEvaluator, evaluate_predictions
 from toolassay.benchmarks.taskbench.scoring.regular import RegularScorer, can_be_regular
+from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, score_plan
+from toolassay.errors import UsageError
+from toolassay.evaluation.line_index import CompactTexts, LineIndex
 from toolassay.normalised_plan import PlanReader, same_plan
 from toolassay.tools import Tool, ToolLibrary
 
@@ -213,3 +219,24 @@ def test_libraries_of_regular_plans(tool: Tool, found: bool) -> None:
     library = ToolLibrary([tool])
     types = CompatReader(library, "resource", with_steps=True).output_types
     assert can_be_regular(library, types) is found
+
+
+def test_a_chunk_that_fails_leaves_nothing_for_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_scorer, "_AT_ONCE", 1)
+    labels, predictions = tmp_path / "data.json", tmp_path / "m.json"
+    lines = [json.dumps({"id": str(number), "type": "single", **PLAN}) for number in range(2)]
+    labels.write_text("\n".join([*lines, '"no label"']), encoding="utf-8")
+    predictions.write_text("\n".join(lines), encoding="utf-8")
+    job = PlanEvaluator(labels, predictions, LIBRARY, "resource", Choices(("f1",), ("all",), ("all",))).job
+
+    def counted(scorer: ChunkScorer, *numbers: int) -> list[Any]:
+        with LineIndex(labels, fix="") as own, LineIndex(predictions, fix="") as others:
+            part = scorer.score(ChunkLines.of(numbers, own, others, own.matches(others)))
+        return list(part.strict.items(["f1"], TextScores(np.empty((0, 4)), None), CompactTexts("abc")))
+
+    scorer = ChunkScorer(job)
+    with pytest.raises(UsageError, match="not an object"):
+        counted(scorer, 1, 2, 3)
+    assert counted(scorer, 2) == counted(ChunkScorer(job), 2)

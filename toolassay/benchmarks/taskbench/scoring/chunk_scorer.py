@@ -262,18 +262,21 @@ class ChunkScorer:
                 job.library, self.compat.output_types, self._reader, self._inventions
             )
         self._memberships: dict[tuple[str, int], tuple[list[int], int]] = {}
+        self._start()
+
+    def _start(self) -> None:
+        """Start a chunk; one before it may have ended in an error."""
+        job = self._job
+        self._part = ChunkStatistics(
+            CompatTable(job.library.ids), StrictTable(job.installed), [None] * len(job.groups)
+        )
+        self._pairs = StepPairCollector("rouge" in job.metrics, job.keeps_texts, job.rouge_backend)
         # Of all regular items, the row in the table of compat; of those with strict scores, the row of the
         # item and that in the table of strict.
         self._compat_rows: list[int] = []
         self._strict_rows: list[tuple[int, int]] = []
-        self._part, self._pairs = self._new_part()
-
-    def _new_part(self) -> tuple[ChunkStatistics, StepPairCollector]:
-        job = self._job
-        part = ChunkStatistics(
-            CompatTable(job.library.ids), StrictTable(job.installed), [None] * len(job.groups)
-        )
-        return part, StepPairCollector("rouge" in job.metrics, job.keeps_texts, job.rouge_backend)
+        if self._regular is not None:
+            self._regular.forget()
 
     @rare_cycle_search()
     def score(self, chunk: ChunkLines) -> ChunkStatistics:
@@ -283,7 +286,8 @@ class ChunkScorer:
             UsageError: a label is malformed (with its line).
             ToolassayError: an installed metric failed.
         """
-        self._part, self._pairs = part, pairs = self._new_part()
+        self._start()
+        part, pairs = self._part, self._pairs
         for first in range(0, len(chunk.is_used), _AT_ONCE):
             labels = self._read(chunk, range(first, min(first + _AT_ONCE, len(chunk.is_used))))
             if self._job.has_compat:
@@ -464,7 +468,6 @@ class ChunkScorer:
         part.compat.set_counts(rows, counts.compat, counts.compat_similarities, counts.tools)
         items, rows = np.array(self._strict_rows, dtype=np.int64).reshape(-1, 2).T
         part.strict.set_counts(rows, counts.strict[items], counts.strict_similarities[items])
-        self._compat_rows, self._strict_rows = [], []
 
     def _count_strict(self, chunk: ChunkLines, labels: Iterable[ScoredLabel]) -> None:
         """Set the strict counts of labels whose plans are read for the strict mode only."""

@@ -164,6 +164,10 @@ class RegularScorer:
             (gold.steps, predicted.steps),
         )
 
+    def forget(self) -> None:
+        """Forget the items that were read."""
+        self._columns.forget()
+
     def counts(self) -> RegularCounts:
         """The counts of the items read since the last call; row n is that of item n."""
         return self._columns.counts(self._tools.names)

@@ -80,6 +80,10 @@ class RegularColumns:
         self._library, self._output_types, self._reader = library, output_types, reader
         self._link_exists = link_exists
         self._types = _Numbers()
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the pairs."""
         self._gold, self._predicted = _Plans(), _Plans()
 
     def add(self, gold: RegularPlan, predicted: RegularPlan) -> int:
@@ -95,7 +99,7 @@ class RegularColumns:
             names: the name of each tool.
         """
         pairs = _Pairs(_Side(self._gold), _Side(self._predicted), len(names))
-        self._gold, self._predicted = _Plans(), _Plans()
+        self.forget()
         gold, predicted, known = pairs.gold, pairs.predicted, self._library
         total, longest = gold.n_calls + predicted.n_calls, pairs.longest_common()
         similarities = 1 - (total - 2 * longest) / total
