@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.regular_columns import RegularCounts, RegularPlan
 
 _MOST_INVENTED = 1_000  # names of invented tools that are kept
-_LONGEST_NAME = (
-    200  # characters; models invent names without end, and comparing them takes the square of that
-)
+_LONGEST_NAME = 200  # characters; models invent names without end, and their parts are the square of that
 _LISTS = {list}
 _task, _arguments, _ends = itemgetter("task"), itemgetter("arguments"), itemgetter("source", "target")
 
@@ -59,7 +57,7 @@ class _IrregularError(Exception):
 
 
 def can_be_regular(library: ToolLibrary, output_types: Mapping[str, str]) -> bool:
-    """Whether plans of these tools can be told apart as `RegularScorer` does it.
+    """Whether `RegularScorer` can distinguish the arguments of these tools.
 
     No id has "_", which compat and strict read differently, and no type continues another one with "-", for
     compat joins types and values by it.
