@@ -1,14 +1,16 @@
 """A million predictions scored: time and peak memory.
 
-Run with: python -m measurements.million_predictions [PREDICTIONS]
+Run with: python -m measurements.million_predictions [PREDICTIONS] [--one-process]
 
 Labels are the 300 of the bundled multimedia folder, copied with new ids and a made-up word in every step;
 predictions are the labels, of which some lose a tool. All groups and all metrics but BERTScore are computed,
-with intervals, and the file of items is written.
+with intervals, and the file of items is written. Without `--one-process` the processes are those that the
+command starts by itself, one a core; cores that share a cache or a memory bus slow each other down.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import resource
@@ -20,6 +22,7 @@ from pathlib import Path
 
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
+from toolassay.engines import OneProcess
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
 MOST_SECONDS, MOST_MEGABYTES = 300, 2000
@@ -44,13 +47,13 @@ def make_folder(folder: Path, predictions: int) -> None:
             given.write(json.dumps({"id": label["id"], "result": result}) + "\n")
 
 
-def one_run(folder: Path) -> None:
+def one_run(folder: Path, *, in_one_process: bool) -> None:
     """Score; say seconds and the peak memory of this process and of its largest child."""
     began = time.perf_counter()
     choices = Choices(
         metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",), mode="add"
     )
-    result = evaluate_folder(folder, "m", choices)
+    result = evaluate_folder(folder, "m", choices, engine=OneProcess() if in_one_process else None)
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     own, child = (usage.ru_maxrss / 1024 for usage in usages)
     strict = result.evaluation.groups["overall_overall"]["strict"]
@@ -68,13 +71,22 @@ def one_run(folder: Path) -> None:
     )
 
 
-def main(predictions: int) -> int:
+def main() -> int:
     """Make the folder, score it in a process of its own, print a line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("predictions", nargs="?", type=int, default=1_000_000, help="how many [1000000]")
+    parser.add_argument("--one-process", action="store_true", help="score in one process")
+    parser.add_argument("--folder", type=Path, help="only score this folder (for the script itself)")
+    given = parser.parse_args()
+    if given.folder:
+        one_run(given.folder, in_one_process=given.one_process)
+        return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_folder(folder, predictions)
+        make_folder(folder, given.predictions)
         size = sum(path.stat().st_size for path in folder.rglob("*.json")) / 1e6
-        command = [sys.executable, "-m", "measurements.million_predictions", "--one", str(folder)]
+        command = [sys.executable, "-m", "measurements.million_predictions", "--folder", str(folder)]
+        command += ["--one-process"] if given.one_process else []
         run = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     # Two workers share most of what they inherit; counted as if they shared nothing.
     megabytes = run["own"] + 2 * run["child"]
@@ -86,7 +98,4 @@ def main(predictions: int) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        one_run(Path(sys.argv[2]))
-    else:
-        sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000))
+    sys.exit(main())

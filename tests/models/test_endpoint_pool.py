@@ -381,6 +381,26 @@ def test_a_bad_request_is_confirmed_by_another_endpoint_and_takes_none_out(statu
     assert {sent[item] for item in bad} == {2}
 
 
+@pytest.mark.parametrize("failure", ["500", "429"])
+def test_a_request_that_one_endpoint_refuses_is_tried_again_at_the_other(failure: str) -> None:
+    long = {str(number) for number in range(10, 100, 10)}
+    failed = set[str]()
+
+    def fails_once(time: float, item: str) -> str:
+        if item not in long or item in failed:
+            return "whole"
+        failed.add(item)
+        return failure
+
+    servers = [Server(behaviour=lambda time, item: "400" if item in long else "whole")]
+    servers.append(Server(behaviour=fails_once))
+    done = ask(*servers, count=100)
+    assert failed == long
+    assert done.summary.outcomes == {"answered": 100}
+    refused = Counter(item for _, item in servers[0].asked if item in long)
+    assert set(refused.values()) <= {1}
+
+
 @pytest.mark.parametrize("status", ["401", "402", "403", "404"])
 def test_an_endpoint_with_a_wrong_key_or_model_is_left_out(status: str) -> None:
     servers = [Server(), Server(behaviour=always(status))]

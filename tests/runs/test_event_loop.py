@@ -41,6 +41,15 @@ def test_without_a_running_loop_the_coroutine_runs_in_this_thread() -> None:
     assert run_coroutine(where()) is threading.current_thread()
 
 
+def test_an_error_of_the_coroutine_has_no_other_one_behind_it() -> None:
+    async def fails() -> None:
+        raise OSError("refused")
+
+    with pytest.raises(OSError, match="refused") as raised:
+        run_coroutine(fails())
+    assert raised.value.__context__ is None
+
+
 async def test_within_a_running_loop_there_is_a_result_and_the_context_of_the_caller() -> None:
     COLOUR.set("green")
     assert run_coroutine(colour()) == "green"

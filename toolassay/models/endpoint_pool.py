@@ -234,11 +234,12 @@ class EndpointPool:
         if error.stops_run or not endpoint.is_up:
             return True
         if not error.transient:
-            if trail.refused_by is not None:
+            if trail.refused_by not in (None, endpoint):
                 return False
-            trail.refused_by = endpoint
+            if trail.refused_by is None:
+                trail.refused_by = endpoint
+                self._doubt(endpoint)
             trail.failed_at.add(endpoint)
-            self._doubt(endpoint)
             return True
         trail.failed_at.add(endpoint)
         return self._queue.others(endpoint, {*self._out, *trail.failed_at})

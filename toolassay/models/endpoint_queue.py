@@ -404,6 +404,8 @@ class EndpointQueue:
         if not up:
             free = [one for one in allowed if one.limiter.has_room]
             return min(free, key=lambda one: one.last_failure, default=None)
+        # The one that refused the request would refuse it again.
+        up = [one for one in up if one is not waiter.trail.refused_by] or up
         avoided = {*waiter.suspects, *waiter.trail.failed_at}
         usable = [one for one in up if one not in avoided]
         usable = usable or [one for one in up if one is not waiter.trail.last] or up

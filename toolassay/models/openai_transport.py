@@ -169,6 +169,8 @@ class OpenAITransport:
 
 
 def _azure_endpoint(options: ModelOptions) -> str | None:
+    if not options.is_azure:
+        return None
     given = options.api_base or options.api_addr or options.api_port
     endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT")
     if options.api_version and options.api_base:

@@ -32,11 +32,18 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
     >>> run_coroutine(answer())
     42
     """
+    if _has_loop():
+        return _Worker(coroutine).result()
+    return asyncio.run(coroutine)
+
+
+def _has_loop() -> bool:
+    """Whether an event loop runs in this thread."""
     try:
         asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    return _Worker(coroutine).result()
+    except RuntimeError:  # while it is handled, it would be the context of every error of the coroutine
+        return False
+    return True
 
 
 @contextlib.contextmanager

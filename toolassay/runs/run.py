@@ -130,7 +130,9 @@ class Run:
             Journal(folder / JOURNAL) as journal,
             self._books.open(folder, screen, trial.other_ledgers) as ledger,
             record.start(list(models.values()) if facts.asks else [], about, retry),
-            refused_open_batches(folder) if batches is None else batches.open(),
+            refused_open_batches(folder)
+            if batches is None
+            else batches.open(path.parent for path in trial.other_ledgers),
         ):
             adopted = self._work.adopt(output, journal) if output.exists() else 0
             try:

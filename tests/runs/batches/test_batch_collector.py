@@ -6,15 +6,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
-from running import lines_of
+from running import lines_of, write_lines
 
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatModel, ChatRequest, ModelError, ModelOptions, create_model
-from toolassay.runs import RunSummary, run_items
+from toolassay.runs import Budget, RunSummary, run_items
+from toolassay.runs.batches import refused_open_batches
 from toolassay.runs.batches.collector import Batches, BatchLimits
-from toolassay.runs.batches.state import STATE
+from toolassay.runs.batches.state import STATE, BatchState, Endpoint
 from toolassay.runs.books import Books
+from toolassay.runs.budget import Outstanding
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.runner import StoppedRun
 from toolassay.screen import Screen
@@ -44,12 +48,17 @@ def run(
     says: list[str] | None = None,
     workers: int | None = None,
     quiet: float = 1000,
+    kind: Literal["openai", "vllm"] = "openai",
+    base: str | None = None,
+    cancel: bool = False,
+    budget: Budget | None = None,
+    beside: Sequence[Path] = (),
 ) -> RunSummary:
     """Run items as `Run` does, in a folder."""
-    options = ModelOptions(api_base=server.base, batch="openai", max_tries=4)
-    books = Books(models, None, None, options)
+    options = ModelOptions(api_base=base or server.base, batch=kind, max_tries=4)
+    books = Books(models, budget, None, options)
     screen = Screen(say=(says if says is not None else []).append)
-    batches = Batches(folder, options, books, screen, limits=limits, quiet=quiet)
+    batches = Batches(folder, options, books, screen, cancel=cancel, limits=limits, quiet=quiet)
 
     async def loop() -> RunSummary:
         made = {name: create_model(name, batches.options(options), meter=batches) for name in models}
@@ -61,8 +70,29 @@ def run(
             for model in made.values():
                 await model.close()
 
-    with books.open(folder, screen), batches.open():
+    ledgers = [one / "ledger.jsonl" for one in beside]
+    with books.open(folder, screen, ledgers), batches.open(beside):
         return run_coroutine(loop())
+
+
+def ended(folder: Path, *results: dict[str, Any], kind: str = "openai") -> None:
+    """A batch that an earlier start has submitted and read, with these results."""
+    state = BatchState(folder)
+    requests = {line["custom_id"]: Outstanding("", "x", 100, 9) for line in results}
+    batch = state.submit(kind, "m", Endpoint("http://host/v1", None), requests)
+    state.result_file(batch).parent.mkdir(exist_ok=True)
+    write_lines(state.result_file(batch), list(results))
+    state.ended(batch, "completed")
+    state.close()
+
+
+def can_go_on_alone(folder: Path) -> bool:
+    """Whether the run may go on without `--batch`."""
+    try:
+        with refused_open_batches(folder):
+            return True
+    except UsageError:
+        return False
 
 
 def sizes(server: FakeServer) -> list[int]:
@@ -277,3 +307,127 @@ def test_an_item_without_budget_makes_no_batch_wait(tmp_path: Path, fake_server:
 def test_the_state_names_no_text_of_a_request(tmp_path: Path, fake_server: FakeServer) -> None:
     run(fake_server, tmp_path, ["a"])
     assert "question" not in (tmp_path / STATE).read_text()
+
+
+def test_a_batch_that_reached_no_server_is_forgotten(tmp_path: Path, fake_server: FakeServer) -> None:
+    with pytest.raises(StoppedRun, match="cannot reach"):
+        run(fake_server, tmp_path, ["a", "b"], base="http://127.0.0.1:9/v1")
+    assert can_go_on_alone(tmp_path)
+    assert run(fake_server, tmp_path, ["a", "b"]).complete
+    assert sizes(fake_server) == [2]
+
+
+def test_a_server_without_batches_holds_up_nothing(tmp_path: Path, fake_server: FakeServer) -> None:
+    with pytest.raises(StoppedRun, match="HTTP 404"):
+        run(fake_server, tmp_path, ["a"], base=fake_server.base.replace("/v1", "/other/v1"))
+    assert can_go_on_alone(tmp_path)
+
+
+@pytest.mark.parametrize("lost", ["batch", "output"])
+def test_what_the_server_has_lost_can_be_given_up(tmp_path: Path, fake_server: FakeServer, lost: str) -> None:
+    service = fake_server.batches
+    service.fault = lambda step, number: "500" if step == "retrieve" else "whole"
+    with pytest.raises(StoppedRun, match="HTTP 500"):
+        run(fake_server, tmp_path, ["a", "b"])
+    service.fault = lambda step, number: "whole"
+    fake_server.wait_for(2)
+    while service.batches[0].status != "completed":
+        fake_server.wait_for_step("retrieve")
+    if lost == "batch":
+        service.batches.clear()
+    else:
+        service.files.clear()
+    with pytest.raises(ToolassayError, match=r"HTTP 404.*--batch_cancel true"):
+        run(fake_server, tmp_path, ["a", "b"])
+    says: list[str] = []
+    assert run(fake_server, tmp_path, ["a", "b"], cancel=True, says=says).outcomes == {"not run": 2}
+    assert any("batch_1 is given up: HTTP 404" in line for line in says)
+    assert can_go_on_alone(tmp_path)
+    assert run(fake_server, tmp_path, ["a", "b"]).complete
+
+
+def test_a_failure_that_nothing_asks_for_is_booked_and_over(tmp_path: Path, fake_server: FakeServer) -> None:
+    body = {"error": {"message": "Unsupported parameter: 'top_p'"}}
+    ended(tmp_path, {"custom_id": "a0-1", "response": {"status_code": 400, "body": body}, "error": None})
+    assert not can_go_on_alone(tmp_path)
+    assert run(fake_server, tmp_path, ["a"]).complete
+    outcomes = sorted(line["outcome"] for line in lines_of(tmp_path / "ledger.jsonl"))
+    assert outcomes == ["HTTP 400", "answered"]
+    assert can_go_on_alone(tmp_path)
+
+
+def test_an_answer_of_an_item_that_goes_on_is_not_paid_for_twice(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    async def work(models: dict[str, ChatModel], item: str) -> str:
+        for turn in ("first", "second"):
+            await ask(models["m"], item, f"{turn} {item}")
+        return "answered"
+
+    fake_server.batches.ending = lambda number: "expired" if number == 1 else "completed"
+    assert not run(fake_server, tmp_path, ["a", "b"], work).complete
+    assert not can_go_on_alone(tmp_path)
+    assert run(fake_server, tmp_path, ["a", "b"], work).complete
+    assert set(worked_on(fake_server).values()) == {1}
+
+
+def test_what_another_trial_has_submitted_counts_in_the_budget(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    fake_server.batches.fault = lambda step, number: "500" if step == "retrieve" else "whole"
+    with pytest.raises(StoppedRun):
+        run(fake_server, second, ["a", "b", "c"])
+    fake_server.batches.fault = lambda step, number: "whole"
+    done = run(fake_server, first, ["a", "b", "c"], budget=Budget(requests=5), beside=[second])
+    assert done.outcomes["answered"] == 2
+    assert sizes(fake_server) == [3, 2]
+
+
+def test_an_answer_in_one_file_of_vllm_outweighs_a_failure_in_another(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    assert not run(fake_server, tmp_path, ["a"], kind="vllm").complete
+    folder = tmp_path / "batches"
+    (request,) = lines_of(folder / "1.input.jsonl")
+    failure = {
+        "custom_id": request["custom_id"],
+        "response": {"status_code": 500, "body": None},
+        "error": None,
+    }
+    state = BatchState(tmp_path)
+    state.submit("vllm", "m", Endpoint("http://host/v1", None), state.batches[1].requests)
+    state.close()
+    choice = {"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}
+    body = {"choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}
+    write_lines(folder / "1.output.jsonl", [failure])
+    write_lines(folder / "2.output.jsonl", [failure | {"response": {"status_code": 200, "body": body}}])
+    assert run(fake_server, tmp_path, ["a"], kind="vllm").complete
+    assert [line["outcome"] for line in lines_of(tmp_path / "ledger.jsonl")] == ["answered"]
+
+
+def test_an_input_file_of_vllm_that_was_never_written_is_written_again(
+    tmp_path: Path, fake_server: FakeServer
+) -> None:
+    assert not run(fake_server, tmp_path, ["a"], kind="vllm").complete
+    (tmp_path / "batches" / "1.input.jsonl").unlink()
+    assert not run(fake_server, tmp_path, ["a"], kind="vllm").complete
+    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["2.input.jsonl"]
+
+
+def test_a_full_file_of_vllm_does_not_end_the_run(tmp_path: Path, fake_server: FakeServer) -> None:
+    released = asyncio.Event()
+
+    async def work(models: dict[str, ChatModel], item: str) -> str:
+        if item == "late":
+            await released.wait()
+        elif item == "c":
+            asyncio.get_running_loop().call_later(0.05, released.set)
+        await ask(models["m"], item, item)
+        return "answered"
+
+    items = ["a", "b", "c", "late"]
+    done = run(fake_server, tmp_path, items, work, kind="vllm", limits=BatchLimits(requests=2))
+    assert done.outcomes == {"not run": 4}
+    files = [lines_of(path) for path in sorted((tmp_path / "batches").iterdir())]
+    assert [len(lines) for lines in files] == [2, 2]

@@ -97,6 +97,37 @@ async def test_errors_name_the_place_and_no_key(tmp_path: Path, fake_server: Fak
     await service.close()
 
 
+async def test_azure_gets_no_batch_although_its_variables_are_set(
+    tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    azure = FakeServer()
+    azure.start()
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", azure.base.removesuffix("/v1"))
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-secret-of-16-letters")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    monkeypatch.setenv("OPENAI_BASE_URL", fake_server.base)
+    _, batch = batch_of(tmp_path)
+    stored(fake_server, "mine", key=batch.key)
+    service = OpenAIBatches(ModelOptions(batch="openai"))
+    assert await service.find(batch) == "mine"
+    await service.close()
+    assert azure.count == 0 and not azure.batches.steps
+    azure.stop()
+
+
+async def test_the_reason_of_a_failure_names_no_key(tmp_path: Path, fake_server: FakeServer) -> None:
+    _, batch = batch_of(tmp_path)
+    batch.id = "mine"
+    stored(fake_server, "mine", key=batch.key)
+    (kept,) = fake_server.batches.batches
+    reason = {"code": "invalid", "message": "sk-secret-of-16-letters may not use this model", "line": 1}
+    kept.facts["errors"] = {"object": "list", "data": [reason]}
+    service = OpenAIBatches(ModelOptions(api_base=fake_server.base, api_key="sk-secret-of-16-letters"))
+    progress = await service.progress(batch)
+    await service.close()
+    assert "may not use this model (line 1)" in progress.problem and "sk-secret" not in progress.problem
+
+
 async def test_the_key_is_sent(tmp_path: Path, fake_server: FakeServer) -> None:
     state, batch = batch_of(tmp_path)
     options = ModelOptions(

@@ -9,9 +9,10 @@ from pathlib import Path
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.models.registry import is_served
-from toolassay.runs.batches.state import STATE, BatchState
+from toolassay.runs.batches.state import STATE, Batch, BatchState
+from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import booked
-from toolassay.runs.manifest import LEDGER
+from toolassay.runs.manifest import JOURNAL, LEDGER
 
 MOST_REQUESTS = 50_000
 """Requests of a batch, by OpenAI's documentation; also the maximum of items in progress."""
@@ -88,8 +89,7 @@ def refused_open_batches(run_folder: Path) -> Iterator[None]:
 def _refuse_open_batches(run_folder: Path) -> None:
     state = BatchState(run_folder, read_only=True)
     try:
-        known = {line.attempt.custom_id or "" for line in booked(run_folder / LEDGER)}
-        for batch, _ in state.unread(known):
+        for batch in _unread_batches(state, run_folder):
             raise UsageError(
                 f"{batch.name} of this run (--batch {batch.kind}) is not read yet, and its requests would be "
                 "paid for twice",
@@ -98,3 +98,16 @@ def _refuse_open_batches(run_folder: Path) -> None:
             )
     finally:
         state.close()
+
+
+def _unread_batches(state: BatchState, run_folder: Path) -> Iterator[Batch]:
+    """Batches with a request that is not in the ledger, or with an answer whose item is not in the journal:
+    the item waits for a further request, and would repeat this one.
+    """
+    known = {line.attempt.custom_id or "" for line in booked(run_folder / LEDGER)}
+    for batch, _ in state.unread(known):
+        yield batch
+    with Journal(run_folder / JOURNAL, read_only=True) as journal:
+        for batch, custom_id in state.kept_answers:
+            if batch.requests[custom_id].item not in journal:
+                yield batch

@@ -12,17 +12,18 @@ import hashlib
 import json
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import atomic_target, clear_unfinished
 from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
 from toolassay.models.concurrency_limiter import QUEUE_TURN, QueueTurn, waiting
+from toolassay.models.errors import UNREACHABLE
 from toolassay.models.protocol import Transport
 from toolassay.models.redaction import without
 from toolassay.models.wire_format import encoded, parameters_of
@@ -151,10 +152,13 @@ class Batches:
         )
 
     @contextmanager
-    def open(self) -> Iterator[None]:
+    def open(self, beside: Iterable[Path] = ()) -> Iterator[None]:
         """Open the state of the run, and look at the batches of earlier starts.
 
         What these may still answer is reserved in the ledger, which must be open.
+
+        Args:
+            beside: Folders of other trials, whose batches count in the budget, too.
 
         Raises:
             UsageError: An open batch was sent elsewhere, or is of another kind.
@@ -168,12 +172,18 @@ class Batches:
                 run_coroutine(self._resume())
             elif self._cancel:
                 self._say(f"{WARNING}this run has no open batch")
-            lines = (line.attempt.custom_id for line in booked(self._folder / LEDGER))
-            self._booked = {custom_id for custom_id in lines if custom_id is not None}
-            for batch, custom_id in state.unread(self._booked):
-                self._meter.commit(batch.model, batch.requests[custom_id])
-            self._settle_failures()
+            self._booked = _booked_ids(self._folder)
+            self._commit(state, self._booked)
+            for folder in beside:
+                other = BatchState(folder, read_only=True)
+                try:
+                    self._commit(other, _booked_ids(folder))
+                finally:
+                    other.close()
+            kept = self._settle_failures()
             yield
+            # Nothing asked for these: the request has another body since what the server refuses is known.
+            self._book_failures({name: line for name, line in kept.items() if name not in self._booked})
             state.prune()
         finally:
             self._report_open()
@@ -260,27 +270,45 @@ class Batches:
     def _transport(self, name: str, options: ModelOptions) -> Transport:
         return _BatchTransport(self, name, options)
 
-    def _settle_failures(self) -> None:
-        """Decide which failures that an earlier start left are still to be handed over.
+    def _commit(self, state: BatchState, booked_ids: Collection[str]) -> None:
+        for batch, custom_id in state.unread(booked_ids):
+            self._meter.commit(batch.model, batch.requests[custom_id])
+
+    def _settle_failures(self) -> dict[str, dict[str, Any]]:
+        """Decide which failures that an earlier start left are still to be handed over; returns their lines.
 
         Not those that it booked, or that it repeated, nor those that end a run, such as a wrong key: the next
         attempt of these has an id of its own.
         """
-        state, over = self._opened, []
+        state, kept, over = self._opened, dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         for custom_id, line in state.failures.items():
+            is_over = custom_id in self._booked or state.is_followed(custom_id)
+            error = self._failure(line)
+            (over if is_over or error is None or error.stops_run else kept)[custom_id] = line
+        self._book_failures(over)
+        for custom_id in kept:
+            state.keep(custom_id)
+        return kept
+
+    def _book_failures(self, lines: Mapping[str, dict[str, Any]]) -> None:
+        """Book failures that are not handed over, and record that they are over."""
+        state = self._opened
+        for custom_id, line in lines.items():
             batch = state.owner(custom_id)
             one = batch.requests[custom_id]
-            try:
-                read_result(line, self._options.place)
-            except ModelError as error:
-                if custom_id not in self._booked and not state.is_followed(custom_id) and not error.stops_run:
-                    state.keep(custom_id)
-                    continue
+            if (error := self._failure(line)) is not None:
                 tokens = error.prompt_tokens, error.completion_tokens
                 _DELIVERED.set(custom_id)
                 self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
-            over.append(custom_id)
-        state.done(over)
+        state.done(lines.keys())
+
+    def _failure(self, line: dict[str, Any]) -> ModelError | None:
+        """The error that a line stands for."""
+        try:
+            read_result(line, self._options.place)
+        except ModelError as error:
+            return error
+        return None
 
     def _check(self, batch: Batch) -> None:
         if batch.kind != self._kind:
@@ -352,8 +380,8 @@ class Batches:
 
     @property
     def _active(self) -> list[Batch]:
-        """The open batches that an item waits for."""
-        batches = self._opened.open_batches
+        """The open batches at the server that an item waits for."""
+        batches = [batch for batch in self._opened.open_batches if batch.kind == "openai"]
         return [batch for batch in batches if any(name in self._waiting for name in batch.requests)]
 
     async def _submit(self, everything: bool) -> bool:
@@ -391,7 +419,12 @@ class Batches:
             return
         with tempfile.TemporaryFile() as data:  # without a name, because the fields may hold secrets
             data.writelines(lines)
-            await self._server.submit(state, batch, data, again=False)
+            try:
+                await self._server.submit(state, batch, data, again=False)
+            except ModelError as error:
+                if batch.file is None or error.status in _REFUSED:  # without its file there is no batch
+                    state.ended(batch, DROPPED)
+                raise
         count = count_of(len(custom_ids), "request")
         self._say(f"{batch.name}: {count} submitted; if this command ends, the same one reads the answers")
 
@@ -476,20 +509,38 @@ class Batches:
         try:
             for batch in state.open_batches:
                 if self._kind == "vllm":
-                    if self._cancel:
+                    # Without its input file (an earlier start ended while it was written) there is no way on.
+                    if self._cancel or not state.input_file(batch).exists():
                         state.ended(batch, DROPPED)
-                elif batch.id is not None or await self._is_found(batch):
-                    await self._take_up(batch)
                 else:
-                    state.ended(batch, DROPPED)
+                    await self._resume_at_server(batch)
         except ModelError as error:
             raise ToolassayError(
                 f"the batches of this run cannot be looked at: {error}",
                 file=self._folder / STATE,
-                fix="check --api_base and OPENAI_API_KEY, then repeat the command",
+                fix="check --api_base and OPENAI_API_KEY, then repeat the command; --batch_cancel true gives "
+                "up what the server does not have",
             ) from error
         finally:
             await self.close()
+
+    async def _resume_at_server(self, batch: Batch) -> None:
+        """Find one batch of an earlier start and take it up; end it if the server does not have it.
+
+        Raises:
+            ModelError: It is not known whether the server has it, or the server lost it or its output.
+        """
+        try:
+            if batch.id is not None or await self._is_found(batch):
+                await self._take_up(batch)
+            else:
+                self._opened.ended(batch, DROPPED)
+        except ModelError as error:
+            is_gone = error.status == 404 or (batch.id is None and error.kind == UNREACHABLE)
+            if not (self._cancel and is_gone):
+                raise
+            self._opened.ended(batch, DROPPED)
+            self._say(f"{WARNING}{batch.name} is given up: {error}")
 
     async def _is_found(self, batch: Batch) -> bool:
         """Whether the server has a batch whose id is unknown, or its file, from which it is then created."""
@@ -573,6 +624,12 @@ class _BatchTransport:
 
 _DELIVERED: ContextVar[str | None] = ContextVar("delivered", default=None)
 """The id of the request whose result the current task has just got."""
+
+
+def _booked_ids(run_folder: Path) -> set[str]:
+    """The ids of the requests in the ledger of a run."""
+    ids = (line.attempt.custom_id for line in booked(run_folder / LEDGER))
+    return {custom_id for custom_id in ids if custom_id is not None}
 
 
 def _body(model: str, request: ChatRequest) -> bytes:

@@ -14,6 +14,7 @@ from typing import IO, Any, TypeVar
 
 from toolassay.models import ModelError, ModelOptions, retry
 from toolassay.models.openai_transport import OpenAITransport
+from toolassay.models.redaction import without
 from toolassay.runs.batches.lines import URL
 from toolassay.runs.batches.state import Batch, BatchState
 
@@ -110,7 +111,7 @@ class OpenAIBatches:
             str(found.status),
             (counts.completed or 0) + (counts.failed or 0) if counts else 0,
             counts.total or 0 if counts else 0,
-            "; ".join(problems[:3]) or "the server gives no reason",
+            without(self._options.secrets, "; ".join(problems[:3])) or "the server gives no reason",
             str(errors[0].code or "") if errors else "",
             tuple(name for name in (found.output_file_id, found.error_file_id) if name),
         )

@@ -149,9 +149,19 @@ class BatchState:
                 yield batch, custom_id
 
     @property
+    def kept_answers(self) -> Iterator[tuple[Batch, str]]:
+        """The requests with an answer whose item is not recorded as over."""
+        for custom_id in self._results:
+            if custom_id not in self._finished:
+                yield self._owners[custom_id], custom_id
+
+    @property
     def failures(self) -> dict[str, dict[str, Any]]:
-        """The lines of the attempts that failed and are not recorded as over, when the file was opened."""
-        lines = {custom_id: self.result(custom_id) for custom_id in self._failed}
+        """The lines of the attempts that failed and are not recorded as over, when the file was opened.
+
+        Not those of which a further file has an answer.
+        """
+        lines = {name: self.result(name) for name in self._failed if name not in self._results}
         return {custom_id: line for custom_id, line in lines.items() if line is not None}
 
     def is_submitted(self, custom_id: str) -> bool:
