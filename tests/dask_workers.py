@@ -65,11 +65,17 @@ class DaskWorkers:
         self._processes.append(process)
         return process
 
+    def kill(self, number: int) -> None:
+        """End the scheduler (0) or the workers (1) with -9."""
+        process = self._processes[number]
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
     def close(self) -> None:
         """End all processes and their children."""
-        for process in self._processes:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        for number, process in enumerate(self._processes):
+            if process.poll() is None:
+                self.kill(number)
 
 
 class KillsAWorker:

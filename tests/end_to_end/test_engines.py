@@ -158,6 +158,11 @@ def test_what_an_engine_does_not_run_is_refused(tmp_path: Path, capsys: pytest.C
         ("generate", ("--llm", "offline", "--play"), "--play generates one sample"),
         ("generate", ("--llm", "offline", "--values_from", "simulate"), "executes plans in one process"),
         ("infer", ("--llm", "offline", "--engine", "local"), "'local' is no engine"),
+        (
+            "generate",
+            ("--llm", "offline", "--save_figure", "--engine", "dask://127.0.0.1:1?files=s3://bucket"),
+            "--save_figure draws into the data folder",
+        ),
     ):
         done = inside(capsys, command, "--data_dir", folder, "--engine", "local:2", *arguments)
         assert done.code == 2, done

@@ -14,9 +14,10 @@ from toolassay.benchmarks.taskbench.scoring import parallel_scorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.engines import Engine, open_engine
-from toolassay.errors import UsageError
+from toolassay.errors import ToolassayError, UsageError
 
 pytest.importorskip("distributed")
+dask_cluster = pytest.importorskip("toolassay.engines.dask_cluster")
 
 
 class Halves:
@@ -38,6 +39,26 @@ def test_results_come_in_the_order_of_the_shards_and_errors_whole(cluster: DaskW
         with pytest.raises(UsageError, match=r"numbers\.json:5: 5 is odd\. Fix: write an even number"):
             list(engine.map(Halves(), [2, 4, 5, 6]))
         assert list(engine.map(Halves(), [2])) == [1]  # the engine goes on
+
+
+@pytest.mark.parametrize(
+    ("dead", "error"),
+    [(0, "the connection to the Dask scheduler at .* was lost"), (1, "has had no worker for 0.5 seconds")],
+)
+def test_a_cluster_that_goes_away_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead: int, error: str
+) -> None:
+    monkeypatch.setattr(dask_cluster, "_LOOK", 0.2)
+    monkeypatch.setattr(dask_cluster, "_NO_WORKER", 0.5)
+    cluster = DaskWorkers(tmp_path, 1)
+    with open_engine(cluster.engine) as engine:
+        results = engine.map(Halves(), range(0, 10**6, 2))
+        assert next(results) == 0
+        cluster.kill(dead)
+        with pytest.raises(ToolassayError, match=error):
+            for _ in results:
+                pass
+    cluster.close()
 
 
 def build_folder(path: Path) -> Path:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from running import environment
+
+from toolassay.engines.processes import Processes
+from toolassay.errors import UsageError
 
 SCRIPT = """
 import fcntl, os, signal, sys
@@ -39,3 +44,16 @@ def test_workers_end_with_a_killed_main_process(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     with locked.open() as stream:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if a worker has it
+
+
+class CannotStart:
+    """A task whose files are malformed."""
+
+    def start(self) -> Callable[[int], int]:
+        raise UsageError("is no execution of a plan", file="executions.jsonl", line=1, fix="run it again")
+
+
+def test_a_task_that_cannot_start_is_an_error_and_no_death(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match=r"executions\.jsonl:1: is no execution of a plan"):
+        list(Processes(2).map(CannotStart(), range(5)))
+    assert "Traceback" not in capfd.readouterr().err

@@ -73,7 +73,8 @@ def test_each_content_is_sent_and_fetched_once(storage: SharedFiles, tmp_path: P
 
 def test_a_folder_arrives_without_what_was_written_into_it(storage: SharedFiles, tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    for name in ("tasks.jsonl", "tables/people.csv", "runs/m/journal.jsonl", "predictions/m.json"):
+    written = ("runs/m/journal.jsonl", "predictions_cot/m.json", "metrics_cot/m.json", "report/index.html")
+    for name in ("tasks.jsonl", "tables/people.csv", ".env", "tables/.git/config", *written):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
     copy = arrived(storage, folder)
@@ -108,6 +109,8 @@ def test_a_storage_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
         SharedFiles(f"file://{tmp_path}/file").pickled(tmp_path / "file")
     with pytest.raises(UsageError, match="contains credentials"):
         SharedFiles("s3://key:secret@bucket/data")
+    with pytest.raises(UsageError, match=r"nowhere://people@bucket cannot be opened"):
+        SharedFiles("nowhere://people@bucket")  # as Azure writes a container and its account
     with pytest.raises(UsageError, match=r"nowhere://bucket cannot be opened"):
         SharedFiles("nowhere://bucket")
 

@@ -48,6 +48,39 @@ def test_many_lines_are_several_groups(tmp_path: Path) -> None:
     assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
 
 
+def test_rows_that_another_program_has_chosen_are_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 1}\n{"id": 2}')
+    convert(tmp_path / "a.jsonl", tmp_path / "a.parquet")
+    chosen = parquet.read_table(tmp_path / "a.parquet").replace_schema_metadata(None).slice(1)
+    parquet.write_table(chosen, tmp_path / "b.parquet", store_schema=False)
+    assert parquet.ParquetFile(tmp_path / "b.parquet").metadata.metadata is None
+    assert convert(tmp_path / "b.parquet", tmp_path / "b.jsonl") == 1
+    assert (tmp_path / "b.jsonl").read_text() == '{"id": 2}\n'
+
+
+@pytest.mark.parametrize("column", [["{}", None], [1, 2]])
+def test_a_row_without_text_is_refused(tmp_path: Path, column: list[object]) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet.write_table(arrow.table({"id": ["a", "b"], "line": column}), tmp_path / "a.parquet")
+    (tmp_path / "b.jsonl").write_text("as before")
+    with pytest.raises(
+        UsageError, match=r"a\.parquet: has (no texts|rows without a text) in the column line"
+    ):
+        convert(tmp_path / "a.parquet", tmp_path / "b.jsonl")
+    assert (tmp_path / "b.jsonl").read_text() == "as before"
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"id": {number}}}\n' for number in range(5000)))
+    convert(tmp_path / "a.jsonl", tmp_path / "a.parquet")
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    half = len(content) // 2
+    content[50:half] = bytes(value ^ 0x5A for value in content[50:half])
+    (tmp_path / "a.parquet").write_bytes(content)
+    with pytest.raises(UsageError, match=r"a\.parquet: is damaged"):
+        convert(tmp_path / "a.parquet", tmp_path / "b.jsonl")
+
+
 @pytest.mark.parametrize(
     ("source", "target", "error"),
     [

@@ -10,8 +10,11 @@ from __future__ import annotations
 import pickle
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -27,6 +30,8 @@ from toolassay.version import __version__
 
 _CONNECT = 10  # seconds until a scheduler has to answer
 _FIRST_WORKER = 30  # seconds until a worker has to be there
+_LOOK = 5.0  # seconds between two looks at the workers, while a result is waited for
+_NO_WORKER = 120.0  # seconds without any worker after which a command ends
 _FIX = "start one: dask scheduler, and on each machine: dask worker tcp://HOST:8786 --nthreads 1 --nworkers N"
 
 
@@ -82,41 +87,66 @@ class DaskCluster:
 
     def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
         """See `Engine.map`."""
-        token = f"toolassay-{uuid4().hex}"
-        self._client.register_plugin(_TaskOnWorkers(token, self._pickled(task)))
+        token, pickled = f"toolassay-{uuid4().hex}", self._pickled(task)
+        with self._connection():
+            self._client.register_plugin(_TaskOnWorkers(token, pickled))
         source = iter(shards)
         waiting: deque[Any] = deque()
         try:
             while True:
-                while len(waiting) < AHEAD * self.workers:
+                with self._connection():
+                    most = AHEAD * self.workers
+                while len(waiting) < most:
                     try:
-                        shard = next(source)
+                        # As bytes: a worker that cannot unpickle what Dask sends closes itself, silently.
+                        shard = pickle.dumps(next(source))
                     except StopIteration:
                         break
-                    # As bytes: a worker that cannot unpickle what Dask sends closes itself, without an error.
-                    waiting.append(self._client.submit(_work_on, token, pickle.dumps(shard), pure=False))
+                    with self._connection():
+                        waiting.append(self._client.submit(_work_on, token, shard, pure=False))
                 if not waiting:
                     return
-                yield self._result(waiting[0])
+                with self._connection():
+                    ended = self._ended(waiting[0])
+                if ended.error is not None:
+                    raise ended.error
+                yield ended.value
                 waiting.popleft()
         finally:
-            for future in waiting:
-                future.cancel()
-            self._client.unregister_worker_plugin(token)
+            with suppress(Exception):  # of a connection that is lost, which would hide the error
+                for future in waiting:
+                    future.cancel()
+                self._client.unregister_worker_plugin(token)
 
-    def _result(self, future: Any) -> Any:
+    @contextmanager
+    def _connection(self) -> Iterator[None]:
+        """Raise what Dask raises in this block as an error for the user."""
         try:
-            ended: _Ended = future.result()
+            yield
         except KilledWorker as error:
             raise too_many_deaths(f"of the cluster at {self._address}") from error
-        except (OSError, TimeoutError) as error:  # also CommClosedError
+        except (OSError, CancelledError) as error:  # also CommClosedError
             raise ToolassayError(
                 f"the connection to the Dask scheduler at {self._address} was lost",
                 fix="run the same command again",
             ) from error
-        if ended.error is not None:
-            raise ended.error
-        return ended.value
+
+    def _ended(self, future: Any) -> _Ended:
+        """Wait for a shard, as long as there are workers."""
+        last_worker = time.monotonic()
+        while True:
+            try:
+                ended: _Ended = future.result(timeout=_LOOK)
+                return ended
+            except TimeoutError as error:
+                now = time.monotonic()
+                if self._client.scheduler_info()["workers"]:
+                    last_worker = now
+                elif now - last_worker > _NO_WORKER:
+                    raise ToolassayError(
+                        f"the Dask cluster at {self._address} has had no worker for {_NO_WORKER:g} seconds",
+                        fix="start workers, and run the same command again",
+                    ) from error
 
     def close(self) -> None:
         """Disconnect. The cluster goes on."""

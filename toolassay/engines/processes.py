@@ -108,13 +108,17 @@ def _has_result(future: Future[Any]) -> bool:
 
 
 _work: Callable[[Any], Any] | None = None
+_failure: Exception | None = None
 
 
 def _begin(task: ShardTask[Any, Any]) -> None:
-    global _work
+    global _work, _failure
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _work = task.start()
+    try:
+        _work = task.start()
+    except Exception as error:  # raised here, it would look as if the process had died
+        _failure = error
 
 
 def _end_with_parent() -> None:
@@ -127,5 +131,7 @@ def _end_with_parent() -> None:
 
 
 def _work_on(shard: Any) -> Any:
+    if _failure is not None:
+        raise _failure
     assert _work is not None
     return _work(shard)

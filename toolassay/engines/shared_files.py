@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import sha256_of
 
-_WRITTEN_HERE = frozenset({"metrics", "predictions", "runs"})
-"""Subfolders of a data folder that no task reads as a part of that folder."""
+_WRITTEN_HERE = ("metrics", "predictions", "quarantine", "report", "runs", "task_graphs")
+"""What the names of subfolders of a data folder begin with that no task reads as a part of that folder."""
 
 
 class SharedFiles:
@@ -47,23 +47,18 @@ class SharedFiles:
         return stream.getvalue()
 
     def copy(self, path: Path) -> _Copy:
-        """Put a file, or the files of a folder, into the storage.
+        """Put a file, or the files of a folder, into the storage; not hidden ones, such as `.env` with keys.
 
         Raises:
             ToolassayError: the storage cannot be written.
         """
         if path.is_file():
             return _Copy(self.url, str(path), [("", self._put(path))])
-        files = sorted(one for one in path.rglob("*") if one.is_file())
-        relative = [(one, one.relative_to(path)) for one in files]
+        names = sorted(one.relative_to(path) for one in path.rglob("*") if one.is_file())
         return _Copy(
             self.url,
             str(path),
-            [
-                (name.as_posix(), self._put(one))
-                for one, name in relative
-                if name.parts[0] not in _WRITTEN_HERE
-            ],
+            [(name.as_posix(), self._put(path / name)) for name in names if _is_read(name)],
         )
 
     def _put(self, path: Path) -> str:
@@ -80,6 +75,12 @@ class SharedFiles:
                 raise _cannot("written", self.url, error) from error
             self._sent[key] = digest
         return self._sent[key]
+
+
+def _is_read(name: Path) -> bool:
+    """Whether a task may read the file of a folder with this relative path."""
+    is_hidden = any(part.startswith(".") for part in name.parts)
+    return not is_hidden and not (len(name.parts) > 1 and name.parts[0].startswith(_WRITTEN_HERE))
 
 
 class _Copy(NamedTuple):
@@ -165,7 +166,9 @@ def _opened(url: str) -> tuple[Any, str]:
     """The file system of a URL, and the path in it."""
     from fsspec.core import url_to_fs
 
-    if "@" in url.partition("://")[2].partition("/")[0]:
+    # Matches "s3://key:secret@bucket"; must not match "abfs://container@account/folder".
+    login, _, host = url.partition("://")[2].partition("/")[0].rpartition("@")
+    if host and ":" in login:
         raise UsageError(
             "the URL of the storage contains credentials",
             fix="leave them out; each machine reads its own from its environment",

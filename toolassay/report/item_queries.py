@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from toolassay.runs.outcomes import EXCLUDED
 
 MOST_ITEMS = 20_000
 """Items that a page shows in detail: a browser holds about 1 KB of each."""
+_DIGITS = 10_000  # scores are rounded to four digits
 _MEMORY = "1GB"  # beyond it DuckDB writes to its temporary folder
 _COLUMNS = (
     "{id: 'VARCHAR', type: 'VARCHAR', n_tools: 'INTEGER', outcome: 'VARCHAR', scores: 'MAP(VARCHAR, DOUBLE)'}"
@@ -59,8 +61,9 @@ class ItemQueries:
         """
         path = self._files[model]
         found = self._rows(
-            "SELECT json FROM read_ndjson_objects(?) WHERE json->>'id' IN (SELECT unnest(?::VARCHAR[]))",
-            [str(path), sorted(ids)],
+            "SELECT json FROM read_ndjson_objects(?, hive_partitioning = false)"
+            " WHERE json->>'id' IN (SELECT unnest(?::VARCHAR[]))",
+            [_escaped(path), sorted(ids)],
         )
         items = (scored_item(parse_json(text), path) for (text,) in found)
         return {item.id: item for item in items}
@@ -71,8 +74,8 @@ class ItemQueries:
         Raises:
             UsageError: its file is malformed.
         """
-        query = f"SELECT outcome, count(*) FROM {_source()} GROUP BY outcome"
-        return Counter(dict(self._rows(query, [str(self._files[model])])))
+        query = f"SELECT outcome, count(*) FROM {_source()} GROUP BY outcome ORDER BY outcome"
+        return Counter(dict(self._rows(query, [_escaped(self._files[model])])))
 
     def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
         """The mean score by size and by shape or group, as on the page, over all items.
@@ -101,31 +104,43 @@ class ItemQueries:
         self, models: Sequence[str], column: str, score: str
     ) -> dict[Any, list[dict[Any, tuple[int, float | None]]]]:
         """For each group the counts and means of all models, which are the same object for all groups."""
+        # Whole numbers, because threads add up in any order.
         query = (
-            f"SELECT {column}, count(*), avg(round(scores[?], 4)) FILTER ({_SCORED})"
-            f" FROM {_source()} GROUP BY {column}"
+            f"SELECT {column}, count(*), sum(CAST(round(own * {_DIGITS}) AS BIGINT)), count(own) FROM ("
+            f"SELECT {column}, round(CASE WHEN {_SCORED} THEN scores[?] END, 4) AS own FROM {_source()})"
+            f" GROUP BY {column}"
         )
         found = [
             {
-                group: (count, mean)
-                for group, count, mean in self._rows(query, [score, str(self._files[name])])
+                group: (count, int(total) / _DIGITS / scored if scored else None)
+                for group, count, total, scored in self._rows(query, [score, _escaped(self._files[name])])
             }
             for name in models
         ]
         return dict.fromkeys({group for counts in found for group in counts}, found)
 
     def _paths(self) -> list[str]:
-        return [str(path) for path in self._files.values()]
+        return [_escaped(path) for path in self._files.values()]
 
     def _rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
             rows: list[tuple[Any, ...]] = self._connection.execute(query, parameters).fetchall()
         except self._error as error:
             message = str(error).splitlines()[0]
-            where = next((path for path in self._paths() if path in str(error)), None)
-            raise UsageError(f"cannot be queried: {message}", file=where, fix=FIX) from None
+            where = next((path for path in self._files.values() if str(path) in str(error)), None)
+            is_half = "surrogate" in message
+            fix = (
+                "give that label an id without half a surrogate pair, and evaluate again" if is_half else FIX
+            )
+            raise UsageError(f"cannot be queried: {message}", file=where, fix=fix) from None
         return rows
 
 
 def _source() -> str:
-    return f"read_json(?, format = 'newline_delimited', columns = {_COLUMNS})"
+    # Hive partitioning would read a column from a folder that is named "type=chain".
+    return f"read_json(?, format = 'newline_delimited', columns = {_COLUMNS}, hive_partitioning = false)"
+
+
+def _escaped(path: Path) -> str:
+    """A path that DuckDB does not take for a pattern: "run[1]" is a folder, not "run1"."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))

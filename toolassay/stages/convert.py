@@ -19,6 +19,7 @@ _ROWS = 10_000  # lines of a row group, which memory holds at once
 _LINE, _ID = "line", "id"
 _ENDS = "toolassay.ends_with_newline"
 _MEGABYTE = 1_000_000
+_FIX = "name a file that toolassay convert wrote, or rows of it"
 
 
 def convert(source: str | Path, target: str | Path, *, screen: Screen = DEFAULT) -> int:
@@ -102,21 +103,31 @@ def _to_lines(source: Path, target: Path, progress: Progress) -> int:
             raise UsageError(
                 f"has the columns {', '.join(file.schema_arrow.names)}, not {_ID} and {_LINE}",
                 file=source,
-                fix="name a file that toolassay convert wrote",
+                fix=_FIX,
             )
-        ends = file.metadata.metadata.get(_ENDS.encode(), b"true") == b"true"
+        kind = file.schema_arrow.field(_LINE).type
+        if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
+            raise UsageError(f"has no texts in the column {_LINE}", file=source, fix=_FIX)
+        about = file.metadata.metadata or {}  # a file of another program has none
+        ends = about.get(_ENDS.encode(), b"true") == b"true"
         with (
             atomic_target(target) as output,
             progress(f"convert {source.name} (groups)", file.num_row_groups) as advance,
         ):
             for group in range(file.num_row_groups):
-                for number, line in enumerate(_lines(file, group)):
+                for number, line in enumerate(_lines(source, file, group)):
                     output.write(b"\n" + line if group or number else line)
                 advance()
             output.write(b"\n" if ends and file.num_row_groups else b"")
         return int(file.metadata.num_rows)
 
 
-def _lines(file: Any, group: int) -> Iterator[bytes]:
-    column = file.read_row_group(group, columns=[_LINE]).column(0)
+def _lines(path: Path, file: Any, group: int) -> Iterator[bytes]:
+    arrow, _ = parquet_libraries()
+    try:
+        column = file.read_row_group(group, columns=[_LINE]).column(0)
+    except (OSError, arrow.ArrowException) as error:
+        raise UsageError(f"is damaged: {error}", file=path, fix="convert it again") from None
+    if column.null_count:
+        raise UsageError(f"has rows without a text in the column {_LINE}", file=path, fix=_FIX)
     return (text.encode() for text in column.to_pylist())

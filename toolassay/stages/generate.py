@@ -114,6 +114,11 @@ def generate(
     place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     if live is not None and run.choices.engine is not None:
         raise UsageError("--values_from executes plans in one process", fix="omit --engine")
+    if writing.save_figure and "?files=" in (run.choices.engine or ""):
+        raise UsageError(
+            "--save_figure draws into the data folder, which workers have only copies of",
+            fix="omit --save_figure, or ?files= in --engine",
+        )
     if live is not None and writing.rewrite is None and llm == "offline":
         writing = replace(writing, rewrite=LIVE_REWRITES)
     if live is None or run.choices.dry_run:
