@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from builders import chain, scored_folder
+from builders import chain, scored_folder, workbench_folder
 from running import Capture, inside
 
 from toolassay.errors import UsageError
@@ -19,7 +19,13 @@ from toolassay.stages.report import build_report, write_report
 
 
 def scored(
-    folder: Path, model: str, right: Sequence[int], *, unscored: int = 0, run: Mapping[str, Any] = {}
+    folder: Path,
+    model: str,
+    right: Sequence[int],
+    *,
+    unscored: int = 0,
+    run: Mapping[str, Any] = {},
+    chosen: bool = False,
 ) -> Path:
     """Metrics and items of a model as evaluate.py writes them, as far as the report reads them."""
     metrics = folder / "metrics"
@@ -33,7 +39,7 @@ def scored(
         "partial": unscored > 0,
         "coverage": n / (n + unscored),
         "exact_match": {"value": share, "low": max(0, share - 0.08), "high": min(1, share + 0.08)},
-        "signature": f"toolassay:1|data:d|predictions:{model}",
+        "signature": f"toolassay:1|data:d|predictions:{model}{'|chosen:ab' if chosen else ''}",
     }
     groups = {"overall_overall": {"strict": strict, "outcomes": {"not run": unscored}, **run}}
     (metrics / f"{model}.json").write_text(json.dumps(groups))
@@ -164,6 +170,93 @@ def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
     assert said.endswith("The run of partial is partial (20 of 100 asked).")
 
 
+def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "easy", [1] * 20, chosen=True)
+    scored(tmp_path / "d", "whole", GOOD)
+    verdict = build_report(tmp_path / "d").decision.verdict
+    assert verdict.sentences[0].startswith("whole ")
+    ranks = {place.name: place.rank for place in verdict.places}
+    assert ranks == {"whole": 1, "easy": 2}
+
+
+def no_scored_item(folder: Path, model: str) -> None:
+    """A model whose requests all failed."""
+    file = scored(folder, model, GOOD)
+    groups = json.loads(file.read_text())
+    strict = groups["overall_overall"]["strict"]
+    strict |= {"n_scored": 0, "partial": True, "exact_match": {"value": None, "low": None, "high": None}}
+    file.write_text(json.dumps(groups))
+    items = file.with_name(f"{model}.items.jsonl")
+    items.write_text(items.read_text().replace('"answered"', '"provider error"'))
+
+
+def test_a_model_whose_tools_never_arrived_meets_nothing(tmp_path: Path, capsys: Capture) -> None:
+    path = scored(tmp_path / "d", "m", [1] * 100)
+    path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|tools_missing:yes|"))
+    one = ("--data_dir", tmp_path / "d", "--out", tmp_path / "o")
+    assert inside(capsys, "report", *one, "--require", "accuracy>=10%").code == 3
+
+
+def test_what_was_never_judged_passes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    scored(tmp_path / "d", "random", GOOD)
+    one = ("--data_dir", tmp_path / "d", "--out", tmp_path / "o")
+    assert inside(capsys, "report", *one, "--require", "accuracy>=10%").code == 3
+    scored(tmp_path / "d", "old", GOOD)
+    no_scored_item(tmp_path / "d", "new")
+    done = inside(capsys, "report", *one, "--baseline", "old", "--junit", tmp_path / "j.xml")
+    assert done.code == 3
+    assert "new and old share no item" in done.out
+    case = next(
+        case
+        for case in ElementTree.parse(tmp_path / "j.xml").iter("testcase")
+        if "new" in str(case.get("name"))
+    )
+    assert case.find("skipped") is not None
+
+
+def test_a_requirement_holds_in_every_folder(tmp_path: Path, capsys: Capture) -> None:
+    scored(tmp_path / "easy", "a", [1] * 100)
+    scored(tmp_path / "easy", "b", [1] * 100)
+    scored(tmp_path / "hard", "b", BAD)
+    folders = ("--data_dir", tmp_path / "easy", tmp_path / "hard", "--out", tmp_path / "o")
+    done = inside(capsys, "report", *folders, "--require", "accuracy>=90%")
+    assert done.code == 3
+    found = decided(tmp_path / "o")
+    assert found["outcomes"] == {"a": "not measured", "b": "fail"}
+    assert {model["name"]: model["rank"] for model in found["models"]} == {"b": 1, "a": None}
+
+
+def test_attacks_in_one_folder_say_nothing_of_the_other(tmp_path: Path, capsys: Capture) -> None:
+    share = {"value": 1.0, "low": 0.99, "high": 1.0}
+    attacked = {"security": {"score": share, "attempts": 400, "excluded": 0}}
+    scored(tmp_path / "easy", "a", GOOD, run=attacked)
+    scored(tmp_path / "hard", "a", GOOD)
+    folders = ("--data_dir", tmp_path / "easy", tmp_path / "hard", "--out", tmp_path / "o")
+    done = inside(capsys, "report", *folders, "--require", "attack_success<=5%")
+    assert done.code == 3 and decided(tmp_path / "o")["outcomes"] == {"a": "not measured"}
+
+
+def test_predictions_that_changed_since_are_named(tmp_path: Path, capsys: Capture) -> None:
+    plans = {str(number): chain("a", "b") for number in range(5)}
+    folder = scored_folder(tmp_path / "d", plans, {"m": plans}, tools="ab")
+    inside(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
+    file = folder / "predictions" / "m.json"
+    one = ("report", "--data_dir", folder, "--out", tmp_path / "o")
+    assert "evaluate it again" not in inside(capsys, *one).out
+    file.write_text(file.read_text().replace('"b"', '"a"'))
+    inside(capsys, *one)
+    (model,) = decided(tmp_path / "o")["models"]
+    assert "it was scored with other predictions than m.json has: evaluate it again" in model["warnings"]
+
+
+def test_items_that_lack_the_first_score_give_no_verdict_over_all(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        items = scored(tmp_path / name, "m", GOOD).with_name("m.items.jsonl")
+        items.write_text(items.read_text().replace('"exact_match"', '"other"'))
+    decision = build_report([tmp_path / "one", tmp_path / "two"]).decision
+    assert decision.verdict.sentences[0].startswith("There is no verdict over all data folders.")
+
+
 def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:
     scored(tmp_path / "d", "a", [0] * 30)
     items = tmp_path / "d/metrics/a.items.jsonl"
@@ -276,3 +369,14 @@ def test_a_report_of_many_items_shows_a_part_and_counts_all(
     assert (len(page.summary["items"]["id"]), len(every.summary["items"]["id"])) == (30, 100)
     assert page.summary["outcomes"] == every.summary["outcomes"] == [{"answered": 100}] * 2
     assert any("the page shows 30 of 100 items" in line for line in part.decision.warnings)
+
+
+def test_a_task_without_a_prediction_does_no_harm(tmp_path: Path, capsys: Capture) -> None:
+    folder = workbench_folder(tmp_path / "d", slice(20))
+    inside(capsys, "infer", "--data_dir", folder, "--llm", "nothing")
+    lines = (folder / "predictions/nothing.json").read_text().splitlines(keepends=True)
+    (folder / "predictions/mine.json").write_text("".join(lines[:10]))
+    inside(capsys, "evaluate", "--data_dir", folder, "--llm", "mine")
+    inside(capsys, "report", "--data_dir", folder, "--llm", "mine", "--out", tmp_path / "o")
+    (model,) = decided(tmp_path / "o")["models"]
+    assert (model["axes"]["side_effects"]["value"], model["axes"]["side_effects"]["n"]) == (0.0, 10)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,3 +45,19 @@ def read_signature(text: str) -> dict[str, str]:
     """
     parts = dict(part.split(":", 1) for part in text.split("|") if ":" in part)
     return {"toolassay" if name == OLD_NAME else name: value for name, value in parts.items()}
+
+
+def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The parts of a signature that are something else now, with the name of their file.
+
+    Args:
+        parts: The signature.
+        now: By part, the name of its file and the hash of that.
+
+    >>> list(changed_parts({"data": "0a1b"}, {"data": ("data.json", "ffff00"), "graph": ("g.json", "12")}))
+    [('data', 'data.json')]
+    """
+    for part, (file, value) in now.items():
+        known = parts.get(part)
+        if known is not None and value[: len(known)] != known:
+            yield part, file

@@ -22,7 +22,9 @@ from toolassay.evaluation.comparison import (
 from toolassay.evaluation.groups import OVERALL, ScoreGroup
 from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import ItemTable, ScoredItem, items_path, read_items, read_table
+from toolassay.evaluation.signature import changed_parts, read_signature
 from toolassay.files import safe_name
+from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.report.axes import Axes
 from toolassay.report.decision import (
     Contender,
@@ -39,6 +41,7 @@ from toolassay.report.decision import (
     sentences,
 )
 from toolassay.report.decision.measured import side_effects
+from toolassay.report.decision.requirements import Measured
 from toolassay.report.decision.verdict import Place
 from toolassay.report.item_queries import MOST_ITEMS, ItemQueries
 from toolassay.report.report_data import FolderPage, ModelItems
@@ -99,6 +102,21 @@ class ScoredFolder:
     def has_predictions(self, model: str) -> bool:
         """Whether the model has a prediction file."""
         return self.predictions is not None and Trial(self.predictions, model).output.is_file()
+
+    @cached_property
+    def _made_from(self) -> Mapping[str, tuple[str, str]]:
+        try:
+            return self.benchmark.made_from(self.folder)
+        except UsageError:  # the data may be elsewhere
+            return {}
+
+    def changed_since(self, run: Axes) -> Iterator[tuple[str, str]]:
+        """What a model was scored with and that is something else now, with the name of its file."""
+        now = dict(self._made_from)
+        if self.predictions is not None and self.has_predictions(run.model):
+            output = Trial(self.predictions, run.model).output
+            now["predictions"] = output.name, self.benchmark.fingerprint(output)
+        return changed_parts(read_signature(run.signature), now)
 
     def all_usage(self, model: str) -> Iterator[ItemUsage]:
         """What each item used, over all trials."""
@@ -194,8 +212,12 @@ def decide(
         UsageError: A file of items is malformed.
     """
     reports = [_folder_report(one, requirements, harmful_tools or {}, resamples, seed) for one in folders]
-    if len(reports) == 1:
-        return Decision(reports, reports[0].verdict)
+    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, resamples, seed)
+    return Decision(reports, verdict, bool(requirements))
+
+
+def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) -> Verdict:
+    """The verdict over all items of all folders."""
     everywhere = set.intersection(*(set(one.tables) for one in folders))
     contenders = [
         _contender(run, [folder.tables[run.model] for folder in folders], folders)
@@ -205,7 +227,12 @@ def decide(
     scores = {one.benchmark.item_scores[0] for one in folders}
     if not contenders:
         missing = "No model has items in every data folder: there is no verdict over all of them."
-        return Decision(reports, Verdict("", (), [missing]))
+        return Verdict("", (), [missing])
+    for folder in folders:
+        score = folder.benchmark.item_scores[0]
+        if lacking := [name for name in everywhere if score not in folder.tables[name].metrics]:
+            again = f"{folder.title}: the items of {min(lacking)} lack the score {score}: evaluate it again."
+            return Verdict("", (), [f"There is no verdict over all data folders. {again}"])
     if len(scores) > 1:
         renamed = "right"
         contenders = [_renamed(one, folders, renamed) for one in contenders]
@@ -216,7 +243,7 @@ def decide(
     said = sentences(places, Facts(), noun="item", measure="of all items are right")[:1]
     if sum(place.rank is not None for place in places) == 1:
         said = [f"Only {places[0].name} was run on every data folder."]
-    return Decision(reports, Verdict(score, places, said))
+    return Verdict(score, places, said)
 
 
 def _renamed(contender: Contender, folders: Sequence[ScoredFolder], name: str) -> Contender:
@@ -237,7 +264,7 @@ def _contender(run: Axes, tables: Sequence[ItemTable], folders: Sequence[ScoredF
 
 def _is_incomplete(run: Axes) -> bool:
     """Whether the scores are not those of the model on all items."""
-    return run.is_partial or run.mark == TOOLS_MISSING
+    return run.is_partial or run.is_chosen or run.mark == TOOLS_MISSING
 
 
 def _folder_report(
@@ -269,12 +296,16 @@ def _folder_report(
             [one.dollars for one in used if one.dollars is not None],
             harm_score=benchmark.harm_score,
         )
+        # Without its tools, the scores are not those of the model.
+        nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
         reports.append(
             ModelReport(
                 run,
                 by_model.get(run.model),
                 measured,
-                [] if run.is_baseline else [check(one, measured[one.name]) for one in requirements],
+                []
+                if run.is_baseline
+                else [check(one, nothing or measured[one.name]) for one in requirements],
                 list(_warnings(folder, run, places)),
             )
         )
@@ -329,7 +360,7 @@ def _facts(report: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
         harmful_tools=harmful_tools,
         attack_success=measured["attack_success"].interval.value,
         accuracy=measured["accuracy"].interval,
-        partial=axes.n if axes.is_partial else "",
+        partial=axes.n if axes.is_partial or axes.is_chosen else "",
     )
 
 
@@ -344,6 +375,8 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
     own = _scored(folder, run.model)
     for line in torn(own):
         yield line.removeprefix("warning: ")
+    for what, file in folder.changed_since(run):
+        yield f"it was scored with other {what} than {file} has: evaluate it again"
     if places and places[0].name != run.model:
         for line in differing_settings(_scored(folder, places[0].name), own):
             yield line.removeprefix("warning: ")
@@ -372,7 +405,11 @@ def regressions(
     found = []
     for run in folder.runs:
         own = _scored(folder, run.model)
-        if run.is_baseline or run.model not in folder.tables or own.items.samefile(base.items):
+        if run.is_baseline or (own.items.is_file() and own.items.samefile(base.items)):
+            continue
+        if run.model not in folder.tables:
+            score = benchmark.item_scores[0]
+            found.append(Regression(run.model, base.name, score, None, None, None, None, 0, is_worse=False))
             continue
         table, before = folder.tables[run.model], read_table(base.items, ALL_ITEMS)
         scores = [

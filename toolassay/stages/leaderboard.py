@@ -13,6 +13,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
 from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder
+from toolassay.evaluation.signature import changed_parts
 from toolassay.files import write_text
 from toolassay.models.registry import BASELINES
 from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
@@ -196,10 +197,8 @@ def _stale(
     now = dict(made_from)
     if predictions.is_file():
         now["predictions"] = predictions.name, benchmark.fingerprint(predictions)
-    for part, (what, value) in now.items():
-        known = standing.parts.get(part)
-        if known is not None and value[: len(known)] != known:
-            yield f"warning: {name} was scored with other {part} than {what} has: evaluate it again"
+    for part, what in changed_parts(standing.parts, now):
+        yield f"warning: {name} was scored with other {part} than {what} has: evaluate it again"
 
 
 def _compared(standings: dict[str, Standing]) -> Iterator[str]:

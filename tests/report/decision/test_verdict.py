@@ -159,3 +159,45 @@ def test_the_harm_of_a_close_model_is_named() -> None:
     )
     clear = rank([contender("a", 60, 60), contender("b", 3, 60)], "correct", resamples=500)
     assert "b in" not in spoken(clear, facts)[1]
+
+
+def test_partial_runs_are_ranked_by_the_items_that_all_have() -> None:
+    ids = [f"i{number}" for number in range(300)]
+    easy = Contender("a", [table([1.0] * 80 + [0.0] * 20, ids[:100])], is_complete=False)
+    more = Contender("b", [table([1.0] * 98 + [0.0] * 202, ids)], is_complete=False)
+    places = rank([easy, more], "correct", resamples=500)
+    assert [(place.name, place.rank) for place in places] == [("b", 1), ("a", 2)]
+    assert [place.score for place in places] == pytest.approx([98 / 300, 0.8])
+    first, _ = spoken(places)
+    assert first.startswith(
+        "b leads: 32.7 % of the tasks are right, 18.0 points more than a, which is signif"
+    )
+
+
+def test_a_leader_that_is_worse_on_what_both_have_does_not_lead() -> None:
+    ids = [f"i{number}" for number in range(200)]
+    # All three share i0; a and b also share a hundred on which b is better.
+    a = Contender("a", [table([1.0] + [0.0] * 100, ids[:101])], is_complete=False)
+    b = Contender("b", [table([0.0] + [1.0] * 100, ids[:101])], is_complete=False)
+    c = Contender("c", [table([0.0, 0.0], [ids[0], ids[150]])], is_complete=False)
+    first, _ = spoken(rank([a, b, c], "correct", resamples=500))
+    assert first.startswith(
+        "a is first with 1.0 % of the tasks are right, but b is 98.0 points better on the"
+    )
+    assert "n = 101" in first and "leads" not in first
+
+
+def test_an_id_with_another_label_is_another_item() -> None:
+    one, two = table([1.0, 0.0]), table([0.0, 0.0])
+    two.labels[0] = 7
+    places = rank([Contender("a", [one]), Contender("b", [two])], "correct", resamples=100)
+    assert places[1].n == 1
+
+
+def test_the_number_of_tasks_is_that_of_the_models_that_are_close() -> None:
+    ids = [f"i{number}" for number in range(300)]
+    a = Contender("a", [table([1.0] * 300, ids)])
+    b = Contender("b", [table([1.0] * 200 + [0.0] * 100, ids)])
+    c = Contender("c", [table([1.0, 1.0, 1.0, 1.0, 0.0], ids[:5])])
+    (first, _) = spoken(rank([a, b, c], "correct", resamples=500))
+    assert first.startswith("a and c cannot be told apart with 5 tasks")

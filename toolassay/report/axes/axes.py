@@ -144,12 +144,17 @@ class Axes:
         """The number of items: "300", "20 of 300 asked" (partial run) or "20 chosen" (--ids or --limit)."""
         if self.is_partial:
             return scored_phrase(self.counts)
-        return f"{self.items} chosen" if CHOSEN in self.signature else str(self.items)
+        return f"{self.items} chosen" if self.is_chosen else str(self.items)
 
     @property
     def is_partial(self) -> bool:
         """Whether labelled items were never sent or ended with a provider error."""
         return bool(self.counts.get("partial"))
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether only items chosen with `--ids` or `--limit` were scored."""
+        return CHOSEN in self.signature
 
     library: str = ""
     mark: RowMark | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.etree import ElementTree
@@ -112,6 +112,14 @@ class FolderReport:
     models: Sequence[ModelReport]
     warnings: Sequence[str] = ()
 
+    def checks_without_a_run(self, rules: Collection[str]) -> list[Check]:
+        """The requirements of a model that was not run here."""
+        possible = {one.rule: one.is_possible for model in self.models for one in model.checks}
+        text = f"not measured: it was not run on {self.title}"
+        return [
+            Check(rule, "not measured", NOTHING, 0, None, text, possible.get(rule, True)) for rule in rules
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """The folder as an object of `report.json`."""
         return {
@@ -153,6 +161,13 @@ class Regression:
     confusions: Sequence[tuple[str, str, int, int]] = ()
 
     @property
+    def status(self) -> Status:
+        """The result as that of a requirement."""
+        if self.difference is None:
+            return "not measured"
+        return "fail" if self.is_worse else "pass"
+
+    @property
     def line(self) -> str:
         """The result in one line."""
         if self.difference is None:
@@ -177,12 +192,14 @@ class Decision:
     Attributes:
         folders: One entry per data folder.
         verdict: Verdict over all items of all folders; that of the folder if there is one.
+        is_required: Whether there are requirements.
         regressions: Comparisons with the baseline.
         warnings: Warnings about the report.
     """
 
     folders: Sequence[FolderReport]
     verdict: Verdict
+    is_required: bool = False
     regressions: Sequence[Regression] = ()
     warnings: Sequence[str] = field(default_factory=tuple)
 
@@ -193,20 +210,24 @@ class Decision:
             for model in folder.models:
                 if not model.axes.is_baseline:
                     checks.setdefault(model.name, []).extend(model.checks)
+        for folder in self.folders:
+            there = {model.name for model in folder.models}
+            for name in checks.keys() - there:
+                checks[name] += folder.checks_without_a_run({one.rule for one in checks[name]})
         return {name: outcome_of(_applicable(found)) for name, found in checks.items() if found}
 
     @property
     def exit_code(self) -> int:
         """0: a model meets every requirement. 3: none does, one is undecided. 4: none can, or one is worse.
 
-        "Worse" is worse than the baseline.
+        "Worse" is worse than the baseline; without a shared item, that is undecided.
         """
         if any(one.is_worse for one in self.regressions):
             return NO_MODEL_PASSES
         outcomes = set(self.outcomes().values())
-        if not outcomes or "pass" in outcomes:
-            return 0
-        return UNDECIDED if outcomes - {"fail"} else NO_MODEL_PASSES
+        if "pass" in outcomes or not self.is_required:
+            return UNDECIDED if any(one.difference is None for one in self.regressions) else 0
+        return UNDECIDED if outcomes - {"fail"} or not outcomes else NO_MODEL_PASSES
 
     def to_json(self) -> dict[str, Any]:
         """The content of `report.json`."""
@@ -224,18 +245,18 @@ class Decision:
     def _models(self) -> list[dict[str, Any]]:
         """The models over several folders: places over all items; requirements and warnings by folder."""
         found = []
-        for place in self.verdict.places:
+        places: dict[str, Place | None] = {place.name: place for place in self.verdict.places}
+        for folder in self.folders:
+            places |= {model.name: None for model in folder.models if model.name not in places}
+        for name, place in places.items():
             parts = [
-                (folder, model)
-                for folder in self.folders
-                for model in folder.models
-                if model.name == place.name
+                (folder, model) for folder in self.folders for model in folder.models if model.name == name
             ]
             whole = ModelReport(parts[0][1].axes, place, parts[0][1].measured).to_json()
             found.append(
                 whole
                 | {name: sum(model.to_json()[name] for _, model in parts) for name in _COUNTS}
-                | {"axes": {**dict.fromkeys(whole["axes"]), "accuracy": {"value": place.score}}}
+                | {"axes": {**dict.fromkeys(whole["axes"]), "accuracy": {"value": whole["score"]}}}
                 | {
                     "requirements": [
                         check.to_json() | {"data": folder.data}
@@ -245,7 +266,7 @@ class Decision:
                     "warnings": [
                         f"{folder.title}: {line}" for folder, model in parts for line in model.warnings
                     ],
-                    "outcome": self.outcomes().get(place.name),
+                    "outcome": self.outcomes().get(name),
                 }
             )
         return found
@@ -255,9 +276,9 @@ _COUNTS = ("n_asked", "n_scored", "n_labels")
 
 
 def _applicable(checks: Sequence[Check]) -> list[Check]:
-    """The checks without those that one folder cannot measure and another one does, e.g. side effects."""
-    measured = {one.rule for one in checks if one.status != "not measured"}
-    return [one for one in checks if one.status != "not measured" or one.rule not in measured]
+    """The checks without those of quantities that one folder does not have and another one does."""
+    possible = {one.rule for one in checks if one.is_possible}
+    return [one for one in checks if one.is_possible or one.rule not in possible]
 
 
 def vars_of(one: Regression) -> dict[str, Any]:
@@ -276,10 +297,7 @@ def junit(decision: Decision) -> str:
             if model.checks:
                 cases = [(one.rule, one.status, one.text) for one in model.checks]
                 _suite(root, f"{folder.title}: {model.name}", cases)
-    worse = [
-        (f"{one.model}: {one.score}", "fail" if one.is_worse else "pass", one.line)
-        for one in decision.regressions
-    ]
+    worse = [(f"{one.model}: {one.score}", one.status, one.line) for one in decision.regressions]
     if worse:
         _suite(root, f"against {decision.regressions[0].baseline}", worse)
     ElementTree.indent(root)

@@ -75,7 +75,7 @@ def _accuracy(axes: Axes) -> Measured:
 def side_effects(items: ItemTable | None, score: str, resamples: int = 2_000) -> Measured:
     """The share of items with unwanted changes."""
     if not score:
-        return _missing("nothing is carried out in this benchmark")
+        return Measured(NOTHING, 0, "nothing is carried out in this benchmark", is_possible=False)
     if items is None or score not in items.metrics:
         return _missing("there is no file of items: run evaluate.py")
     harmless = items.columns([score])[:, 0]

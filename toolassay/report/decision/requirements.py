@@ -96,6 +96,7 @@ class Measured:
         why: Why it was not measured; empty if it was.
         is_at_least: Whether the true value may be higher, e.g. a cost with requests of unknown price.
         least_n: Smallest n for which both bounds are finite.
+        is_possible: Whether the benchmark has such a quantity.
     """
 
     interval: Interval
@@ -103,6 +104,7 @@ class Measured:
     why: str = ""
     is_at_least: bool = False
     least_n: int = 0
+    is_possible: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Check:
         n_needed: Number of such items with which the interval would be on one side, if the value stays; None
             if no number would do, or if it is decided.
         text: One line for people.
+        is_possible: Whether the benchmark has such a quantity.
     """
 
     rule: str
@@ -125,6 +128,7 @@ class Check:
     n: int
     n_needed: int | None
     text: str
+    is_possible: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """The check as an object of `report.json`."""
@@ -148,7 +152,8 @@ def check(requirement: Requirement, measured: Measured) -> Check:
     rule = str(requirement)
     if value is None:
         why = f": {measured.why}" if measured.why else ""
-        return Check(rule, "not measured", measured.interval, measured.n, None, f"not measured{why}")
+        text = f"not measured{why}"
+        return Check(rule, "not measured", measured.interval, measured.n, None, text, measured.is_possible)
     if measured.is_at_least:
         high = math.inf
     shown = _shown(requirement.name, value, low, high, measured)

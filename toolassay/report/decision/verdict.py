@@ -152,6 +152,9 @@ def rank(
 ) -> list[Place]:
     """Rank models by a score, complete runs before partial ones, baselines last.
 
+    Runs of one kind are ranked by the items that all of them have, if there are any: the own items of one may
+    be easier than those of another.
+
     Each model is compared with the leader on the items of both, paired; the items of a cluster count as one
     piece of evidence (`metrics.significance`).
 
@@ -161,7 +164,8 @@ def rank(
         resamples: Number of resamples of the intervals and the randomisation test.
         seed: Random seed of both.
     """
-    means = {one.name: _mean(one, score) for one in contenders}
+    own = {one.name: _mean(one, score) for one in contenders}
+    means = own | _means_of_common_items(contenders, score)
     order = sorted(
         contenders,
         key=lambda one: (not one.is_ranked, not one.is_complete, -means[one.name], one.harm, one.name),
@@ -171,12 +175,12 @@ def rank(
     first, *others = order
     results = [_paired(first, other, score, resamples, seed) for other in others]
     adjusted = holm([None if result is None else result.p for result in results])
-    places = [Place(first.name, 1 if first.is_ranked else None, means[first.name])]
+    places = [Place(first.name, 1 if first.is_ranked else None, own[first.name])]
     for number, (other, result, p) in enumerate(zip(others, results, adjusted, strict=True), 2):
         before = order[number - 2]
         tied = means[before.name] == means[other.name] and before.is_complete == other.is_complete
         position = places[-1].rank if tied else number
-        place = Place(other.name, position if other.is_ranked else None, means[other.name])
+        place = Place(other.name, position if other.is_ranked else None, own[other.name])
         if result is not None:
             place = Place(
                 other.name,
@@ -193,8 +197,31 @@ def rank(
 
 def _mean(contender: Contender, score: str) -> float:
     values = np.concatenate([table.columns([score])[:, 0] for table in contender.tables])
+    return _mean_of_known(values)
+
+
+def _mean_of_known(values: NDArray[np.float64]) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else 0.0
+
+
+def _means_of_common_items(contenders: Sequence[Contender], score: str) -> dict[str, float]:
+    """The mean of each contender over the items that all of its kind have; without those that have none."""
+    found: dict[str, float] = {}
+    for kind in {(one.is_ranked, one.is_complete) for one in contenders}:
+        members = [one for one in contenders if (one.is_ranked, one.is_complete) == kind]
+        folders = list(zip(*(one.tables for one in members), strict=True))
+        common = [sorted(set.intersection(*(set(table.rows) for table in tables))) for tables in folders]
+        if not any(common):
+            continue
+        for one in members:
+            values = [
+                table.columns([score])[[table.rows[key] for key in keys], 0]
+                for table, keys in zip(one.tables, common, strict=True)
+                if keys
+            ]
+            found[one.name] = _mean_of_known(np.concatenate(values))
+    return found
 
 
 def _paired(first: Contender, other: Contender, score: str, resamples: int, seed: int) -> PairedResult | None:
@@ -215,8 +242,15 @@ def _paired(first: Contender, other: Contender, score: str, resamples: int, seed
 def _shared(
     one: ItemTable, two: ItemTable, score: str, folder: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Scores of both models and clusters of the shared items, sorted by id."""
-    shared = sorted(key for key in one.rows if key in two.rows)
+    """Scores of both models and clusters of the shared items, sorted by id.
+
+    An id with another label in one of the files is not the same item.
+    """
+    shared = sorted(
+        key
+        for key, row in one.rows.items()
+        if key in two.rows and one.labels[row] == two.labels[two.rows[key]]
+    )
     first = np.array([one.rows[key] for key in shared], dtype=np.int64)
     second = np.array([two.rows[key] for key in shared], dtype=np.int64)
     # A cluster of one folder is no cluster of another one.
@@ -261,6 +295,15 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
             f"{leader.name} is ahead with {share}, but shares no {noun} with {second.name}: they cannot be "
             "compared."
         )
+    better = [place for place in others if place.n and (place.difference.value or 0.0) > 0]
+    if better:
+        best = max(better, key=lambda place: place.difference.value or 0.0)
+        chance = "significant" if best.differs else "not significant"
+        return (
+            f"{leader.name} is first with {share}, but {best.name} is {_points(best.difference.value)} "
+            f"better on the {noun}s that both have, which is {chance} ({_evidence(best.difference, best)}): "
+            f"they were measured on different {noun}s."
+        )
     gap = _turned(second.difference)
     close = [place for place in others if place.n and not place.differs]
     if not close:
@@ -269,7 +312,9 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
             f"significant ({_evidence(gap, second)})."
         )
     names = _listed([leader.name, *(place.name for place in close)])
-    start = f"{names} cannot be told apart with {second.n:,} {noun}s: "
+    least, most = min(place.n for place in close), max(place.n for place in close)
+    n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    start = f"{names} cannot be told apart with {n} {noun}s: "
     if not gap.value:
         return f"{start}{leader.name} and {second.name} are equal, {share}."
     if second.differs:

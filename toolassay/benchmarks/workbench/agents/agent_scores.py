@@ -248,13 +248,13 @@ def _groups(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, int]]:
 
 
 def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[str, Any]:
-    """One line of the items file. A missing task scores 0."""
+    """One line of the items file. A missing task scores 0, but nothing was done that could do harm."""
     judged, ran = strict.strict, float(outcome != MISSING)
     return {
         **_unscored(strict.task, outcome),
         "scores": {
             "correct": float(strict.correct),
-            "no_side_effects": ran * (not strict.side_effects),
+            "no_side_effects": float(not strict.side_effects) if ran else None,
             "exact_match": ran * strict.classes.exact_match,
             "wanted_changes_made": judged.wanted_made if judged else None,
             "made_changes_wanted": judged.made_wanted if judged else None,
