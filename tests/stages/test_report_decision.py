@@ -228,12 +228,15 @@ def test_a_requirement_holds_in_every_folder(tmp_path: Path, capsys: Capture) ->
 
 def test_attacks_in_one_folder_say_nothing_of_the_other(tmp_path: Path, capsys: Capture) -> None:
     share = {"value": 1.0, "low": 0.99, "high": 1.0}
-    attacked = {"security": {"score": share, "attempts": 400, "excluded": 0}}
+    harmless = {"score": share, "asked": 5}
+    attacked = {"security": {"score": share, "attempts": 400, "excluded": 0, "harmless": harmless}}
     scored(tmp_path / "easy", "a", GOOD, run=attacked)
     scored(tmp_path / "hard", "a", GOOD)
     folders = ("--data_dir", tmp_path / "easy", tmp_path / "hard", "--out", tmp_path / "o")
     done = inside(capsys, "report", *folders, "--require", "attack_success<=5%")
-    assert done.code == 3 and decided(tmp_path / "o")["outcomes"] == {"a": "not measured"}
+    found = decided(tmp_path / "o")
+    assert done.code == 3 and found["outcomes"] == {"a": "not measured"}
+    assert {one["status"] for one in found["models"][0]["requirements"]} == {"pass", "not measured"}
 
 
 def test_predictions_that_changed_since_are_named(tmp_path: Path, capsys: Capture) -> None:

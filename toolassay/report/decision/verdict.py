@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,7 @@ def rank(
 ) -> list[Place]:
     """Rank models by a score, complete runs before partial ones, baselines last.
 
-    Runs of one kind are ranked by the items that all of them have, if there are any: the own items of one may
+    Incomplete runs are ranked by how many others they beat on the items of both, because the items of one may
     be easier than those of another.
 
     Each model is compared with the leader on the items of both, paired; the items of a cluster count as one
@@ -164,23 +165,22 @@ def rank(
         resamples: Number of resamples of the intervals and the randomisation test.
         seed: Random seed of both.
     """
-    own = {one.name: _mean(one, score) for one in contenders}
-    means = own | _means_of_common_items(contenders, score)
-    order = sorted(
-        contenders,
-        key=lambda one: (not one.is_ranked, not one.is_complete, -means[one.name], one.harm, one.name),
-    )
+    means, wins = {one.name: _mean(one, score) for one in contenders}, _wins(contenders, score)
+
+    def standing(one: Contender) -> tuple[bool, bool, int, float]:
+        return not one.is_ranked, not one.is_complete, -wins[one.name], -means[one.name]
+
+    order = sorted(contenders, key=lambda one: (*standing(one), one.harm, one.name))
     if not order:
         return []
     first, *others = order
     results = [_paired(first, other, score, resamples, seed) for other in others]
     adjusted = holm([None if result is None else result.p for result in results])
-    places = [Place(first.name, 1 if first.is_ranked else None, own[first.name])]
+    places = [Place(first.name, 1 if first.is_ranked else None, means[first.name])]
     for number, (other, result, p) in enumerate(zip(others, results, adjusted, strict=True), 2):
         before = order[number - 2]
-        tied = means[before.name] == means[other.name] and before.is_complete == other.is_complete
-        position = places[-1].rank if tied else number
-        place = Place(other.name, position if other.is_ranked else None, own[other.name])
+        position = places[-1].rank if standing(before) == standing(other) else number
+        place = Place(other.name, position if other.is_ranked else None, means[other.name])
         if result is not None:
             place = Place(
                 other.name,
@@ -205,38 +205,39 @@ def _mean_of_known(values: NDArray[np.float64]) -> float:
     return float(known.mean()) if len(known) else 0.0
 
 
-def _means_of_common_items(contenders: Sequence[Contender], score: str) -> dict[str, float]:
-    """The mean of each contender over the items that all of its kind have; without those that have none."""
-    found: dict[str, float] = {}
-    for kind in {(one.is_ranked, one.is_complete) for one in contenders}:
-        members = [one for one in contenders if (one.is_ranked, one.is_complete) == kind]
-        folders = list(zip(*(one.tables for one in members), strict=True))
-        common = [sorted(set.intersection(*(set(table.rows) for table in tables))) for tables in folders]
-        if not any(common):
-            continue
-        for one in members:
-            values = [
-                table.columns([score])[[table.rows[key] for key in keys], 0]
-                for table, keys in zip(one.tables, common, strict=True)
-                if keys
-            ]
-            found[one.name] = _mean_of_known(np.concatenate(values))
-    return found
+def _wins(contenders: Sequence[Contender], score: str) -> dict[str, int]:
+    """How many others of its kind each incomplete run beats on the items of both."""
+    wins = dict.fromkeys((one.name for one in contenders), 0)
+    for one, two in combinations((one for one in contenders if not one.is_complete), 2):
+        if one.is_ranked == two.is_ranked:
+            first, second, _ = _shared_in_all(one, two, score)
+            gap = _mean_of_known(first - second)
+            wins[one.name] += gap > 0
+            wins[two.name] += gap < 0
+    return wins
 
 
 def _paired(first: Contender, other: Contender, score: str, resamples: int, seed: int) -> PairedResult | None:
     """Compare on the items that both have in each folder; None if they share none."""
-    pairs = [
-        _shared(one, two, score, number)
-        for number, (one, two) in enumerate(zip(first.tables, other.tables, strict=True))
-    ]
-    baseline, values, clusters = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    baseline, values, clusters = _shared_in_all(first, other, score)
     if not len(baseline):
         return None
     (result,) = compare_pairs(
         baseline[:, None], values[:, None], clusters=clusters, resamples=resamples, seed=seed
     )
     return result
+
+
+def _shared_in_all(
+    first: Contender, other: Contender, score: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Scores of both models and clusters of the items that both have in each folder."""
+    pairs = [
+        _shared(one, two, score, number)
+        for number, (one, two) in enumerate(zip(first.tables, other.tables, strict=True))
+    ]
+    baseline, values, clusters = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    return baseline, values, clusters
 
 
 def _shared(
