@@ -190,8 +190,9 @@ def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
     assert [line["id"] for line in there] == [str(1000 + n) for n in range(len(there))]
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
-    tmp_path: Path, fake_server: FakeServer
+    tmp_path: Path, fake_server: FakeServer, how: signal.Signals
 ) -> None:
     data_folder(tmp_path / "data", 1)
     arguments = (
@@ -207,10 +208,11 @@ def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     fake_server.behaviour = lambda prompt, number: "hold" if number else "prose"
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)
-    process.send_signal(signal.SIGINT)
-    interrupt_again(process)
+    process.send_signal(how)
+    if how == signal.SIGINT:
+        interrupt_again(process)
     process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == (130 if how == signal.SIGINT else -how)
     fake_server.release()
     fake_server.forget()
     fake_server.behaviour = lambda prompt, number: "whole"

@@ -14,6 +14,7 @@ from toolassay.models.retry import (
     Breaker,
     Tries,
     failed_answer,
+    failure_inside,
     retry_after_seconds,
     retry_delay,
 )
@@ -59,6 +60,29 @@ def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
         (422, "temperature", False, False, "provider error"),
         (400, "maximum context length is 4096", False, False, "context overflow"),
         (400, "exceeds the maximum input length", False, False, "context overflow"),
+        (
+            400,
+            "maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the "
+            "messages, 1000 in the completion)",
+            *(False, False, "context overflow"),
+        ),
+        (
+            400,
+            "maximum context length is 4096 tokens. However, you requested 91020 tokens (1020 in the "
+            "messages, 90000 in the completion)",
+            *(False, True, "provider error"),
+        ),
+        (
+            400,
+            "'max_tokens' or 'max_completion_tokens' is too large: 90000. This model's maximum context "
+            "length is 4096 tokens and your request has 1020 input tokens",
+            *(False, True, "provider error"),
+        ),
+        (
+            422,
+            '{"detail": "tools are not supported", "input": "a text about a context window"}',
+            *(False, False, "provider error"),
+        ),
         (429, "slow down", True, False, "provider error"),
         (429, '{"error": {"code": "insufficient_quota", "message": "x"}}', False, True, "provider error"),
         (502, "<html>", True, False, "provider error"),
@@ -195,3 +219,8 @@ def test_the_breaker_opens_at_the_number_and_after_the_seconds_it_is_given() -> 
     assert not breaker.failed(gone, 1010.0)  # the first of a new row
     time[0] = 1015.0
     assert breaker.failed(gone, 1010.0)
+
+
+def test_an_error_inside_an_answer_may_cost_whatever_its_code() -> None:
+    assert failure_inside({"message": "no memory", "code": 502}).may_cost
+    assert not failure(502, "no memory").may_cost

@@ -39,7 +39,8 @@ def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
     assert line["function_calls"] == ["calendar.search_events.func()"]
     assert line["error"] == "Agent stopped due to iteration limit or time limit."
     run = folder / "predictions/runs/gpt-4"
-    (entry,) = lines_of(run / "journal.jsonl")
+    begun, entry = lines_of(run / "journal.jsonl")
+    assert (begun["outcome"], begun["steps"]) == ("not run", 1)
     assert (entry["outcome"], entry["limit"], entry["steps"], entry["seconds"]) == (
         "answered",
         "time",
@@ -104,3 +105,22 @@ def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, serv
     done = shell("infer", *arguments, "--max_steps", "3", cwd=folder)
     assert done.code == 0, done.err
     assert len(server.received) == 1
+
+
+def test_an_agent_that_is_killed_pays_no_answer_twice(
+    tmp_path: Path, folder: Path, server: FakeServer
+) -> None:
+    server.behaviour = lambda prompt, number: "hold" if number else "whole"
+    arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1", "--max_steps", "3")
+    process = started("inference.py", *map(str, arguments), cwd=tmp_path)
+    server.wait_for(2)
+    process.kill()
+    process.communicate(timeout=60)
+    server.release()
+    server.forget()
+    server.behaviour = lambda prompt, number: "whole"
+    done = shell("inference.py", *map(str, arguments), cwd=tmp_path)
+    assert done.code == 0, done.err
+    roles = [[message["role"] for message in one.body["messages"]] for one in server.received]
+    assert roles[0] == ["system", "user", "assistant", "tool"]
+    assert len(roles) == 2

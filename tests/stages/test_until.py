@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 from builders import ROOT, imported_folder, workshop_tools
+from running import Capture, inside
 
 from toolassay import generate
 from toolassay.cli.main import load, run
 from toolassay.data_folder import DataFolder
+from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.screen import Screen
 from toolassay.stages.passing import Passing, passing
+from toolassay.testkit import FakeServer
 
 
 def multimedia(path: Path) -> Path:
@@ -83,6 +86,16 @@ def test_where_hardly_any_passes_it_gives_up_and_says_why(
     assert lines(folder) < 1_000
 
 
+def test_a_sample_that_the_model_refuses_ends_nothing(tmp_path: Path, fake_server: FakeServer) -> None:
+    fake_server.behaviour = lambda prompt, number: "declined" if number == 2 else "whole"
+    folder = imported_folder(tmp_path / "d", workshop_tools())
+    said: list[str] = []
+    options = ModelOptions(api_base=fake_server.base)
+    generate(folder, llm="m", options=options, until=5, seed=1, multiworker=1, screen=Screen(say=said.append))
+    assert not any("the run stopped" in line for line in said)
+    assert len(fake_server.received) > 5
+
+
 @pytest.mark.parametrize("words", [["7"], ["7", "passed"]])
 def test_the_command_takes_the_number_with_or_without_the_word(tmp_path: Path, words: list[str]) -> None:
     folder = multimedia(tmp_path / "d")
@@ -106,3 +119,14 @@ def test_coverage_names_tools_without_a_sample_and_why(tmp_path: Path) -> None:
     assert set(found["tools"]["without"].values()) == {"no sample has it"}
     assert "tools without a sample:" in said
     assert any("more (funnel.json)" in line for line in said)
+
+
+def test_a_dry_run_names_what_it_does_not_count(tmp_path: Path, capsys: Capture) -> None:
+    folder = multimedia(tmp_path / "d")
+    one = ("generate", "--data_dir", folder, "--number_of_samples", "5", "--seed", "1", "--dry_run")
+    served = ("--rewrite", "2", "--critic", "gpt-4o", "--api_base", "http://127.0.0.1:9/v1")
+    assert "money: none, it costs nothing" in inside(capsys, *one, "--llm", "offline").out
+    free = inside(capsys, *one, "--llm", "offline", *served)
+    assert "money: none, offline costs nothing; what gpt-4o costs is not counted" in free.out
+    paid = inside(capsys, *one, "--llm", "gpt-4o-mini", *served)
+    assert "not counted: tries after a failure; rewrites (--rewrite); reviews (--critic)" in paid.out

@@ -193,7 +193,7 @@ class Client:
                 self._judge(error, sent.time)
             finally:
                 self.limiter.release(permit, error)
-                self._book(sent, error.kind, error.status, error)
+                self._book(sent, error.kind, None if error.may_cost else error.status, error)
             raise
         except BaseException as error:
             self.limiter.release(permit, unknown=True)

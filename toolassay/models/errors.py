@@ -35,6 +35,8 @@ class ModelError(Exception):
     Attributes:
         is_resolved: Whether the client has removed the cause, so that the same request can be sent again at
             once, without counting as a retry.
+        may_cost: Whether the server may charge for it although `status` is that of an error: it was inside an
+            answer that had begun.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class ModelError(Exception):
         self.completion_tokens = completion_tokens
         self.body = body
         self.is_resolved = False
+        self.may_cost = False
 
     @property
     def settles(self) -> bool:

@@ -64,7 +64,14 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
         return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status, body=text)
     if status == 400 and _is_filtered(text):
         return ModelError(said, outcome="refused", kind=kind, status=status)
-    if status == 413 or _is_overflow(text):
+    if status == 400 and (excess := _excess(detail)) is not None:
+        return ModelError(
+            f"{said}: lower --max_tokens, for {excess[0]} tokens do not fit into the context of {excess[1]}",
+            stops_run=True,
+            kind=kind,
+            status=status,
+        )
+    if status == 413 or _is_overflow(detail):
         return ModelError(said, outcome="context overflow", kind=kind, status=status)
     return ModelError(
         f"{kind} from {place}: {detail}", stops_run=status == 404, kind=kind, status=status, body=text
@@ -80,11 +87,13 @@ def failure_inside(error: Any) -> ModelError:
     code = str(error.get("code")) if isinstance(error, dict) else ""
     text = json.dumps({"error": error})
     if re.fullmatch("[45][0-9][0-9]", code):
-        return failed_answer(int(code), text, None, "the server")
+        found = failed_answer(int(code), text, None, "the server")
+        found.may_cost = True
+        return found
     said = f"the server answered with an error: {_detail(text)}"
     if _is_filtered(text):
         return ModelError(said, outcome="refused", kind="error in the answer")
-    if _is_overflow(text):
+    if _is_overflow(_detail(text)):
         return ModelError(said, outcome="context overflow", kind="error in the answer")
     return ModelError(said, transient=True, kind="error in the answer", body=text)
 
@@ -169,9 +178,25 @@ def _is_filtered(text: str) -> bool:
         return False
 
 
-def _is_overflow(text: str) -> bool:
-    lower = text.lower()
+def _is_overflow(message: str) -> bool:
+    lower = message.lower()
     return any(phrase in lower for phrase in _OVERFLOW)
+
+
+def _excess(message: str) -> tuple[int, int] | None:
+    """The limit of an answer and the context, if the first alone is as large: no prompt would fit.
+
+    >>> _excess("maximum context length is 4096 tokens. However, you requested 91020 tokens (1020 in the "
+    ...         "messages, 90000 in the completion)")
+    (90000, 4096)
+    """
+    context = re.search(r"maximum context length is (\d+)", message)
+    # "(90000 in the completion" of OpenAI and vLLM, "'max_tokens' … is too large: 90000" of later vLLM.
+    answer = re.search(r"(\d+) in the completion|max_(?:completion_)?tokens\W.*?is too large: (\d+)", message)
+    if context is None or answer is None:
+        return None
+    most = int(answer[1] or answer[2])
+    return (most, int(context[1])) if most >= int(context[1]) else None
 
 
 def _detail(text: str) -> str:

@@ -19,19 +19,22 @@ class Counts(NamedTuple):
     already: int
     what: str
     also: str = ""
+    helpers: tuple[str, ...] = ()
+    """Further models that are asked and cost money."""
 
 
 def dry_run_lines(
     estimate: Estimate, counts: Counts, llm: str, options: ModelOptions, prices: Mapping[str, Tariff]
 ) -> Iterator[str]:
     """What is said in place of a run: requests, tokens, money, and where they would go."""
-    already, what, also = counts
+    already, what, also, helpers = counts
     yield "dry run: nothing is sent, nothing is written"
     yield f"model: {llm}{f' at {options.endpoint}' if is_served(llm) else ', without a server'}"
     total = already + estimate.requests
     yield f"requests: {estimate.requests} to send; {already} of {total} {what} are answered"
     if llm in FREE:
-        yield "money: none, it costs nothing"
+        asked = f"; what {', '.join(helpers)} costs is not counted" if helpers else ""
+        yield f"money: none, {llm if helpers else 'it'} costs nothing{asked}"
         return
     how = f"as the {estimate.answers} answers there are" if estimate.answers else "4 bytes a token"
     yield f"tokens to read: about {estimate.prompt_tokens} ({how})"

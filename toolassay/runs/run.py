@@ -245,7 +245,8 @@ class Run:
     def _show_foreseen(self) -> Inference:
         facts, llm, screen = self._facts, self._trial.llm, self._settings.screen
         already, estimate = self.foreseen()
-        counts = Counts(already, f"{facts.noun}s", facts.not_counted)
+        helpers = tuple(name for name in facts.helpers if name not in FREE)
+        counts = Counts(already, f"{facts.noun}s", facts.not_counted, helpers)
         for line in dry_run_lines(estimate, counts, llm, self._options, self._books.prices):
             screen.show(line)
         expected = self._work.expected(estimate, self.price)

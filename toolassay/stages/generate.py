@@ -215,7 +215,7 @@ def _until(
             one.carry_out()
         if not folder.data_raw.exists():
             return folder.path, False
-        is_whole = is_whole and work.is_complete
+        is_whole = is_whole and not work.has_stopped
         found = passing(folder, work.graph, work.left_out)
         screen.say(f"round {turn}: {found.passed:,} of {found.samples:,} samples pass the gates")
         bare = work.uncovered(found.coverage)
@@ -223,10 +223,10 @@ def _until(
             reason = ""
             break
         missing = max(wanted_samples - found.passed, len(bare))
-        rate = max(found.passed / max(1, found.samples), _LOWEST_RATE)
-        if not work.is_complete:
+        rate = max(found.passed / max(1, count), _LOWEST_RATE)
+        if work.has_stopped:
             reason = "the run stopped"
-        elif found.samples >= _MOST_SAMPLES * max(wanted_samples, _FEWEST):
+        elif count >= _MOST_SAMPLES * max(wanted_samples, _FEWEST):
             reason = f"too few pass ({found.worst})"
         elif found.passed >= wanted_samples and turn > 1 and bare == work.aims:
             reason = "" if samples.cover is None else f"{len(bare):,} {samples.cover} have no passing sample"

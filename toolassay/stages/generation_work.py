@@ -298,6 +298,14 @@ class GenerationWork(Work):
             has_summary=False,  # `statistics.json` has it
             extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
             helpers=tuple(self._writing.critic),
+            not_counted="".join(
+                f"; {what}"
+                for what, is_asked in (
+                    ("rewrites (--rewrite)", self._writing.rewrite),
+                    ("reviews (--critic)", self._writing.critic),
+                )
+                if is_asked
+            ),
         )
 
     @property
@@ -328,6 +336,14 @@ class GenerationWork(Work):
     def is_complete(self) -> bool:
         """Whether every sample has a usable answer."""
         return self._generation is not None and self._generation.usable >= self._count
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the run ended before every sample was asked, or some failed."""
+        if self._generation is None:
+            return True
+        summary = self._generation.summary
+        return bool(summary.stop or summary.interrupted or summary.failed)
 
     def output(self, trial: Trial) -> Path:
         """`data_raw.json` of the data folder."""

@@ -97,6 +97,9 @@ class Inferrer:
                 paid = kept.get(BEGUN, {}) if is_again else kept
                 entry |= self._unfinished(paid) or await self._answer(request)
                 if self._is_unreadable(entry):
+                    if "response" not in paid:  # a process that is killed has paid for it
+                        begun = {**kept, BEGUN: entry} if is_again else {"outcome": "not run", **entry}
+                        journal.append(key, begun)
                     entry |= await self._rewrite(key, entry["response"])
             except (ModelError, asyncio.CancelledError) as error:
                 if is_again:  # the answer there is still counts

@@ -4,7 +4,7 @@ stops at a limit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -167,12 +167,15 @@ class Episode:
         always = dict(zip(_PROGRESS, values, strict=True))
         return always | {name: value for name, value in some.items() if value}
 
-    async def run(self, model: ChatModel, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def run(
+        self, model: ChatModel, parameters: Mapping[str, Any], arrived: Callable[[], None] = lambda: None
+    ) -> dict[str, Any]:
         """Continue until the agent is done or a limit is reached.
 
         Args:
             model: the model.
             parameters: of its requests, besides the tools.
+            arrived: called after every answer that is followed by another request.
 
         Returns:
             `outcome` (answered, malformed or refused), `response` (the final answer), `error` (empty unless
@@ -204,10 +207,12 @@ class Episode:
                 self._executor.set_aside()
                 self._observations += results
                 self._messages += self._form.observations(turn.asked, results)
+                arrived()
                 continue
             # Only a run without any tool call is restarted, so no effect on the workplace has to be undone.
             if not self._observations and len(self._discarded) < self._settings.resample:
                 self._begin_again()
+                arrived()
                 continue
             if turn.final is None:
                 return _end("malformed", response.text, NO_ANSWER)

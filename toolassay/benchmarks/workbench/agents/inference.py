@@ -21,6 +21,7 @@ from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
 from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.models.registry import is_served
 from toolassay.runs import Journal, Loop, run_unsettled
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
@@ -133,8 +134,14 @@ class WorkbenchAgents:
         # beside it.
         progress = known.get(BEGUN, {}) if is_again else known
         episode = Episode(task, sandbox, self._settings, progress, self._form, tools=tools)
+
+        def keep() -> None:  # a process that is killed has paid for the answers
+            begun = {"outcome": "not run", "query": task.query, "response": None, **episode.progress}
+            journal.append(task.id, {**known, BEGUN: episode.progress} if is_again else begun)
+
         try:
-            end = await episode.run(model, self._parameters)
+            kept = (keep,) if is_served(model.name) else ()
+            end = await episode.run(model, self._parameters, *kept)
         except (ModelError, asyncio.CancelledError) as error:
             if is_again:  # the earlier answer stays valid
                 if episode.progress:
