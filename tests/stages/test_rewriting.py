@@ -13,7 +13,8 @@ from builders import ROOT
 
 from toolassay import build_graph, check, format_data, generate
 from toolassay.errors import UsageError
-from toolassay.models import ChatRequest, ChatResponse
+from toolassay.models import ChatRequest, ChatResponse, ModelError
+from toolassay.models.errors import FailureOutcome
 from toolassay.offline import model_tasks
 from toolassay.offline.offline_model import OfflineModel
 
@@ -134,6 +135,37 @@ def test_an_interrupted_sample_goes_on_with_its_next_rewrite(tmp_path: Path) -> 
     assert run(folder, again, number_of_samples=2, multiworker=1)
     assert [len(one.messages) for one in again.asked] == [3]
     assert BROKEN not in requests_of(folder)
+
+
+class Failing(Improving):
+    """A generator whose rewrites fail in a way that further attempts would not change."""
+
+    outcome: FailureOutcome = "context overflow"
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        if len(request.messages) > 1:
+            self.asked.append(request)
+            raise ModelError("no", outcome=self.outcome)
+        return await super().complete(request)
+
+
+def test_a_rewrite_that_fails_for_good_leaves_the_answer_before_it(tmp_path: Path) -> None:
+    model, folder = Failing(broken), folder_at(tmp_path)
+    assert run(folder, model, number_of_samples=1)
+    assert requests_of(folder) == [BROKEN]
+    assert run(folder, model, number_of_samples=1) and len(model.asked) == 2
+
+
+@pytest.mark.parametrize("first", [broken, unreadable])
+def test_a_budget_that_ends_before_a_rewrite_loses_no_answer(
+    tmp_path: Path, first: Callable[[dict[str, Any]], str]
+) -> None:
+    model, folder = Failing(first), folder_at(tmp_path)
+    model.outcome = "budget stop"
+    assert not run(folder, model, number_of_samples=1)
+    whole = Improving(first)
+    assert run(folder, whole, number_of_samples=1)
+    assert [len(request.messages) for request in whole.asked] == [3]
 
 
 def test_the_same_samples_at_any_concurrency(tmp_path: Path) -> None:

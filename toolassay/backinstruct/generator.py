@@ -169,12 +169,20 @@ class Generator:
             try:
                 return await self._ask(sample, key, journal)
             except ModelError as error:
+                entry = journal.get(key)
+                if entry.get("outcome") == REWRITING:  # its answers are paid for
+                    if not error.settles or entry["record"] is None:
+                        raise
+                    journal.append(key, {**entry, "outcome": "answered", "problem": str(error)})
+                    return "answered"
                 if error.settles:
                     journal.append(key, {"outcome": error.outcome, "problem": str(error)})
                 raise
 
         def stopped(number: int, error: ModelError) -> None:
-            journal.append(self.key_of(number), {"outcome": error.outcome, "problem": str(error)})
+            key = self.key_of(number)
+            if journal.get(key).get("outcome") != REWRITING:
+                journal.append(key, {"outcome": error.outcome, "problem": str(error)})
 
         return run_unsettled(
             numbers,
