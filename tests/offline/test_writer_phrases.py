@@ -9,10 +9,11 @@ import pytest
 from writer_libraries import INVENTED, NAMES, graph_of
 
 from toolassay.dataset import Sample
+from toolassay.english.plurals import is_plural
 from toolassay.graph import Link
 from toolassay.offline.writer.clauses import wire_calls
 from toolassay.offline.writer.english import read_list
-from toolassay.offline.writer.phrases import invented_phrases, is_plural, slot_names, written_phrases
+from toolassay.offline.writer.phrases import invented_phrases, slot_names, written_phrases
 from toolassay.tools import Tool, ToolLibrary
 
 RESOURCE_NAMES = [name for name in NAMES if graph_of(name).dependency_type == "resource"]
