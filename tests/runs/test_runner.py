@@ -359,3 +359,34 @@ def test_what_gathers_requests_knows_who_may_still_ask() -> None:
     assert seen == [(0, 2), (1, 2), (2, 1)]
     assert gathering.busy == 0
     assert sorted(gathering.ends) == [False, True, True, True]
+
+
+@pytest.mark.parametrize("refused", [range(5, 6), range(5, 30)])
+def test_items_that_are_refused_at_every_start_do_not_hold_up_the_others(refused: range) -> None:
+    """The first five were answered by an earlier start."""
+    kind = ModelError("no", status=403, kind="HTTP 403", stops_run=True)
+    error = kind if len(refused) == 1 else ModelError("this item is refused", status=422, kind="HTTP 422")
+
+    async def work(item: int) -> str:
+        if item in refused:
+            raise error
+        return "answered"
+
+    loop = Loop(concurrency=1)
+    run_unsettled(range(40), work, settled=lambda item: item < 5, models=[], loop=loop)
+    assert loop.summary.outcomes == {"provider error": len(refused), "answered": 35 - len(refused)}
+    fresh = Loop(concurrency=1)
+    with pytest.raises(ToolassayError):
+        run_unsettled(
+            refused if len(refused) > 1 else [5], work, settled=lambda item: False, models=[], loop=fresh
+        )
+
+
+def test_a_hundred_alike_end_a_run_also_beside_earlier_answers() -> None:
+    async def work(item: int) -> str:
+        raise ModelError("the template is broken", kind="HTTP 400", status=400)
+
+    loop = Loop(concurrency=1)
+    with pytest.raises(ToolassayError, match="the template is broken"):
+        run_unsettled(range(1000), work, settled=lambda item: item == 0, models=[], loop=loop)
+    assert loop.summary.failed == 99

@@ -20,6 +20,8 @@ from toolassay.screen import GRACE
 Item = TypeVar("Item")
 
 _SAME_FAILURES = 10
+_SAME_FAILURES_BESIDE_ANSWERS = 100
+"""The same where earlier starts have answers: some items may be such that the server refuses them alike."""
 """Number of items with the same failure, and none answered, after which the run stops: the rest would fail
 too."""
 _WORDINGS = 100  # distinct failures that are counted; bounds memory
@@ -104,6 +106,7 @@ async def run_items(
     grace: float = GRACE,
     endpoints: int = 1,
     left: Callable[[], int | None] = lambda: None,
+    has_answers: Callable[[], bool] = lambda: False,
     gathering: Gathering = _NO_GATHERING,
 ) -> RunSummary:
     """Call `work` on each item with bounded concurrency; it returns the outcome of the item.
@@ -131,6 +134,8 @@ async def run_items(
         endpoints: Number of endpoints of the model.
         left: Returns the number of items that have not started, if it is known; near the end, slow endpoints
             get no more requests.
+        has_answers: Returns whether earlier starts have answers. Then a 403 is about one item, and a hundred
+            items may fail alike before the run stops.
         gathering: Told how many items are in progress, and which have ended.
 
     Returns:
@@ -145,7 +150,7 @@ async def run_items(
     run = _Run(
         items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace, gathering
     )
-    run.left = left
+    run.left, run.has_answers = left, has_answers
     gathering.count(workers)
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
@@ -175,6 +180,7 @@ class _Run(Generic[Item]):
     ) -> None:
         self.stream = iter(items)
         self.left: Callable[[], int | None] = lambda: None
+        self.has_answers: Callable[[], bool] = lambda: False
         self.halt = Halt()
         self._beginning = beginning
         self._begun = itertools.count()
@@ -287,7 +293,8 @@ class _Run(Generic[Item]):
     def _failed(self, error: ModelError) -> str:
         if error.outcome == "not run":
             return error.outcome
-        if error.stops_run or self._nothing_else(error):
+        ends_all = error.stops_run and not (error.status == 403 and self.has_answers())
+        if ends_all or self._nothing_else(error):
             raise StoppedRun(
                 str(error), fix="check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
             ) from error
@@ -306,7 +313,7 @@ class _Run(Generic[Item]):
         words = f"{error.kind} {_NUMBERS.sub('#', str(error))}"
         if words in self._alike or len(self._alike) < _WORDINGS:
             self._alike[words] += 1
-        return self._alike[words] >= _SAME_FAILURES
+        return self._alike[words] >= (_SAME_FAILURES_BESIDE_ANSWERS if self.has_answers() else _SAME_FAILURES)
 
 
 _END = object()
@@ -393,6 +400,7 @@ def run_unsettled(
                 summary=loop.summary,
                 endpoints=loop.endpoints,
                 left=lambda: None if loop.size is None else max(0, loop.size - taken),
+                has_answers=lambda: already > 0,
                 gathering=loop.gathering,
             )
         finally:
