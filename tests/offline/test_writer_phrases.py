@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 from writer_libraries import INVENTED, NAMES, graph_of
 
 from toolassay.dataset import Sample
-from toolassay.english.plurals import is_plural
 from toolassay.graph import Link
 from toolassay.offline.writer.clauses import wire_calls
 from toolassay.offline.writer.english import read_list
@@ -92,11 +90,3 @@ def test_the_word_lists_are_package_data() -> None:
 
     folder = Path(str(writer.__file__)).parent / "data"
     assert {path.suffix for path in folder.iterdir()} == {".json"}
-
-
-def test_plural_results_are_marked() -> None:
-    """Else a request says "that search findings"."""
-    path = Path(inspect.getfile(written_phrases)).with_name("data") / "resource_phrases.json"
-    results = [result for tool in json.loads(path.read_text()).values() for result in tool["results"]]
-    heads = {result: re.split(" of | with ", result.lstrip("+"))[0] for result in results}
-    assert [result for result, head in heads.items() if is_plural(head) != result.startswith("+")] == []
