@@ -224,3 +224,12 @@ def test_the_breaker_opens_at_the_number_and_after_the_seconds_it_is_given() -> 
 def test_an_error_inside_an_answer_may_cost_whatever_its_code() -> None:
     assert failure_inside({"message": "no memory", "code": 502}).may_cost
     assert not failure(502, "no memory").may_cost
+
+
+def test_an_answer_that_no_context_holds_says_what_to_lower() -> None:
+    message = (
+        "maximum context length is 4096 tokens. However, you requested 91020 tokens (90000 in the completion)"
+    )
+    error = failure(400, message)
+    assert str(error).startswith("an answer of 90000 tokens does not fit into the context of 4096")
+    assert error.fix == "lower --max_tokens"

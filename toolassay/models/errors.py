@@ -35,6 +35,7 @@ class ModelError(Exception):
     Attributes:
         is_resolved: Whether the client has removed the cause, so that the same request can be sent again at
             once, without counting as a retry.
+        fix: What the user can do, if it ends the run; empty for the usual advice about address and key.
         may_cost: Whether the server may charge for it although `status` is that of an error: it was inside an
             answer that had begun.
     """
@@ -65,6 +66,7 @@ class ModelError(Exception):
         self.body = body
         self.is_resolved = False
         self.may_cost = False
+        self.fix = ""
 
     @property
     def settles(self) -> bool:

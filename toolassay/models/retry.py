@@ -65,12 +65,14 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
     if status == 400 and _is_filtered(text):
         return ModelError(said, outcome="refused", kind=kind, status=status)
     if status == 400 and (excess := _excess(detail)) is not None:
-        return ModelError(
-            f"{said}: lower --max_tokens, for {excess[0]} tokens do not fit into the context of {excess[1]}",
+        error = ModelError(
+            f"an answer of {excess[0]} tokens does not fit into the context of {excess[1]} ({said})",
             stops_run=True,
             kind=kind,
             status=status,
         )
+        error.fix = "lower --max_tokens"
+        return error
     if status == 413 or _is_overflow(detail):
         return ModelError(said, outcome="context overflow", kind=kind, status=status)
     return ModelError(

@@ -295,9 +295,8 @@ class _Run(Generic[Item]):
             return error.outcome
         ends_all = error.stops_run and not (error.status == 403 and self.has_answers())
         if ends_all or self._nothing_else(error):
-            raise StoppedRun(
-                str(error), fix="check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
-            ) from error
+            usual = "check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
+            raise StoppedRun(str(error), fix=error.fix or usual) from error
         self.summary.failed += 1
         if len(self.summary.failures) < 5:
             self.summary.failures.append(str(error))
