@@ -170,7 +170,7 @@ def test_partial_runs_are_ranked_by_the_items_of_both() -> None:
     assert [place.score for place in places] == pytest.approx([98 / 300, 0.8])
     first, _ = spoken(places)
     assert first.startswith(
-        "b leads: 32.7 % of the tasks are right, 18.0 points more than a, which is signif"
+        "b leads: 32.7 % of the tasks are right, 18.0 points more than a on the tasks that both"
     )
 
 

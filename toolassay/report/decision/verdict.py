@@ -307,9 +307,11 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
         )
     gap = _turned(second.difference)
     close = [place for place in others if place.n and not place.differs]
+    is_of_all = math.isclose(leader.score - second.score, gap.value or 0.0, abs_tol=1e-9)
+    second_name = second.name if is_of_all else f"{second.name} on the {noun}s that both have"
     if not close:
         return (
-            f"{leader.name} leads: {share}, {_points(gap.value)} more than {second.name}, which is "
+            f"{leader.name} leads: {share}, {_points(gap.value)} more than {second_name}, which is "
             f"significant ({_evidence(gap, second)})."
         )
     names = _listed([leader.name, *(place.name for place in close)])
@@ -322,7 +324,7 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
         return f"{start}{leader.name} has {share}."
     needed = f"; about {second.n_needed:,} would be needed" if second.n_needed is not None else ""
     return (
-        f"{start}{leader.name} ({share}) is {_points(gap.value)} ahead of {second.name}, which may be chance "
+        f"{start}{leader.name} ({share}) is {_points(gap.value)} ahead of {second_name}, which may be chance "
         f"({_evidence(gap, second)}){needed}."
     )
 
