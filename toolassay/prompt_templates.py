@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from string import Template
 from typing import Any, Literal, get_args
@@ -12,8 +12,9 @@ from toolassay.errors import UsageError
 from toolassay.signatures import shown_tool
 from toolassay.tools import Tool
 
-Wording = Literal["published", "example"]
-"""The built-in prompts: as published, or with a worked example instead of placeholders."""
+Wording = Literal["default", "example"]
+"""The built-in prompts: with placeholders, or with a worked example instead of them."""
+_EARLIER = "published"  # the name of "default" until 0.3
 
 # Matches the line "=== assistant ===", not "=== system ===".
 _TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
@@ -107,19 +108,24 @@ def typed_note(tools: Iterable[Tool]) -> str:
     return _TYPED if any(tool.input_schema is not None for tool in tools) else ""
 
 
-def check_wording(wording: str, *, with_template: bool) -> Wording:
+def check_wording(wording: str, *, with_template: bool, say: Callable[[str], None] | None = None) -> Wording:
     """Check the value of `--prompt`.
 
     Args:
         wording: The value.
         with_template: Whether `--prompt_template` is given too.
+        say: Receives a notice about the earlier name of "default".
 
     Raises:
         UsageError: The wording is unknown, or both options are given.
     """
+    if wording == _EARLIER:
+        if say is not None:
+            say(f"--prompt {_EARLIER} is now --prompt default (the wording is that of this project)")
+        return "default"
     for known in get_args(Wording):
         if wording == known:
-            if with_template and known != "published":
+            if with_template and known != "default":
                 raise UsageError(
                     f"--prompt {known} and --prompt_template exclude each other",
                     fix="remove one of them",
@@ -140,10 +146,10 @@ def last_turn(template: str) -> str:
 def template_name(dependency_type: str, wording: Wording) -> str:
     """The name of a built-in template.
 
-    >>> template_name("resource", "published"), template_name("resource", "example")
+    >>> template_name("resource", "default"), template_name("resource", "example")
     ('resource', 'example_resource')
     """
-    return dependency_type if wording == "published" else f"{wording}_{dependency_type}"
+    return dependency_type if wording == "default" else f"{wording}_{dependency_type}"
 
 
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:

@@ -52,7 +52,7 @@ def raw(*nodes: tuple[str, dict[str, Any]], links: list[tuple[str, str]]) -> dic
     return {"id": "3-00000", "seed": 3, "result": result}
 
 
-@pytest.mark.parametrize("wording", ["published", "example"])
+@pytest.mark.parametrize("wording", ["default", "example"])
 def test_the_prompt_shows_the_fields_that_flow(wording: Wording) -> None:
     prompt = BackInstructPrompt(CINEMA.library, "schema", wording=wording).render(SAMPLE)
     links = (
@@ -66,7 +66,7 @@ def test_the_prompt_shows_the_fields_that_flow(wording: Wording) -> None:
 
 
 def test_an_answer_that_repeats_the_form_is_none() -> None:
-    wordings: tuple[Wording, ...] = ("published", "example")
+    wordings: tuple[Wording, ...] = ("default", "example")
     for wording in wordings:
         prompt = BackInstructPrompt(CINEMA.library, "schema", wording=wording)
         shown = next(

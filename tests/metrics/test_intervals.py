@@ -69,6 +69,21 @@ def test_a_score_that_some_resamples_lack_changes_no_other() -> None:
     assert third == NOTHING
 
 
+@pytest.mark.parametrize("items", [3, 7, 20, 1000])
+def test_bounds_are_equal_to_the_last_bit_in_any_company(items: int) -> None:
+    # BLAS multiplies matrices of other shapes, and on other processors, with other kernels.
+    scores = np.random.default_rng(items).random((33, items)) / 3
+    together = mean_intervals(scores, resamples=200)
+    assert together == [mean_intervals([one], resamples=200)[0] for one in scores]
+    assert together[4:6] == mean_intervals(scores[4:6], resamples=200)
+
+
+def test_the_smallest_and_the_largest_scores_keep_their_bounds() -> None:
+    for scale in (5e-324, 1e-300, 1e300):
+        ((value, low, high),) = mean_intervals([np.full(20, scale)], resamples=20)
+        assert low == pytest.approx(scale) == high == value
+
+
 def test_nothing_known_gives_nothing() -> None:
     assert mean_intervals(np.empty((1, 0))) == [NOTHING]
     assert mean_intervals(np.full((1, 3), np.nan), resamples=5) == [NOTHING]

@@ -26,7 +26,7 @@ KINDS: dict[str, DependencyType] = {
     "data_multimedia": "resource",
     "data_dailylifeapis": "temporal",
 }
-WORDINGS: list[Wording] = ["published", "example"]
+WORDINGS: list[Wording] = ["default", "example"]
 AWKWARD = [
     "Paint a café for $5.",
     "",

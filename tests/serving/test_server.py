@@ -273,7 +273,7 @@ async def test_a_prompt_with_a_worked_example_is_answered_as_the_published_one(
     offline_server: FakeServer, root: Path
 ) -> None:
     graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
-    wordings: tuple[Wording, ...] = ("published", "example")
+    wordings: tuple[Wording, ...] = ("default", "example")
     prompts = [PlanPrompt(graph.library, "resource", wording=wording) for wording in wordings]
     asked = [prompt.messages("Turn 'a.jpg' into a video.") for prompt in prompts]
     assert [len(messages) for messages in asked] == [1, 3]

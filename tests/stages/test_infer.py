@@ -136,6 +136,80 @@ def test_a_template_of_ones_own(tmp_path: Path, template: str, prompt: str) -> N
     assert model.asked[0].messages[0]["content"] == expected
 
 
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+@pytest.mark.parametrize("count", [0, 2])
+def test_the_original_text_as_a_template_gives_the_original_bytes(
+    tmp_path: Path, kind: str, count: int
+) -> None:
+    demos = {
+        "resource": ["30934207", "20566230", "19003517"],
+        "temporal": ["38563456", "27267145", "91005535"],
+    }[kind]
+    own = {"input-type": ["text"], "output-type": ["Image"]} if kind == "resource" else {}
+    parameters = [{"name": "who", "type": "string", "desc": "Whom"}]
+    tools = [
+        {"id": f"tool {n}", "desc": "Naïve 'tool'.", **own, **({} if own else {"parameters": parameters})}
+        for n in range(2)
+    ]
+    labels = [
+        {
+            "id": number,
+            "user_request": f"Café $tools {number}",
+            "task_steps": ["Step 1: é"],
+            "task_nodes": [{"task": "tool 0", "arguments": ["é"] if own else [{"name": "who", "value": "é"}]}],
+            "task_links": [],
+        }
+        for number in ["1", demos[1], demos[2], demos[0]]
+    ]
+    folder = folder_at(tmp_path / "data", ["naïve $5 {{x}}"], kind=kind)
+    (folder / "graph_desc.json").unlink(missing_ok=True)
+    (folder / "tool_desc.json").write_text(json.dumps({"nodes": tools}))
+    (folder / "data.json").write_text("".join(json.dumps(label) + "\n" for label in labels))
+    build_graph(folder, dependency_type=kind)
+    (tmp_path / "t.txt").write_text("# TOOLS #:\n$tools\n\nPlan.;$demos\n\nFor: $request\n# RESULT #:")
+    model = Scripted(lambda request: ChatResponse(PLAN))
+    run(folder, model, prompt_template=tmp_path / "t.txt", use_demos=count, dependency_type=kind)
+
+    # As published: escapes in ASCII, types spelled as in the file, names of parameters, demonstrations of the
+    # script in the order of the file, links only where the order is what matters.
+    shown = [tool if own else {**tool, "parameters": ["who"]} for tool in tools]
+    text = "# TOOLS #:\n" + "".join(json.dumps(tool) + "\n" for tool in shown) + "\nPlan.;"
+    keys = ["task_steps", "task_nodes", *([] if own else ["task_links"])]
+    text += "\n" if count else ""
+    for label in labels:
+        if label["id"] in demos[:count]:
+            plan = json.dumps({key: label[key] for key in keys})
+            text += f"\n# EXAMPLE #:\n# USER REQUEST #: {label['user_request']}\n# RESULT #: {plan}"
+    text += "\n\nFor: naïve $5 {{x}}\n# RESULT #:"
+    assert [message["content"] for message in model.asked[0].messages] == [text]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_rewritten"),
+    [
+        (PLAN, False),
+        (f"Here it is:\n```json\n{PLAN}\n```\nDone.", False),
+        (f"<think>Maybe {{}}</think>{PLAN}", False),
+        (PLAN.replace('"', "'"), True),
+        (PLAN[:-1], True),
+        (PLAN.replace("task_nodes", "nodes"), True),
+        (f"{PLAN} or {{}}", True),
+        (f"[{PLAN}, {PLAN}]", True),
+        ("I would call a tool.", True),
+        ("", False),
+    ],
+)
+def test_every_answer_that_is_not_the_requested_json_is_rewritten(
+    tmp_path: Path, said: str, is_rewritten: bool
+) -> None:
+    model = Scripted(lambda request: ChatResponse(PLAN if request.role == "reformat" else said))
+    folder = folder_at(tmp_path, ["x"])
+    for _ in range(2):
+        run(folder, model, reformat=True)
+        roles = [request.role for request in model.asked]
+        assert roles == (["planner", "reformat"] if is_rewritten else ["planner"])
+
+
 def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
     folder = folder_at(tmp_path / "data", ["x"])
     model = Scripted(lambda request: ChatResponse(PLAN))

@@ -95,7 +95,7 @@ def test_every_stage_after_inference_takes_a_schema_set(
 def test_a_served_offline_model_plans_as_the_one_in_the_process(folder: Path, capsys: Capture) -> None:
     ran(capsys, "infer", "--llm", "offline", "--data_dir", folder)
     with running_server(OfflineAnswers([GRAPH])) as server:
-        for wording in ("published", "example"):
+        for wording in ("default", "example"):
             more = ("--llm", "served", "--prompt", wording, "--prediction_dir", f"predictions_{wording}")
             assert infer(capsys, server, folder, *more).code == 0
             served = lines_of(folder / f"predictions_{wording}" / "served.json")

@@ -15,7 +15,7 @@ from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import Wording, tool_sentence, turns_of, typed_note
+from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of, typed_note
 from toolassay.signatures import shown_tool
 from toolassay.tools import Tool, ToolLibrary
 
@@ -44,7 +44,7 @@ class BackInstructPrompt:
         dependency_type: DependencyType,
         *,
         check: bool = False,
-        wording: Wording = "published",
+        wording: Wording = "default",
         template: Path | None = None,
         values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
     ) -> None:
@@ -52,9 +52,8 @@ class BackInstructPrompt:
         self._library = library
         self._check = check
         self._wording: Wording = wording
-        name = dependency_type if wording == "published" else f"{wording}_{dependency_type}"
-        text = read_text(template) if template else built_in(name)
-        # Replaced at once, so that `text` is that of the published prompt for a published library.
+        text = read_text(template) if template else built_in(template_name(dependency_type, wording))
+        # Replaced at once, so that `text` is that of earlier versions for a published library.
         self.text = text.replace("$typed", typed_note(library))
         *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
         self._template = Template(last["content"])

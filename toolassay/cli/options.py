@@ -182,8 +182,9 @@ def prompt() -> Callable[[Function], Function]:
     """`--prompt`."""
     return option(
         "prompt",
-        type=click.Choice(["published", "example"]),
-        default="published",
+        type=click.Choice(["default", "example", "published"]),
+        default="default",
+        metavar="default|example",
         help="Built-in prompt. 'example' shows a short worked example instead of placeholders, "
         "for small models.",
     )

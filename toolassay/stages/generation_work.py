@@ -100,7 +100,7 @@ class WritingSettings:
 
     Attributes:
         check: Request the teacher's review in the same answer.
-        prompt: Built-in prompt: "published", or "example", which shows a short worked example instead of
+        prompt: Built-in prompt: "default", or "example", which shows a short worked example instead of
             placeholders, for small models.
         prompt_template: File with another prompt template.
         save_figure: Draw each new sample to `task_graphs/`.
@@ -110,7 +110,7 @@ class WritingSettings:
     """
 
     check: bool = False
-    prompt: str = "published"
+    prompt: str = "default"
     prompt_template: Path | None = None
     save_figure: bool = False
     rewrite: int | None = None
@@ -271,7 +271,7 @@ class GenerationWork(Work):
             **({} if samples.by_score else {"by_score": False}),
             **({} if samples.cover is None else {"cover": samples.cover}),
             **({} if structured == "auto" else {"structured": structured}),
-            **({} if wording == "published" else {"prompt": wording}),
+            **({} if wording == "default" else {"prompt": wording}),
             **({"rewrite": writing.rewrite} if writing.rewrite else {}),
             **({"critic": list(writing.critic)} if writing.critic else {}),
         }

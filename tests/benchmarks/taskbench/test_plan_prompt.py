@@ -32,7 +32,7 @@ def test_the_worked_example_is_shorter_than_the_published_prompt(
 ) -> None:
     library = DataFolder(root / name).library()
     published, example = (
-        PlanPrompt(library, kind, wording=wording).text for wording in ("published", "example")
+        PlanPrompt(library, kind, wording=wording).text for wording in ("default", "example")
     )
     assert len(example) < len(published)
     assert "…" in published and "…" not in example

@@ -61,7 +61,8 @@ class TaskBench(Benchmark):
             "prompt",
             "Built-in prompt. 'example' shows a short worked example instead of placeholders, "
             "for small models.",
-            choices=("published", "example"),
+            choices=("default", "example", "published"),
+            metavar="default|example",
         ),
         Option("prompt_template", "File with your own prompt template.", Path),
     )

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from toolassay.benchmarks.taskbench.existing_predictions import (
     adoptable_predictions,
 )
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.parse import is_strict_plan, read_plan
 from toolassay.benchmarks.taskbench.prediction_lines import (
     entry_of,
     is_settled,
@@ -193,11 +193,12 @@ class Inferrer:
         return await model.complete(ChatRequest(messages, self.parameters, None, task, role, item))
 
     def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
-        """Whether to rewrite an answer: it is complete, not refused, and has no valid plan."""
-        if self._reformatter is None or entry.get("refused"):
+        """Whether to rewrite an answer: there is one, it is not refused, and it is not the requested JSON."""
+        text = entry["response"]
+        if self._reformatter is None or entry.get("refused") or not text.strip():
             return False
-        _, answer = read_plan(entry["response"], self._graph.dependency_type, entry["finish_reason"])
-        return answer.problem is not None and not answer.truncated
+        _, answer = read_plan(text, self._graph.dependency_type, entry["finish_reason"])
+        return answer.problem is not None or not is_strict_plan(text)
 
     def _outcome(self, entry: Mapping[str, Any]) -> str:
         if entry.get("refused"):

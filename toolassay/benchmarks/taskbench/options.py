@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -32,7 +32,7 @@ class PlanOptions:
         reformat_by: Model for `reformat`; "self" is the model under test.
         tag: Add demonstrations and reformatting to the name of the prediction folder, as published.
         log_first_detail: Print the first prompt and its answer.
-        prompt: Built-in prompt: "published", or "example", which shows a short worked example instead of
+        prompt: Built-in prompt: "default", or "example", which shows a short worked example instead of
             placeholders, for small models.
         prompt_template: File with another prompt template.
     """
@@ -44,17 +44,16 @@ class PlanOptions:
     reformat_by: str = "self"
     tag: bool = False
     log_first_detail: bool = False
-    prompt: str = "published"
+    prompt: str = "default"
     prompt_template: Path | None = None
 
-    @property
-    def wording(self) -> Wording:
-        """Name of the built-in prompt.
+    def wording(self, say: Callable[[str], None]) -> Wording:
+        """Name of the built-in prompt; `say` receives a notice if it has another name now.
 
         Raises:
             UsageError: It is unknown, or given together with a template.
         """
-        return check_wording(self.prompt, with_template=self.prompt_template is not None)
+        return check_wording(self.prompt, with_template=self.prompt_template is not None, say=say)
 
     @property
     def rewriter(self) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from toolassay.answers import ParsedAnswer, read_answer, shown_forms
+from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.graph import DependencyType
 from toolassay.prompt_templates import turns_of
@@ -63,6 +63,23 @@ def read_plan(
         return None, answer
     plan = _published_form(answer.value, dependency_type)
     return plan, answer if answer.problem else answer._replace(problem=problem_of(plan))
+
+
+def is_strict_plan(text: str) -> bool:
+    """Whether an answer, from its first brace to its last one, is a plan in JSON with the published keys.
+
+    The published script has every other answer rewritten. Reasoning is removed first.
+
+    >>> plan = '{"task_steps": ["Go"], "task_nodes": [{"task": "a"}]}'
+    >>> is_strict_plan(f"Sure: {plan}"), is_strict_plan(plan.replace("nodes", "node")), is_strict_plan(plan[:-1])
+    (True, False, False)
+    """
+    text, _ = without_reasoning(text)
+    try:
+        plan = json.loads(text[text.find("{") : text.rfind("}") + 1])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(plan, dict) and set(_REQUIRED) <= plan.keys() and problem_of(plan) is None
 
 
 def problem_of(plan: Any) -> str | None:

@@ -29,7 +29,9 @@ class PlanPrompt:
         dependency_type: which form of plan the prompt asks for.
         demos: labels shown as demonstrations, the same for every request.
         wording: which built-in template; "example" describes tools in sentences and shows a worked example.
-        template: a template file to use instead (`$tools`, `$request`, `$demos`).
+        template: a template file to use instead (`$tools`, `$request`, `$demos`). Tools and demonstrations
+            in it are written as by the published `inference.py`, so that the published wording gives the
+            published prompts, byte for byte.
 
     Raises:
         UsageError: the template file does not exist, or lacks `$tools` or `$request`.
@@ -41,7 +43,7 @@ class PlanPrompt:
         dependency_type: DependencyType,
         *,
         demos: Sequence[Mapping[str, Any]] = (),
-        wording: Wording = "published",
+        wording: Wording = "default",
         template: Path | None = None,
     ) -> None:
         turns = turns_of(built_in(template_name(dependency_type, wording)))
@@ -57,11 +59,11 @@ class PlanPrompt:
             tools="\n".join(
                 tool_sentence(tool, with_paths=dependency_type == "schema")
                 if wording == "example"
-                else _tool_line(tool, dependency_type)
+                else _tool_line(tool, dependency_type, ascii_only=template is not None)
                 for tool in library
             ),
             typed=typed_note(library),
-            demos=_demos(demos, dependency_type),
+            demos=_demos(demos, dependency_type, published=template is not None),
             request=_PLACE,
         )
         self._parts = rendered.split(_PLACE)
@@ -89,21 +91,28 @@ class PlanPrompt:
         return f"{self._reformat_before}{answer}{self._reformat_after}"
 
 
-def _tool_line(tool: Tool, dependency_type: DependencyType) -> str:
+def _tool_line(tool: Tool, dependency_type: DependencyType, *, ascii_only: bool) -> str:
     value = shown_tool(tool, with_paths=dependency_type == "schema")
     if dependency_type == "temporal" and tool.parameters and tool.input_schema is None:
         value["parameters"] = [parameter.name for parameter in tool.parameters]
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=ascii_only)
 
 
-def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType) -> str:
+def _demos(
+    demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType, *, published: bool
+) -> str:
     if not demos:
         return ""
     keys = ("task_steps", "task_nodes", *(() if dependency_type == "resource" else ("task_links",)))
+    shown = [(demo["user_request"], {key: demo[key] for key in keys if key in demo}) for demo in demos]
+    if published:
+        return "\n" + "".join(
+            f"\n# EXAMPLE #:\n# USER REQUEST #: {request}\n# RESULT #: {json.dumps(plan)}"
+            for request, plan in shown
+        )
     lines = ["", "# EXAMPLES #"]
-    for demo in demos:
-        plan = {key: demo[key] for key in keys if key in demo}
-        lines += [f"Request: {demo['user_request']}", f"JSON: {json.dumps(plan, ensure_ascii=False)}", ""]
+    for request, plan in shown:
+        lines += [f"Request: {request}", f"JSON: {json.dumps(plan, ensure_ascii=False)}", ""]
     return "\n".join(lines)
 
 
@@ -117,6 +126,11 @@ def built_in(name: str) -> str:
 
 
 _ORDER = ("chain", "dag", "single")
+_PUBLISHED_DEMOS = (
+    ("10523150", "14611002", "22067492"),  # huggingface
+    ("30934207", "20566230", "19003517"),  # multimedia
+    ("38563456", "27267145", "91005535"),  # dailylifeapis
+)
 
 
 def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -125,8 +139,8 @@ def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[s
     Args:
         data: `data.json`.
         count: number of demonstrations.
-        ids: ids of the labels to use; without them the first chain, the first dag, the first single tool, the
-            second chain, and so on, in file order.
+        ids: ids of the labels to use; without them those of the published script that are in the file, in its
+            order; else the first chain, the first dag, the first single tool, the second chain, and so on.
 
     Raises:
         UsageError: `data.json` does not exist, an id is not in it, or it has fewer than `count` labels.
@@ -148,6 +162,9 @@ def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[s
                 fix="correct --demo_ids",
             )
         return [by_id[name] for name in ids][: count or None]
+    for published in _PUBLISHED_DEMOS:
+        if known := [label for label in labels if str(label["id"]) in published[:count]]:
+            return known
     shapes: dict[str, list[dict[str, Any]]] = {shape: [] for shape in _ORDER}
     for label in labels:
         shapes[_shape(label)].append(label)

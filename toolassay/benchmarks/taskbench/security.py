@@ -262,7 +262,7 @@ class PlanProber:
         graph: ToolGraph,
         *,
         demos: Sequence[Mapping[str, Any]] = (),
-        wording: Wording = "published",
+        wording: Wording = "default",
         template: Path | None = None,
         parameters: Mapping[str, Any],
         count: int = DEFAULT_ATTACKS,
@@ -286,7 +286,7 @@ class PlanProber:
             "probe_seed": SEED,
             "prompt_sha256": hashlib.sha256(self._prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
             "requests_sha256": sha256_of(self.read[0]),
-            **({} if self._wording == "published" else {"prompt": self._wording}),
+            **({} if self._wording == "default" else {"prompt": self._wording}),
         }
 
     @property

@@ -43,6 +43,7 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
 from toolassay.screen import SILENT, WARNING, Screen
 from toolassay.text_formatting import count_of
+from toolassay.tools import ToolLibrary
 
 CONFLICT_FIX = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
 
@@ -60,7 +61,8 @@ class PlanSource:
     """
 
     def __init__(self, folder: DataFolder, own: PlanOptions, screen: Screen) -> None:
-        self.own, self.wording = own, own.wording
+        self.own, self.wording = own, own.wording(screen.say)
+        self._tool_desc = folder.tool_desc
         self.graph = graph_of(folder, own.dependency_type, say=screen.say)
         self.requests = requests_of(folder, screen)
         self.demos = choose_demos(folder.data, own.use_demos, own.demo_ids)
@@ -68,12 +70,15 @@ class PlanSource:
     @property
     def prompt(self) -> PlanPrompt:
         """The prompt with the tools and demonstrations of the folder."""
+        template, library = self.own.prompt_template, self.graph.library
+        if template is not None and self._tool_desc.exists():
+            library = ToolLibrary.load(self._tool_desc, normalise_types=False)  # the published lines
         return PlanPrompt(
-            self.graph.library,
+            library,
             self.graph.dependency_type,
             demos=self.demos,
             wording=self.wording,
-            template=self.own.prompt_template,
+            template=template,
         )
 
 
@@ -163,7 +168,7 @@ class PlanWork(Work):
         if structured:
             schema = json.dumps(self._schema).encode()
             settings |= {"structured": structured, "schema_sha256": hashlib.sha256(schema).hexdigest()}
-        if self._source.wording != "published":
+        if self._source.wording != "default":
             settings["prompt"] = self._source.wording
         # A built-in model works with the graph, of which a prompt shows the tools only.
         if not is_served(self._run.model.llm):

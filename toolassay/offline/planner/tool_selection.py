@@ -90,7 +90,8 @@ class Retriever:
         query = np.array([self._rarity[term] * (1 + np.log(counts[term])) / counts[term] for term in terms])
         vector = np.bincount(terms, weights=query, minlength=self._weights.shape[1])
         similarity = self._weights @ vector
-        order = np.argsort(-similarity, kind="stable")[:MAX_CANDIDATES]
+        # Rounded: equal similarities are equal on every machine, and ties go to the earlier tool.
+        order = np.argsort(-similarity.round(9), kind="stable")[:MAX_CANDIDATES]
         tools = order[similarity[order] > 0]
         columns, inverse = np.unique(terms, return_inverse=True)
         rows = self._weights[tools][:, columns].toarray()
