@@ -44,6 +44,26 @@ def test_it_runs_and_scores(place: Path, capsys: Capture) -> None:
     assert manifest["starts"][0]["command"][-1] == "--eval.n_trials=2"
 
 
+@pytest.mark.parametrize(
+    ("agent", "model"),
+    [
+        ("cot_gpt4", "gpt-4o"),
+        ("cot_claude35", "claude-3-5-sonnet-20240620"),
+        ("cot_gemini", "gemini-1.5-pro"),
+        ("reasoning_gpto3mini", "o3-mini"),
+    ],
+)
+def test_the_published_agents_and_flags(
+    place: Path, server: FakeServer, capsys: Capture, agent: str, model: str
+) -> None:
+    flags = "--data real --eval no_security --n_workers 1 --is_debug --is_force_refresh --path_to_output_dir out"
+    address = f"--agent.api_base={server.base}"
+    done = inside(capsys, "classic", "run", "--agent", agent, *flags.split(), "--run_uuid", "7", address)
+    assert done.code == 0, done.err
+    assert {received.body["model"] for received in server.received} == {model}
+    assert len(lines_of(place / f"out/7/{model}.json")) == 5
+
+
 def test_values_of_the_command_line_reach_the_server(
     place: Path, server: FakeServer, capsys: Capture
 ) -> None:

@@ -52,8 +52,17 @@ def test_models_stand_side_by_side(folder: Path) -> None:
     for format in ("terminal", "markdown", "csv", "latex"):
         text = render(board, format)
         assert "offline" in text and "side effects" in text and "n-F1" not in text
-    with pytest.raises(UsageError, match="has no published rows"):
-        leaderboard(folder, with_published=True)
+    published = leaderboard(folder, with_published=True).rows
+    assert [row.model for row in published if row.kind == "published"] == [
+        "gpt-4",
+        "claude-2",
+        "mistral-8x7B",
+        "gpt-3.5",
+        "llama2-70b",
+    ]
+    assert {row.model: row.score("side effects").value for row in published}["gpt-4"] == 20.0
+    with pytest.raises(UsageError, match="2024_all_tools"):
+        leaderboard(folder, published="2025")
     with pytest.raises(UsageError, match="unknown column to sort by 'n-F1'"):
         leaderboard(folder, sort_by="n-F1")
 

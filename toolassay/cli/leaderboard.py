@@ -45,8 +45,9 @@ from toolassay.screen import WARNING
 @options.option(
     "published",
     default=None,
-    metavar="huggingface|multimedia|dailylifeapis",
-    help="Add the published rows of this domain.",
+    metavar="NAME",
+    help="Add the published rows of this domain (huggingface, multimedia, dailylifeapis) or edition of "
+    "WorkBench (2024, 2024_all_tools, 2026).",
 )
 @options.option(
     "format",

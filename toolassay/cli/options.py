@@ -103,9 +103,9 @@ def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Funct
     return click.option(*spellings, *more, name, **settings)
 
 
-def flag(name: str, text: str, *, default: bool = False) -> Callable[[Function], Function]:
+def flag(name: str, text: str, *more: str, default: bool = False) -> Callable[[Function], Function]:
     """A true/false option: `--name` and `--name true` mean true, as in the published scripts."""
-    return option(name, type=bool, default=default, is_flag=False, flag_value=True, help=text)
+    return option(name, *more, type=bool, default=default, is_flag=False, flag_value=True, help=text)
 
 
 def names(*lists: str) -> list[str]:
@@ -362,10 +362,11 @@ def max_tokens(default: str) -> Callable[[Function], Function]:
     )
 
 
-def multiworker() -> Callable[[Function], Function]:
-    """`--multiworker`."""
+def multiworker(*more: str) -> Callable[[Function], Function]:
+    """`--multiworker`; `more` are further flags with the same meaning."""
     return option(
         "multiworker",
+        *more,
         type=click.IntRange(1),
         default=None,
         help="Maximum concurrent requests [default: adaptive].",

@@ -304,12 +304,19 @@ def evaluate(
     metavar="KEY=VALUE",
     help="Set one value, e.g. agent.temperature=0.2; may be repeated.",
 )
-@options.multiworker()
+@options.multiworker("--n_workers")
 @options.option("prediction_dir", default="predictions", help="Output folder, below the data folder.")
+@options.option("path_to_output_dir", default=None, help="Output folder, below the current one; see run_uuid.")
+@options.option("run_uuid", default="", show_default=False, help="Folder of the run in the output folder.")
+@options.flag("is_debug", "Only the first 10 messages.")
 @options.budget()
 @options.dry_run()
 @_with_published()
-@options.flag("force", "Start a new run if the settings differ from the existing run, which is kept.")
+@options.flag(
+    "force",
+    "Start a new run if the settings differ from the existing run, which is kept.",
+    "--is_force_refresh",
+)
 @click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
 def run(
     data: str,
@@ -318,9 +325,13 @@ def run(
     values: tuple[str, ...],
     more: tuple[str, ...],
     with_published: bool | None,
+    prediction_dir: str,
+    path_to_output_dir: str | None,
+    run_uuid: str,
+    is_debug: bool,
     **settings: Any,
 ) -> int:
-    """Run a configured agent on every message and score it.
+    """Run a configured agent on every message and score it; the flags of the published run.py work, too.
 
     Override a single value with --set agent.temperature=0.2 or --agent.temperature=0.2. API keys come from
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
@@ -330,10 +341,17 @@ def run(
 
     _refuse_unknown(more)
     names = {"data": data, "agent": agent, "eval": eval_}
-    configuration = read_configuration(names, [*values, *more])
+    configuration = read_configuration(names, [*values, *more, *(["eval.limit=10"] if is_debug else [])])
+    place = Path(prediction_dir if path_to_output_dir is None else Path(path_to_output_dir).absolute())
     load_environment()
     settings = options.with_budget(settings)
-    ended = run_classic(configuration, command=options.typed(), screen=SCREEN, **settings)
+    ended = run_classic(
+        configuration,
+        command=options.typed(),
+        screen=SCREEN,
+        prediction_dir=str(place / run_uuid),
+        **settings,
+    )
     if ended.evaluation is not None:
         print_chat_scores([ended.evaluation], with_published=with_published)
         show(str(ended.evaluation.path))

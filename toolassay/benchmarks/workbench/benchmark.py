@@ -152,6 +152,12 @@ class WorkBench(Benchmark):
 
         return read_agent_standing(path, group)
 
+    def published_rows(self, folder: DataFolder, domain: str | None) -> list[LeaderboardRow]:
+        """The agents of an edition."""
+        from toolassay.benchmarks.workbench.agents.leaderboard import published_agent_rows
+
+        return published_agent_rows(domain or "2024")
+
     def made_from(self, folder: DataFolder) -> Mapping[str, tuple[str, str]]:
         """The tasks, and the tables or the tools of the folder."""
         import hashlib

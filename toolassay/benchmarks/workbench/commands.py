@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -110,7 +111,22 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: b
             f"{name}: {found['correct']} of {found['n']} correct ({found['accuracy_pct']} %), "
             f"{found['side_effects']} with unwanted side effects ({found['side_effects_pct']} %)"
         )
+    if len(metrics) > 1:
+        print_table(_agents_table(metrics.values()).terminal())
     show(str(out))
+
+
+def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
+    """The published table: the sums of each agent's files, with the tools of the domains or with all."""
+    sums: dict[tuple[str, str], Counter[str]] = {}
+    for one in found:
+        agent = sums.setdefault((one["model"], one["tool_selection"]), Counter())
+        agent.update({count: one[count] for count in ("n", "correct", "side_effects")})
+    rows = [
+        (*agent, str(n := counts["n"]), percent(counts["correct"] / n), percent(counts["side_effects"] / n))
+        for agent, counts in sorted(sums.items(), key=lambda item: -item[1]["correct"] / item[1]["n"])
+    ]
+    return Table(["model", "tools", "tasks", "correct", "side effects"], rows, align="nnr")
 
 
 @command.command("replay")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.leaderboard.ranking import LeaderboardRow
 
 _COLUMNS = {
     "accuracy": ("accuracy", "correct"),
@@ -34,6 +38,37 @@ def read_agent_standing(path: Path, group: str) -> Standing:
         UsageError: it is no such file, or lacks the group.
     """
     return standing_of(path, group, _standing)
+
+
+def published_agent_rows(edition: str) -> list[LeaderboardRow]:
+    """The published agents over all 690 tasks.
+
+    Args:
+        edition: "2024", the five agents with the tools of each task's domains; "2024_all_tools", the three
+            whose context holds all tools; "2026", the 24 models of the second edition.
+
+    Raises:
+        UsageError: There is no such edition.
+
+    >>> published_agent_rows("2024")[0].model, len(published_agent_rows("2026"))
+    ('gpt-4', 24)
+    """
+    text = files("toolassay.benchmarks.workbench").joinpath("published.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    if edition not in (editions := list(dict.fromkeys(row["edition"] for row in rows))):
+        raise UsageError(f"no published edition '{edition}'", fix=f"choose from {', '.join(editions)}")
+    return [
+        LeaderboardRow(
+            row["model"],
+            "published",
+            {
+                heading: Interval(100 * int(row[count]) / int(row["tasks"]), None, None)
+                for heading, count in (("accuracy", "correct"), ("side effects", "side_effects"))
+            },
+        )
+        for row in rows
+        if row["edition"] == edition
+    ]
 
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
