@@ -74,7 +74,8 @@ def test_it_is_what_the_offline_model_writes(folder: DataFolder, tmp_path: Path)
     DataFolder(tmp_path).describe(dependency_type=folder.benchmark["dependency_type"])
     generate(tmp_path, llm="offline", check=True, seed=0, number_of_samples=300, multiworker=7)
     format_data(tmp_path)
-    for name in ("data_raw.json", "data.json", "user_requests.json", "alignment_ids.json"):
+    written = ("data_raw.json", "data.json", "user_requests.json", "data_error.json")
+    for name in (*written, "alignment_ids.json", "alignment_tables.md"):
         assert (tmp_path / name).read_bytes() == (folder.path / name).read_bytes(), name
 
 

@@ -145,6 +145,7 @@ def test_the_original_text_as_a_template_gives_the_original_bytes(
         "resource": ["30934207", "20566230", "19003517"],
         "temporal": ["38563456", "27267145", "91005535"],
     }[kind]
+    said = {"name": "who", "value": "é"}
     own = {"input-type": ["text"], "output-type": ["Image"]} if kind == "resource" else {}
     parameters = [{"name": "who", "type": "string", "desc": "Whom"}]
     tools = [
@@ -156,7 +157,7 @@ def test_the_original_text_as_a_template_gives_the_original_bytes(
             "id": number,
             "user_request": f"Café $tools {number}",
             "task_steps": ["Step 1: é"],
-            "task_nodes": [{"task": "tool 0", "arguments": ["é"] if own else [{"name": "who", "value": "é"}]}],
+            "task_nodes": [{"task": "tool 0", "arguments": ["é"] if own else [said]}],
             "task_links": [],
         }
         for number in ["1", demos[1], demos[2], demos[0]]

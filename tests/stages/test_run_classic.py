@@ -56,9 +56,10 @@ def test_it_runs_and_scores(place: Path, capsys: Capture) -> None:
 def test_the_published_agents_and_flags(
     place: Path, server: FakeServer, capsys: Capture, agent: str, model: str
 ) -> None:
-    flags = "--data real --eval no_security --n_workers 1 --is_debug --is_force_refresh --path_to_output_dir out"
+    flags = "--data real --eval no_security --n_workers 1 --is_debug --is_force_refresh"
     address = f"--agent.api_base={server.base}"
-    done = inside(capsys, "classic", "run", "--agent", agent, *flags.split(), "--run_uuid", "7", address)
+    place_of_run = ("--path_to_output_dir", "out", "--run_uuid", "7")
+    done = inside(capsys, "classic", "run", "--agent", agent, *flags.split(), *place_of_run, address)
     assert done.code == 0, done.err
     assert {received.body["model"] for received in server.received} == {model}
     assert len(lines_of(place / f"out/7/{model}.json")) == 5

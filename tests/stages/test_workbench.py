@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,8 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "email/m_all_2024-01-01_00-00-00.csv: 1 of 2 correct (50.0 %), 0 with unwanted side effects" in told
     )
+    # The published table: the files of an agent with one selection of tools together.
+    assert re.search(r"m +all +4 +50.0 % +25.0 %", told), told
     code = run(cli, ["workbench", "evaluate", "--results", str(folder / "none"), *common], "toolassay")
     assert code == 2
     assert "no result files" in capsys.readouterr().err

@@ -306,7 +306,7 @@ def evaluate(
 )
 @options.multiworker("--n_workers")
 @options.option("prediction_dir", default="predictions", help="Output folder, below the data folder.")
-@options.option("path_to_output_dir", default=None, help="Output folder, below the current one; see run_uuid.")
+@options.option("path_to_output_dir", default=None, help="Output folder, from the current one.")
 @options.option("run_uuid", default="", show_default=False, help="Folder of the run in the output folder.")
 @options.flag("is_debug", "Only the first 10 messages.")
 @options.budget()

@@ -71,8 +71,8 @@ def is_strict_plan(text: str) -> bool:
     The published script has every other answer rewritten. Reasoning is removed first.
 
     >>> plan = '{"task_steps": ["Go"], "task_nodes": [{"task": "a"}]}'
-    >>> is_strict_plan(f"Sure: {plan}"), is_strict_plan(plan.replace("nodes", "node")), is_strict_plan(plan[:-1])
-    (True, False, False)
+    >>> is_strict_plan(f"Sure: {plan}"), is_strict_plan(plan[:-1])
+    (True, False)
     """
     text, _ = without_reasoning(text)
     try:

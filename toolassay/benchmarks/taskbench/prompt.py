@@ -98,9 +98,7 @@ def _tool_line(tool: Tool, dependency_type: DependencyType, *, ascii_only: bool)
     return json.dumps(value, ensure_ascii=ascii_only)
 
 
-def _demos(
-    demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType, *, published: bool
-) -> str:
+def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType, *, published: bool) -> str:
     if not demos:
         return ""
     keys = ("task_steps", "task_nodes", *(() if dependency_type == "resource" else ("task_links",)))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.executors.plan_run import PlanSet
     from toolassay.offline.shown_graphs import ShownGraphs
+    from toolassay.report.leaderboard import LeaderboardRow
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Work
 
