@@ -138,13 +138,10 @@ def resource_type(text: str) -> str:
 REFERENCE = re.compile(r"<node-(\d{1,9})>")
 # Literals without reference, file extension, number or quotes, which need no normalisation: most of them.
 # Matches "a red bicycle"; must not match "photo.jpg", "<node-0>" or "a bicycle " (trailing blank).
-is_plain = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)").fullmatch
+_is_plain = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)").fullmatch
 _SHORT = 300  # characters: longer literals are not cached
 PLAN_KEYS = ("task_nodes", "task_links", "task_steps")
 STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
-
-TEXT, OTHER = "text", "other"
-"""The types of a literal without a file extension, and of what has no known type."""
 
 Argument = tuple[Hashable, Hashable]
 """A name (or resource type) and a comparable value; text may contain references `<node-j>`."""
@@ -276,18 +273,10 @@ class PlanReader:
             return [_temporal_argument(argument, self._normal) for argument in given]
         return [
             ("text", argument)
-            if type(argument) is str and is_plain(argument)
+            if type(argument) is str and _is_plain(argument)
             else self._resource_argument(argument, names)
             for argument in given
         ]
-
-    def literal(self, text: str) -> Argument:
-        """A text argument of a resource plan in which there is no reference."""
-        return ("text", text) if is_plain(text) else self._resource_argument(text, [])
-
-    def output_type(self, name: str) -> str:
-        """The type of a reference to a tool with this normalised name."""
-        return self._output_types.get(name, "other")
 
     def _resource_argument(self, argument: Any, names: list[str]) -> Argument:
         if not isinstance(argument, str):
@@ -295,7 +284,7 @@ class PlanReader:
         kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
         if source is None:
             return kind, value
-        return self.output_type(names[source]) if source < len(names) else "other", value
+        return self._output_types.get(names[source], "other") if source < len(names) else "other", value
 
 
 def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
