@@ -8,10 +8,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from toolassay.argument_schemas import (
@@ -120,18 +120,26 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
     if isinstance(value, list):
         listed = list_schema(resolve(schema, root), root)
         items = [canonical(one, listed.get("items"), root) for one in value]
-        return sorted(items, key=_as_json) if listed.get("uniqueItems") is True else items
+        return sorted(items, key=_without_numbers) if listed.get("uniqueItems") is True else items
     if isinstance(value, dict):
         known = {one.name: one for one in properties_at(schema, root)} if schema else {}
+        further = resolve(schema, root).get("additionalProperties")
         return {
-            name: canonical(item, known[name].schema if name in known else None, root)
+            name: canonical(item, known[name].schema if name in known else further, root)
             for name, item in value.items()
             if name not in known or not _is_default(item, known[name], root)
         }
     return value
 
 
-def _is_default(value: Any, declared: Property, root: Schema) -> bool:
+def _without_numbers(value: Any) -> str:
+    """JSON in which references to all nodes are alike, for the number of a node means nothing."""
+    return REFERENCE.sub("<node->", _as_json(value))
+
+
+def _is_default(
+    value: Any, declared: Property, root: Schema, key: Callable[[Any], Hashable] = _json_key
+) -> bool:
     """Whether an optional argument has the value that it has when it is left out.
 
     That is its default, or null if it declares none. Null for an argument that takes no null means that it is
@@ -143,7 +151,7 @@ def _is_default(value: Any, declared: Property, root: Schema) -> bool:
     if value is None:
         kinds = kinds_of(declared.schema, root)
         return default is None or ("null" not in kinds and bool(kinds))
-    wanted, given = (_json_key(canonical(one, declared.schema, root)) for one in (default, value))
+    wanted, given = (key(canonical(one, declared.schema, root)) for one in (default, value))
     return wanted == given
 
 
@@ -242,6 +250,10 @@ class Plan:
         stated_links: Pairs of tool names in its list of links.
         steps: The steps as lines of text; None without steps.
         has_types: Whether an argument is named by its resource type instead of its parameter.
+        has_references: Whether any argument contains a reference.
+        references: The links in the arguments as (source node, target node), without duplicates and
+            self-links.
+        links: The links as pairs of tool names: those of the list, and those of references that it lacks.
     """
 
     names: list[str]
@@ -249,41 +261,29 @@ class Plan:
     stated_links: list[tuple[str, str]]
     steps: str | None
     has_types: bool = True
+    has_references: bool = field(init=False, repr=False)
+    references: list[tuple[int, int]] = field(init=False, repr=False)
+    links: list[tuple[str, str]] = field(init=False, repr=False)
 
-    @cached_property
-    def has_references(self) -> bool:
-        """Whether any argument contains a reference."""
-        for arguments in self.arguments or ():  # faster than `any`
-            for _, value in arguments:
-                if type(value) is str and "<node-" in value:
-                    return True
-        return False
-
-    @cached_property
-    def links(self) -> list[tuple[str, str]]:
-        """The links as pairs of tool names: those of the list, and those of references that it lacks."""
-        return self.links_of(self.references)
-
-    def links_of(self, references: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
-        """The links, if only these references make any."""
-        if not references:
-            return self.stated_links
-        pairs = Counter((self.names[source], self.names[target]) for source, target in references)
-        return [*self.stated_links, *(pairs - Counter(self.stated_links)).elements()]
-
-    @cached_property
-    def references(self) -> list[tuple[int, int]]:
-        """The links in the arguments as (source node, target node), without duplicates and self-links."""
-        if not self.has_references:
-            return []
+    def __post_init__(self) -> None:
         found: dict[tuple[int, int], None] = {}
+        self.has_references = False
         for target, arguments in enumerate(self.arguments or ()):
             for _, value in arguments:
-                if isinstance(value, str) and "<node-" in value:
+                if type(value) is str and "<node-" in value:
+                    self.has_references = True
                     for digits in REFERENCE.findall(value):
                         if (source := int(digits)) < len(self.names) and source != target:
                             found[source, target] = None
-        return list(found)
+        self.references = list(found)
+        self.links = self.links_of(self.references)
+
+    def links_of(self, references: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+        """The links, if only these references make any."""
+        pairs = [(self.names[source], self.names[target]) for source, target in references]
+        if not pairs or sorted(pairs) == sorted(self.stated_links):  # faster than a `Counter`
+            return self.stated_links
+        return [*self.stated_links, *(Counter(pairs) - Counter(self.stated_links)).elements()]
 
 
 class _ToolArguments:
@@ -387,9 +387,9 @@ class PlanReader:
         if (one := form.declared.get(name)) is None:
             return form.key(canonical(self._normal(value)))
         value = self._normal(as_meant(value, one.schema, form.root))
-        return (
-            None if _is_default(value, one, form.root) else form.key(canonical(value, one.schema, form.root))
-        )
+        if _is_default(value, one, form.root, form.key):
+            return None
+        return form.key(canonical(value, one.schema, form.root))
 
     def _resources(self, given: Any, names: list[str]) -> list[Argument]:
         if given and not isinstance(given, list):

@@ -140,8 +140,19 @@ def test_the_worked_example_is_no_plan(kind: DependencyType) -> None:
         assert (found, answer.problem) == (None, ECHO)
 
 
-def test_temporal_arguments_as_one_object() -> None:
-    node = {"name": "book_hotel", "parameters": {"city": "Rome"}}
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"city": "Rome"},
+        '{"city": "Rome"}',
+        '"{\\"city\\": \\"Rome\\"}"',
+        [{"city": "Rome"}],
+        [{"key": "city", "value": "Rome"}],
+        '[{"name": "city", "value": "Rome"}]',
+    ],
+)
+def test_forms_of_temporal_arguments(form: Any) -> None:
+    node = {"name": "book_hotel", "parameters": form}
     assert plan_of({**TEMPORAL, "task_nodes": [node]}, "temporal") == TEMPORAL
 
 

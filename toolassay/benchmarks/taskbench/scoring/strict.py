@@ -243,7 +243,7 @@ def _is_extra(value: object) -> bool:
 
 
 def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts:
-    if not predicted.references:
+    if not predicted.references or UNMATCHED not in matched:
         return multiset_counts(gold.links, predicted.links)
     # A reference from or to a call that matches nothing is a link too many.
     between = [
