@@ -404,8 +404,8 @@ class PlanReader:
         ]
 
     def _resource(self, argument: Any, names: list[str]) -> Argument:
-        if isinstance(argument, dict) and len(named := published_arguments([argument])) == 1:
-            argument = named[0]["value"]
+        if isinstance(argument, dict) and argument and _is_named(named := published_arguments([argument])[0]):
+            argument = named["value"]
         if not isinstance(argument, str):
             return "object" if isinstance(argument, dict | list) else "text", comparable(argument)
         kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
@@ -414,7 +414,7 @@ class PlanReader:
         return self._output_types.get(names[source], "other") if source < len(names) else "other", value
 
 
-def published_arguments(given: Any, parameters: Collection[str] = ()) -> Any:
+def published_arguments(given: Any, parameters: Collection[str] | None = None) -> Any:
     """Arguments as the list that data sets have, from the forms that models choose; else unchanged.
 
     Read are JSON text, an object, and a list of objects with one or more arguments each. Two keys of which
@@ -422,7 +422,8 @@ def published_arguments(given: Any, parameters: Collection[str] = ()) -> Any:
 
     Args:
         given: The arguments of a call.
-        parameters: The names that the tool declares, if they are known.
+        parameters: The names that the tool declares. None if they are not known: then objects with several
+            keys stay as they are.
 
     >>> published_arguments('{"city": "Rome"}')
     [{'name': 'city', 'value': 'Rome'}]
@@ -437,11 +438,12 @@ def published_arguments(given: Any, parameters: Collection[str] = ()) -> Any:
         return given
     found: list[Any] = []
     for one in given:
-        if not isinstance(one, dict) or _is_named(one):
+        if not isinstance(one, dict) or _is_named(one) or (parameters is None and len(one) > 1):
             found.append(one)
             continue
-        naming = [key for key, value in one.items() if isinstance(value, str) and value in parameters]
-        if len(one) == 2 and len(naming) == 1 and not any(key in parameters for key in one):
+        known = parameters or ()
+        naming = [key for key, value in one.items() if isinstance(value, str) and value in known]
+        if len(one) == 2 and len(naming) == 1 and not any(key in known for key in one):
             name, (value,) = one[naming[0]], [one[key] for key in one if key != naming[0]]
             found.append({"name": name, "value": value})
         else:

@@ -156,6 +156,11 @@ def test_forms_of_temporal_arguments(form: Any) -> None:
     assert plan_of({**TEMPORAL, "task_nodes": [node]}, "temporal") == TEMPORAL
 
 
+def test_names_under_other_keys_are_left_to_the_scores_which_know_the_tools() -> None:
+    plan = {**TEMPORAL, "task_nodes": [{"task": "book_hotel", "arguments": [{"of": "city", "is": "Rome"}]}]}
+    assert plan_of(plan, "temporal") == plan
+
+
 def test_absent_parts_stay_absent() -> None:
     assert plan_of({"task_nodes": []}) == {"task_nodes": []}
 

@@ -124,9 +124,10 @@ def calls_are_equal(one: Any, other: Any, tool: str = "plan_roster") -> bool:
             PlanReader(ROSTERS, kind).plan({"task_nodes": [{"task": tool, "arguments": given}]})
             for given in (one, other)
         ]
-        assert plans[0] is not None and plans[1] is not None
-        found |= {score_plan(*plans).is_exact, score_plan(*plans[::-1]).is_exact}
-        found.add(plan_digest(plans[0]) == plan_digest(plans[1]))
+        first, second = plans
+        assert first is not None and second is not None
+        found |= {score_plan(first, second).is_exact, score_plan(second, first).is_exact}
+        found.add(plan_digest(first) == plan_digest(second))
     assert len(found) == 1
     return found.pop()
 
