@@ -236,7 +236,7 @@ def test_links_are_normalised_on_both_ends_in_resource_plans() -> None:
 @pytest.mark.parametrize("kind", ["resource", "temporal"])
 @pytest.mark.parametrize("links", [None, [], [("Alpha", "Beta")], [("Alpha", "Beta"), ("Beta", "Gamma")]])
 def test_references_are_links_stated_or_not(kind: DependencyType, links: Any) -> None:
-    form = [["<node-0>"], ["<node-1>"]]
+    form: list[list[Any]] = [["<node-0>"], ["<node-1>"]]
     if kind == "temporal":
         form = [[{"name": "of", "value": f"see {value}"}] for (value,) in form]
     calls = [("Alpha", []), ("Beta", form[0]), ("Gamma", form[1])]
