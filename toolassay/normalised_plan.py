@@ -5,23 +5,36 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Hashable, Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
-from toolassay.argument_schemas import as_meant
+from toolassay.argument_schemas import (
+    Property,
+    Schema,
+    as_meant,
+    kinds_of,
+    list_schema,
+    properties_at,
+    properties_of,
+    resolve,
+    type_name,
+)
 from toolassay.files import compact_json
 from toolassay.graph import DependencyType
 from toolassay.output_paths import parse_reference, reference_text
-from toolassay.tools import ToolLibrary
+from toolassay.tools import Tool, ToolLibrary, is_required
 
 # A decimal number without leading zeros, which are significant in codes such as "007".
 # Matches "-7.50" and "1e5"; must not match "07" or "1,000".
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
 _QUOTES = "'\"`‘’“”"
-_EXACT = 2.0**53  # from here on, a float does not represent every whole number
+_ANYTHING: Schema = {}
 # A file extension at the end of a word, by resource type.
 # Matches ".JPG" in "see photo.JPG!"; must not match "www.author.com" or ".mp4" in "a.mp4.zip".
 _EXTENSION = re.compile(
@@ -33,30 +46,25 @@ _EXTENSION = re.compile(
 
 
 def comparable(value: Any) -> Hashable:
-    """A key that is equal for values with the same meaning.
+    """A key that is equal for values with the same meaning to a tool of a published library.
 
-    Surrounding blanks and quotes are dropped. 7, 7.0 and "7" are equal, but "07" is text. true and "True" are
-    equal; other text is case-sensitive. Lists and objects are compared as JSON.
+    7, 7.0 and "7" are equal, but "07" is text. true and "True" are equal; other text is case-sensitive. Lists
+    and objects are compared as JSON. `canonical` says which texts and numbers are equal.
 
     >>> comparable(" '7' ") == comparable(7.0), comparable("07") == comparable(7), comparable({"a": [1]})
     (True, False, '{"a": [1]}')
     """
+    return _published_key(canonical(value))
+
+
+def _published_key(value: Any) -> Hashable:
     if isinstance(value, str):
-        return comparable_text(value)
+        return _number_or_text(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return Decimal(value)
-    if isinstance(value, float):
+    if isinstance(value, int | float):
         return Decimal(repr(value)) if value == value else "NaN"
-    if type(value) is dict and set(map(type, value.values())) == _TEXTS:  # faster than `json`
-        pairs = [f"{_quoted(name)}: {_quoted(text)}" for name, text in sorted(value.items())]
-        return f"{{{', '.join(pairs)}}}"
-    return json.dumps(_with_whole_numbers(value), sort_keys=True, ensure_ascii=False)
-
-
-_TEXTS = {str}
-_quoted = json.encoder.encode_basestring
+    return _as_json(value)
 
 
 def comparable_json(value: Any) -> str:
@@ -64,44 +72,117 @@ def comparable_json(value: Any) -> str:
 
     The keys of objects have no order, items of lists do; 1 and 1.0 are equal, true and 1 are not. A text
     equals only a text: "4" for an integer is a call that its server refuses, and data sets of imported tools,
-    unlike the published ones, have numbers as numbers. Blanks and quotes around a text do not count.
+    unlike the published ones, have numbers as numbers.
 
     >>> comparable_json({"a": [1.0, True]}) == comparable_json({"a": [1, True]})
     True
     >>> comparable_json("4") == comparable_json(4), comparable_json(True) == comparable_json(1)
     (False, False)
     """
-    if isinstance(value, str):
-        return _unquoted(value)
-    return _JSON + json.dumps(_plain_json(value), sort_keys=True, ensure_ascii=False)
+    return _json_key(canonical(value))
+
+
+def _json_key(value: Any) -> str:
+    return value if isinstance(value, str) else _JSON + _as_json(value)
 
 
 _JSON = "\0"  # begins the key of a value that is not a text, so that no text equals it
 
 
-def _plain_json(value: Any) -> Any:
-    """A value with texts without quotes around them, and with whole floats as integers."""
-    if isinstance(value, list):
-        return [_plain_json(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _plain_json(one) for key, one in value.items()}
+def _as_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
+    """One value for all JSON values that mean the same to the tool.
+
+    - Text: in Unicode's composed form (NFC), every kind of blank is a blank, without blanks and pairs of
+      quotes around it. A date-time of the format "date-time" is in UTC, without zeros at the end of its
+      fraction; one without an offset stays apart.
+    - Numbers: to 15 significant digits, which every float has; 12.0 is 12. Integers are exact.
+    - Objects: without the optional properties that have their default (`_is_default`).
+    - Lists: in order; sorted where the schema has `uniqueItems`, for a set has no order.
+
+    Args:
+        value: A JSON value.
+        schema: Its schema; None if unknown.
+        root: The schema of all arguments, to which references are relative.
+
+    >>> canonical([0.1 + 0.2, 12.0, "S\u00e3o\u00a0Paulo", "Sa\u0303o Paulo"])
+    [0.3, 12, 'São Paulo', 'São Paulo']
+    """
     if isinstance(value, str):
-        return _unquoted(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _with_whole_numbers(value: Any) -> Any:
-    """Replace whole floats in lists and objects by integers: 7.0 becomes 7."""
+        text = _plain_text(value)
+        return _moment(text) if schema and "date-time" in type_name(schema, root) else text
+    if isinstance(value, float):
+        number = float(f"{value:.15g}") if not value.is_integer() else value
+        return int(number) if number.is_integer() else number
     if isinstance(value, list):
-        return [_with_whole_numbers(one) for one in value]
+        listed = list_schema(resolve(schema, root), root)
+        items = [canonical(one, listed.get("items"), root) for one in value]
+        return sorted(items, key=_without_numbers) if listed.get("uniqueItems") is True else items
     if isinstance(value, dict):
-        return {key: _with_whole_numbers(one) for key, one in value.items()}
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
+        known = {one.name: one for one in properties_at(schema, root)} if schema else {}
+        further = resolve(schema, root).get("additionalProperties")
+        return {
+            name: canonical(item, known[name].schema if name in known else further, root)
+            for name, item in value.items()
+            if name not in known or not _is_default(item, known[name], root)
+        }
+    return value
 
 
-def comparable_text(value: str) -> Hashable:
-    """`comparable` for text."""
-    text = _unquoted(value)
+def _without_numbers(value: Any) -> str:
+    """JSON in which references to all nodes are alike, for the number of a node means nothing."""
+    return REFERENCE.sub("<node->", _as_json(value))
+
+
+def _is_default(
+    value: Any, declared: Property, root: Schema, key: Callable[[Any], Hashable] = _json_key
+) -> bool:
+    """Whether an optional argument has the value that it has when it is left out.
+
+    That is its default, or null if it declares none. Null for an argument that takes no null means that it is
+    left out, too: structured output must write it (`argument_schemas.as_meant`).
+    """
+    if declared.required:
+        return False
+    default = declared.schema.get("default")
+    if value is None:
+        kinds = kinds_of(declared.schema, root)
+        return default is None or ("null" not in kinds and bool(kinds))
+    wanted, given = (key(canonical(one, declared.schema, root)) for one in (default, value))
+    return wanted == given
+
+
+# A date and time of day as RFC 3339 and ISO 8601 write them. Matches "2024-05-01T10:00:00.50Z" and
+# "2024-05-01 10:00+0200"; must not match "2024-05-01" or "10:00".
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?([Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+)
+
+
+def _moment(text: str) -> str:
+    """A date-time in one spelling; any other text unchanged.
+
+    >>> _moment("2024-05-01t12:00:00.50+02:00"), _moment("2024-05-01 10:00"), _moment("tomorrow")
+    ('2024-05-01T10:00:00+00:00.5', '2024-05-01T10:00:00', 'tomorrow')
+    """
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        return text
+    date, time, fraction, offset = found.groups("")
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}{offset.upper()}")
+        moment = moment.astimezone(UTC) if offset else moment
+    except (ValueError, OverflowError):  # no such date, or one outside of the years 1 to 9999
+        return text
+    digits = fraction.rstrip("0")
+    return f"{moment.isoformat()}.{digits}" if digits else moment.isoformat()
+
+
+def _number_or_text(text: str) -> Hashable:
+    """The key of a plain text that may be a number or a truth value."""
     if len(text) > 5 and text[0].isalpha():
         return text
     if len(text) <= 5 and text.casefold() in ("true", "false"):
@@ -109,6 +190,16 @@ def comparable_text(value: str) -> Hashable:
     if len(text) <= 40 and _NUMBER.fullmatch(text):
         return Decimal(text)
     return text
+
+
+# Every kind of blank in a line but " ".
+_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+
+
+def _plain_text(text: str) -> str:
+    if not text.isascii():
+        text = _BLANKS.sub(" ", unicodedata.normalize("NFC", text))
+    return _unquoted(text)
 
 
 def _unquoted(value: str) -> str:
@@ -137,14 +228,11 @@ def resource_type(text: str) -> str:
 # Matches "<node-3>"; must not match "<node->" or "node-3".
 REFERENCE = re.compile(r"<node-(\d{1,9})>")
 # Literals without reference, file extension, number or quotes, which need no normalisation: most of them.
-# Matches "a red bicycle"; must not match "photo.jpg", "<node-0>" or "a bicycle " (trailing blank).
-is_plain = re.compile(r"[A-Za-z][^.<]{5,}(?<!\s)").fullmatch
+# Matches "a red bicycle"; must not match "photo.jpg", "<node-0>", "a bicycle " (trailing blank) or "a café".
+_is_plain = re.compile(r"[A-Za-z][^.<\x80-\U0010ffff]{5,}(?<!\s)").fullmatch
 _SHORT = 300  # characters: longer literals are not cached
 PLAN_KEYS = ("task_nodes", "task_links", "task_steps")
 STEP_KEYS = ("task", "step", "description", "step_name", "name", "id")
-
-TEXT, OTHER = "text", "other"
-"""The types of a literal without a file extension, and of what has no known type."""
 
 Argument = tuple[Hashable, Hashable]
 """A name (or resource type) and a comparable value; text may contain references `<node-j>`."""
@@ -159,65 +247,83 @@ class Plan:
     Attributes:
         names: Tool of each node.
         arguments: Arguments of each node; None if no node has any (a data set without gold arguments).
-        links: Pairs of tool names; None without a list of links. Then `references` are the links.
+        stated_links: Pairs of tool names in its list of links.
         steps: The steps as lines of text; None without steps.
         has_types: Whether an argument is named by its resource type instead of its parameter.
+        has_references: Whether any argument contains a reference.
+        references: The links in the arguments as (source node, target node), without duplicates and
+            self-links.
+        links: The links as pairs of tool names: those of the list, and those of references that it lacks.
     """
 
     names: list[str]
     arguments: list[list[Argument]] | None
-    links: list[tuple[str, str]] | None
+    stated_links: list[tuple[str, str]]
     steps: str | None
     has_types: bool = True
-    _has_references: bool | None = field(default=None, init=False, repr=False)
+    has_references: bool = field(init=False, repr=False)
+    references: list[tuple[int, int]] = field(init=False, repr=False)
+    links: list[tuple[str, str]] = field(init=False, repr=False)
 
-    @property
-    def has_references(self) -> bool:
-        """Whether any argument contains a reference."""
-        if self._has_references is None:
-            self._has_references = self._find_reference()
-        return self._has_references
-
-    def _find_reference(self) -> bool:
-        for arguments in self.arguments or ():  # faster than `any`
-            for _, value in arguments:
-                if type(value) is str and "<node-" in value:
-                    return True
-        return False
-
-    @cached_property
-    def references(self) -> list[tuple[int, int]]:
-        """The links in the arguments as (source node, target node), without duplicates and self-links."""
-        if not self.has_references:
-            return []
+    def __post_init__(self) -> None:
         found: dict[tuple[int, int], None] = {}
+        self.has_references = False
         for target, arguments in enumerate(self.arguments or ()):
             for _, value in arguments:
-                if isinstance(value, str) and "<node-" in value:
+                if type(value) is str and "<node-" in value:
+                    self.has_references = True
                     for digits in REFERENCE.findall(value):
                         if (source := int(digits)) < len(self.names) and source != target:
                             found[source, target] = None
-        return list(found)
+        self.references = list(found)
+        self.links = self.links_of(self.references)
+
+    def links_of(self, references: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+        """The links, if only these references make any."""
+        pairs = [(self.names[source], self.names[target]) for source, target in references]
+        if not pairs or sorted(pairs) == sorted(self.stated_links):  # faster than a `Counter`
+            return self.stated_links
+        return [*self.stated_links, *(Counter(pairs) - Counter(self.stated_links)).elements()]
+
+
+class _ToolArguments:
+    """Reads the arguments of one tool."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.root: Schema = tool.input_schema or {
+            "properties": {one.name: one.declaration for one in tool.parameters},
+            "required": [one.name for one in tool.parameters if is_required(one, tool)],
+        }
+        self.key = _published_key if tool.input_schema is None else _json_key
+        self.declared = {one.name: one for one in properties_of(self.root)}
+
+
+_UNKNOWN = _ToolArguments(Tool(""))
 
 
 class PlanReader:
-    """Normalises gold and predicted plans of one library.
+    """Normalises gold and predicted plans of one library, so that equal calls have equal arguments.
+
+    The forms that models choose for arguments are one (`published_arguments`), values that mean the same are
+    equal (`canonical`), and an optional argument with its default is left out.
 
     Args:
         library: The tools; a reference has the output type of its tool, and arguments of tools with an
-            `input_schema` are compared as JSON (`comparable_json`).
-        dependency_type: In names of resource plans, "_" is replaced by " ". In schema plans, references with
-            the same path are equal however it is spelled (`normal_references`).
+            `input_schema` are compared as JSON (`comparable_json`), others by `comparable`.
+        dependency_type: In names of resource plans, "_" is replaced by " ", and arguments are values without
+            names. In schema plans, references with the same path are equal however it is spelled
+            (`normal_references`).
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
         self._is_resource = dependency_type == "resource"
         self.name: Callable[[str], str] = _with_blanks if self._is_resource else str
         self._normal: Normal = normal_references if dependency_type == "schema" else _unchanged
-        self._schemas = {} if self._is_resource else {t.id: t.input_schema for t in library if t.input_schema}
+        self._tools = {} if self._is_resource else {tool.id: _ToolArguments(tool) for tool in library}
         self._output_types = {
             self.name(tool.id): tool.outputs[0] if tool.outputs else "none" for tool in library
         }
+        self._cached_key = lru_cache(maxsize=10_000, typed=True)(self._key)
 
     def plan(self, value: Any) -> Plan | None:
         """The plan in a JSON object; None if it has no list of named nodes or is nested too deeply."""
@@ -235,24 +341,19 @@ class PlanReader:
             has_arguments = has_arguments or "arguments" in node
         try:
             arguments: list[list[Argument]] | None = None
-            if has_arguments and self._schemas:
-                schemas = map(self._schemas.get, names)
-                arguments = [
-                    self._arguments(one, names, schema) for one, schema in zip(given, schemas, strict=True)
-                ]
+            if has_arguments and self._is_resource:
+                arguments = [self._resources(one, names) for one in given]
             elif has_arguments:
-                arguments = [self._arguments(one, names) for one in given]
+                arguments = [self._arguments(name, one) for name, one in zip(names, given, strict=True)]
             links = self._links(value.get("task_links"))
             return Plan(names, arguments, links, steps_text(value.get("task_steps")), self._is_resource)
         except RecursionError:
             return None
 
-    def _links(self, links: Any) -> list[tuple[str, str]] | None:
-        if not isinstance(links, list):
-            return None
+    def _links(self, links: Any) -> list[tuple[str, str]]:
         name = self.name
         pairs: list[tuple[str, str]] = []
-        for link in links:
+        for link in links if isinstance(links, list) else ():
             if (
                 isinstance(link, dict)
                 and isinstance(source := link.get("source"), str)
@@ -263,39 +364,111 @@ class PlanReader:
                 pairs.append(("", f"unreadable: {json.dumps(link, sort_keys=True)}"))
         return pairs
 
-    def _arguments(
-        self, given: Any, names: list[str], schema: Mapping[str, Any] | None = None
-    ) -> list[Argument]:
-        if given is None:
+    def _arguments(self, tool: str, given: Any) -> list[Argument]:
+        if not given:
             return []
-        if not isinstance(given, list):
+        declared = self._tools.get(tool, _UNKNOWN).declared
+        given = published_arguments(given, declared)
+        found: list[Argument] = []
+        for argument in given if isinstance(given, list) else [given]:
+            if not _is_named(argument):
+                found.append(("unreadable", comparable(argument)))
+                continue
+            name, value = argument["name"].strip(), argument["value"]
+            is_short = not isinstance(value, list | dict) and (type(value) is not str or len(value) <= _SHORT)
+            key = (self._cached_key if is_short else self._key)(tool, name, value)
+            if key is not None:
+                found.append((name, key))
+        return found
+
+    def _key(self, tool: str, name: str, value: Any) -> Hashable | None:
+        """The comparable value of an argument; None for one that is as good as left out."""
+        form = self._tools.get(tool, _UNKNOWN)
+        if (one := form.declared.get(name)) is None:
+            return form.key(canonical(self._normal(value)))
+        value = self._normal(as_meant(value, one.schema, form.root))
+        if _is_default(value, one, form.root, form.key):
+            return None
+        return form.key(canonical(value, one.schema, form.root))
+
+    def _resources(self, given: Any, names: list[str]) -> list[Argument]:
+        if given and not isinstance(given, list):
+            given = published_arguments(given)
+        if given and not isinstance(given, list):
             return [("unreadable", comparable(given))]
-        if schema is not None:
-            return [found for argument in given if (found := _typed_argument(argument, schema, self._normal))]
-        if not self._is_resource:
-            return [_temporal_argument(argument, self._normal) for argument in given]
         return [
             ("text", argument)
-            if type(argument) is str and is_plain(argument)
-            else self._resource_argument(argument, names)
-            for argument in given
+            if type(argument) is str and _is_plain(argument)
+            else self._resource(argument, names)
+            for argument in given or ()
         ]
 
-    def literal(self, text: str) -> Argument:
-        """A text argument of a resource plan in which there is no reference."""
-        return ("text", text) if is_plain(text) else self._resource_argument(text, [])
-
-    def output_type(self, name: str) -> str:
-        """The type of a reference to a tool with this normalised name."""
-        return self._output_types.get(name, "other")
-
-    def _resource_argument(self, argument: Any, names: list[str]) -> Argument:
+    def _resource(self, argument: Any, names: list[str]) -> Argument:
+        if isinstance(argument, dict) and argument and _is_named(named := published_arguments([argument])[0]):
+            argument = named["value"]
         if not isinstance(argument, str):
             return "object" if isinstance(argument, dict | list) else "text", comparable(argument)
         kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
         if source is None:
             return kind, value
-        return self.output_type(names[source]) if source < len(names) else "other", value
+        return self._output_types.get(names[source], "other") if source < len(names) else "other", value
+
+
+def published_arguments(given: Any, parameters: Collection[str] | None = None) -> Any:
+    """Arguments as the list that data sets have, from the forms that models choose; else unchanged.
+
+    Read are JSON text, an object, and a list of objects with one or more arguments each. Two keys of which
+    neither is a parameter are a name and a value if one has the name of a parameter as its value.
+
+    Args:
+        given: The arguments of a call.
+        parameters: The names that the tool declares. None if they are not known: then objects with several
+            keys stay as they are.
+
+    >>> published_arguments('{"city": "Rome"}')
+    [{'name': 'city', 'value': 'Rome'}]
+    >>> published_arguments([{"city": "Rome"}, {"parameter": "days", "is": 2}, "x"], ["city", "days"])
+    [{'name': 'city', 'value': 'Rome'}, {'name': 'days', 'value': 2}, 'x']
+    """
+    if isinstance(given, str):
+        given = decoded(given)
+    if isinstance(given, dict):
+        return [{"name": name, "value": value} for name, value in given.items()]
+    if not isinstance(given, list):
+        return given
+    found: list[Any] = []
+    for one in given:
+        if not isinstance(one, dict) or _is_named(one) or (parameters is None and len(one) > 1):
+            found.append(one)
+            continue
+        known = parameters or ()
+        naming = [key for key, value in one.items() if isinstance(value, str) and value in known]
+        if len(one) == 2 and len(naming) == 1 and not any(key in known for key in one):
+            name, (value,) = one[naming[0]], [one[key] for key in one if key != naming[0]]
+            found.append({"name": name, "value": value})
+        else:
+            found += [{"name": name, "value": value} for name, value in one.items()]
+    return found
+
+
+def decoded(text: str) -> Any:
+    """The list or object that a text is as JSON, written once or several times; any other text unchanged.
+
+    >>> decoded('["a"]'), decoded('"{}"'), decoded("7")
+    (['a'], {}, '7')
+    """
+    value: Any = text
+    try:
+        while isinstance(value, str):
+            value = json.loads(value)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):  # not JSON, or not serialisable (NaN, lone surrogates)
+        return text
+    return value if isinstance(value, list | dict) else text
+
+
+def _is_named(argument: Any) -> bool:
+    return isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument
 
 
 def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
@@ -320,7 +493,7 @@ def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
 
 def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
     """The type and the value of a text argument; for a reference, also the number of its node."""
-    value = comparable_text(text)
+    value = comparable(text)
     if not isinstance(value, str):
         return "text", value, None
     reference = REFERENCE.fullmatch(value) if value[:1] == "<" else None
@@ -354,12 +527,6 @@ def _step_text(step: Any) -> str:
     return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False)
 
 
-def _temporal_argument(argument: Any, normal: Normal) -> Argument:
-    if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
-        return argument["name"].strip(), comparable(normal(argument["value"]))
-    return "unreadable", comparable(argument)
-
-
 def normal_references(value: Any) -> Any:
     """A JSON value in which every reference has one spelling, also inside lists and objects.
 
@@ -380,19 +547,6 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-def _typed_argument(argument: Any, schema: Mapping[str, Any], normal: Normal) -> Argument | None:
-    """An argument of an imported tool; None for null where that means no argument."""
-    if isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument:
-        name, value = argument["name"].strip(), argument["value"]
-        if isinstance(value, bool | int | float) or (
-            isinstance(value, str) and "{" not in value and "[" not in value
-        ):
-            return name, comparable_json(normal(value))  # most values; `as_meant` leaves them as they are
-        meant = as_meant({name: value}, schema, schema)
-        return (name, comparable_json(normal(meant[name]))) if name in meant else None
-    return "unreadable", comparable(argument)
-
-
 def _with_blanks(name: str) -> str:
     return name.replace("_", " ") if "_" in name else name
 
@@ -404,7 +558,7 @@ def plan_digest(plan: Plan) -> int:
     node, and steps are ignored.
 
     >>> def plan(*nodes):
-    ...     return Plan([name for name, _ in nodes], [[("text", value)] for _, value in nodes], None, None)
+    ...     return Plan([name for name, _ in nodes], [[("text", value)] for _, value in nodes], [], None)
     >>> one = plan(("Painter", "a cat"), ("Captioner", "<node-0>"))
     >>> other = plan(("Captioner", "<node-1>"), ("Painter", "a cat"))
     >>> plan_digest(one) == plan_digest(other), plan_digest(one) == plan_digest(plan(("Painter", "a dog")))
@@ -417,7 +571,7 @@ def plan_digest(plan: Plan) -> int:
     # no path is longer than the number of nodes.
     for _ in range(len(nodes) if plan.has_references else 1):
         nodes = [_node_digest(plan, place, nodes) for place in range(len(nodes))]
-    return _digest_number(repr((sorted(nodes), plan.links if plan.links is None else sorted(plan.links))))
+    return _digest_number(repr((sorted(nodes), sorted(plan.links))))
 
 
 def _node_digest(plan: Plan, place: int, labels: list[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chain, chat_folder, plan, scored_folder, workbench_folder
+from builders import chain, chat_folder, imported_tool, plan, scored_folder, workbench_folder
 from hypothesis import given
 from hypothesis import strategies as st
 from running import Capture, inside
@@ -73,6 +73,20 @@ def test_a_tool_that_is_called_twice() -> None:
     gold, predicted = drawn(chain("a", "b"), chain("a", "a", "b"))
     assert Counter(call.status for call in predicted.calls) == {"right": 2, "extra": 1}
     assert all(call.status == "right" for call in gold.calls)
+
+
+def test_a_default_is_not_shown_and_other_arguments_keep_their_form() -> None:
+    properties = {"kind": {"type": "string", "default": "wood"}, "seats": {"type": "array"}}
+    reader = PlanReader(ToolLibrary.from_json([imported_tool("find", "", properties)]), "temporal")
+    plans = [
+        {"task_nodes": [{"task": "find", "arguments": given}]}
+        for given in ([{"name": "seats", "value": [1, 2]}], {"kind": "wood", "seats": [1, 3]})
+    ]
+    first, second = map(reader.plan, plans)
+    assert first and second
+    for found, seats in zip(drawn_plans(first, plans[0], second, plans[1]), ([1, 2], [1, 3]), strict=True):
+        (shown,) = found.calls[0].arguments
+        assert (shown.name, shown.value, shown.status) == ("seats", seats, "wrong")
 
 
 PLANS = st.lists(st.sampled_from("abc"), max_size=4).map(lambda names: chain(*names))

@@ -50,8 +50,7 @@ def test_the_same_tools_and_links_are_a_solution(tmp_path: Path, result: Any) ->
         ({"task_nodes": [PAINT, CAPTION, PAINT]}, "a does not produce this plan: it adds 'Painter'"),
         (
             {"task_nodes": [PAINT, CAPTION], "task_links": [{"source": "Captioner", "target": "Painter"}]},
-            "a does not produce this plan: it lacks the link 'Painter' -> 'Captioner' and adds the link "
-            "'Captioner' -> 'Painter'",
+            "a does not produce this plan: it adds the link 'Captioner' -> 'Painter'",
         ),
         ({"task_nodes": [PAINT, {"task": "Captioner", "arguments": ["it"]}]}, "lacks the link"),
         (None, "a does not produce this plan: no answer has a plan"),

@@ -119,9 +119,8 @@ def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture
     second = capsys.readouterr()
     assert "scored bad" in second.err
     assert "good is up to date" in second.err
-    good = (
-        f"signature of good: toolassay:{__version__}|mode:strict|metrics:f1+ed+link+argument+rouge+bertscore"
-    )
+    metrics = "f1+ed+link+argument+rouge+bertscore"
+    good = f"signature of good: toolassay:{__version__}|mode:strict-2|metrics:{metrics}"
     assert good in first.out
     assert second.out.split("signature")[0] == first.out.split("signature")[0]
 

@@ -17,7 +17,7 @@ from toolassay.backinstruct.critics import rule_critic
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
-from toolassay.gold import Ends, Gold
+from toolassay.gold import Gold
 from toolassay.normalised_plan import Plan, PlanReader
 from toolassay.text_formatting import count_of
 
@@ -64,8 +64,8 @@ class SecondOpinionGate:
     gold is doubtful; texts of more than six words are not compared. One solver alone never decides about an
     argument.
 
-    Plans are parsed as for the strict scores: if a plan lists no links, the references in its arguments are
-    its links. A sample without an answer of any solver is unknown.
+    Plans are parsed as for the strict scores: the references in the arguments of a plan are links, too. A
+    sample without an answer of any solver is unknown.
 
     Args:
         solvers: the models and their predictions.
@@ -131,11 +131,10 @@ class SecondOpinionGate:
         plan = self._reader.plan(prediction.result)
         if plan is None:
             return _Attempt(name, None, "gave no plan")
-        wanted_links, links = _links(wanted), _links(plan)
-        if rule_critic(wanted.names, wanted_links, plan.names, links).both:
+        if rule_critic(wanted.names, wanted.links, plan.names, plan.links).both:
             return _Attempt(name, 0, "", plan)
         tools = _difference(Counter(wanted.names), Counter(plan.names))
-        ends = _difference(Counter(set(wanted_links)), Counter(set(links)))
+        ends = _difference(Counter(set(wanted.links)), Counter(set(plan.links)))
         words = [*_phrases(tools, lambda tool: f"'{tool}'")]
         if not words:
             words = [*_phrases(ends, lambda link: f"the link '{link[0]}' -> '{link[1]}'")]
@@ -201,12 +200,6 @@ def _slots(plan: Plan, matched: Sequence[int]) -> dict[Slot, Values]:
 
 def _shown(values: Values) -> str:
     return ", ".join(f"'{value}'" for value in values) or "no value"
-
-
-def _links(plan: Plan) -> list[Ends]:
-    if plan.links is not None:
-        return plan.links
-    return [(plan.names[source], plan.names[target]) for source, target in plan.references]
 
 
 def _difference(wanted: Counter[Part], given: Counter[Part]) -> tuple[Counter[Part], Counter[Part]]:

@@ -33,6 +33,7 @@ from toolassay.screen import DEFAULT, SILENT, Screen, once
 from toolassay.text_formatting import count_of
 
 _BERTSCORE = "bertscore"
+_VERSIONS = {"toolassay": "version", "mode": "mode"}  # parts of a signature whose change is no difference
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,11 @@ def _scores(
         old = without_counts(old)
     otherwise = signatures(before, new[next(iter(old))], benchmark.fingerprint(file), left_out=left_out)
     for one in otherwise:
-        if one.place == "toolassay":
-            screen.say(f"scored with version {one.old}, this is {one.new}")
+        if one.place in _VERSIONS:
+            screen.say(f"scored with {_VERSIONS[one.place]} {one.old}, this is {one.new}")
     yield from listed(
         f"{metrics}: computed from other inputs than the current ones:",
-        [one for one in otherwise if one.place != "toolassay"],
+        [one for one in otherwise if one.place not in _VERSIONS],
     )
     yield from listed(f"{metrics}: scores that differ:", moved_scores(old, new, left_out=left_out))
     items = items_path(metrics)

@@ -140,9 +140,25 @@ def test_the_worked_example_is_no_plan(kind: DependencyType) -> None:
         assert (found, answer.problem) == (None, ECHO)
 
 
-def test_temporal_arguments_as_one_object() -> None:
-    node = {"name": "book_hotel", "parameters": {"city": "Rome"}}
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"city": "Rome"},
+        '{"city": "Rome"}',
+        '"{\\"city\\": \\"Rome\\"}"',
+        [{"city": "Rome"}],
+        [{"key": "city", "value": "Rome"}],
+        '[{"name": "city", "value": "Rome"}]',
+    ],
+)
+def test_forms_of_temporal_arguments(form: Any) -> None:
+    node = {"name": "book_hotel", "parameters": form}
     assert plan_of({**TEMPORAL, "task_nodes": [node]}, "temporal") == TEMPORAL
+
+
+def test_names_under_other_keys_are_left_to_the_scores_which_know_the_tools() -> None:
+    plan = {**TEMPORAL, "task_nodes": [{"task": "book_hotel", "arguments": [{"of": "city", "is": "Rome"}]}]}
+    assert plan_of(plan, "temporal") == plan
 
 
 def test_absent_parts_stay_absent() -> None:

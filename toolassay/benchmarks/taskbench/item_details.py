@@ -29,7 +29,7 @@ from toolassay.evaluation.item_detail import (
     Status,
 )
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.normalised_plan import Plan, PlanReader, steps_text
+from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.runs.journal import Journal
 from toolassay.runs.trials import Trial
 
@@ -230,25 +230,22 @@ def _shown(plan: Plan, written: Mapping[str, Any]) -> list[list[tuple[str, Any]]
     shown = []
     for place in range(len(plan.names)):
         normal = plan.arguments[place] if plan.arguments is not None else []
-        given = nodes[place].get("arguments") if place < len(nodes) else None
-        if not isinstance(given, list) or len(given) != len(normal):
-            shown.append([(str(name), str(value)) for name, value in normal])
-            continue
-        shown.append(
-            [
-                (str(one["name"]), one["value"])
-                if isinstance(one, dict) and "name" in one and "value" in one
-                else ("", one)
-                for one in given
-            ]
-        )
+        given = published_arguments(nodes[place].get("arguments")) if place < len(nodes) else None
+        pairs = [
+            (str(one["name"]), one["value"])
+            if isinstance(one, dict) and "name" in one and "value" in one
+            else ("", one)
+            for one in (given if isinstance(given, list) else ())
+        ]
+        if len(pairs) != len(normal):  # arguments with their defaults are left out
+            values = dict(pairs)
+            pairs = [(str(name), values.get(str(name), str(value))) for name, value in normal]
+        shown.append(pairs)
     return shown
 
 
 def _links(plan: Plan) -> list[tuple[int, int]]:
-    """The links between positions: the listed ones, of repeated tools those that references confirm."""
-    if plan.links is None:
-        return plan.references
+    """The links between positions, of repeated tools those that references confirm."""
     references = set(plan.references)
     places = places_of(plan.names)
     found = []

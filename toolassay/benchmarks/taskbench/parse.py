@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.graph import DependencyType
+from toolassay.normalised_plan import decoded, published_arguments
 from toolassay.prompt_templates import turns_of
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
@@ -115,7 +115,11 @@ def _read_variants(text: str, finish_reason: str | None) -> ParsedAnswer | None:
 
 def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -> dict[str, Any]:
     record = _renamed(value, _PLAN_VARIANTS)
-    plan = {key: _decoded(record[key]) for key in PLAN_KEYS if key in record}
+    plan = {
+        key: decoded(record[key]) if isinstance(record[key], str) else record[key]
+        for key in PLAN_KEYS
+        if key in record
+    }
     if isinstance(plan.get("task_nodes"), list):
         plan["task_nodes"] = [_node(node, dependency_type) for node in plan["task_nodes"]]
     if isinstance(plan.get("task_links"), list):
@@ -123,29 +127,14 @@ def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -
     return plan
 
 
-def _decoded(item: Any) -> Any:
-    """Decode a list written as JSON inside a string, as in the hub's data; return anything else unchanged."""
-    if not isinstance(item, str) or not item.lstrip().startswith("["):
-        return item
-    try:
-        value = json.loads(item)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):  # not JSON, or not serialisable (NaN, lone surrogates)
-        return item
-    return value
-
-
 def _node(node: Any, dependency_type: DependencyType) -> Any:
     node = _renamed(node, _NODE_VARIANTS)
     if dependency_type == "resource" or not isinstance(node, dict) or "arguments" not in node:
         return node
     arguments = node["arguments"]
-    if isinstance(arguments, dict):
-        # Parameter names as keys, the way function calls are written.
-        arguments = [{"name": name, "value": value} for name, value in arguments.items()]
-    elif isinstance(arguments, list):
+    if isinstance(arguments, list):
         arguments = [_renamed(argument, _ARGUMENT_VARIANTS) for argument in arguments]
-    return {**node, "arguments": arguments}
+    return {**node, "arguments": published_arguments(arguments)}
 
 
 def _renamed(record: Any, variants: Mapping[str, Sequence[str]]) -> Any:

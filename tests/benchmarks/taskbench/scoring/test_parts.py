@@ -5,14 +5,19 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring import parallel_scorer
+from toolassay.benchmarks.taskbench.scoring import chunk_scorer, parallel_scorer
+from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ChunkLines, ChunkScorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, PlanEvaluator
+from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
 from toolassay.engines import Engine
 from toolassay.engines.processes import Processes
+from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import read_items
+from toolassay.evaluation.line_index import CompactTexts, LineIndex
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("image",)), Tool("c")])
@@ -97,3 +102,25 @@ def test_a_broken_label_in_a_later_part_is_named(folder: Path, monkeypatch: pyte
     monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
     with pytest.raises(Exception, match=r"data\.json:51: not valid JSON"):
         _evaluate(folder, engine=Processes(2))
+
+
+def test_a_chunk_that_fails_leaves_nothing_for_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_scorer, "_AT_ONCE", 1)
+    labels, predictions = tmp_path / "data.json", tmp_path / "m.json"
+    plan = {"task_nodes": [{"task": "a", "arguments": ["x"]}], "task_links": [], "task_steps": ["Do it."]}
+    lines = [json.dumps({"id": str(number), "type": "single", **plan}) for number in range(2)]
+    labels.write_text("\n".join([*lines, '"no label"']), encoding="utf-8")
+    predictions.write_text("\n".join(lines), encoding="utf-8")
+    job = PlanEvaluator(labels, predictions, LIBRARY, "resource", Choices(("f1",), ("all",), ("all",))).job
+
+    def counted(scorer: ChunkScorer, *numbers: int) -> list[Any]:
+        with LineIndex(labels, fix="") as own, LineIndex(predictions, fix="") as others:
+            part = scorer.score(ChunkLines.of(numbers, own, others, own.matches(others)))
+        return list(part.strict.items(["f1"], TextScores(np.empty((0, 4)), None), CompactTexts("abc")))
+
+    scorer = ChunkScorer(job)
+    with pytest.raises(UsageError, match="not an object"):
+        counted(scorer, 1, 2, 3)
+    assert counted(scorer, 2) == counted(ChunkScorer(job), 2)

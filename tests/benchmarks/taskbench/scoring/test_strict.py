@@ -4,6 +4,7 @@ import copy
 import re
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -204,10 +205,11 @@ def test_repeated_tools_are_matched_by_their_arguments() -> None:
     item = _item(gold, swapped)
     assert item.argument_values == MatchCounts(3, 0, 0)
     assert item.edges == MatchCounts(1, 0, 0)
-    # The reference to the other of the two calls is wrong, though the name is the same.
-    assert _item(
+    # The reference to the other of the two calls is a wrong value; links are pairs of names.
+    other = _item(
         gold, _plan(*[(n["task"], n["arguments"]) for n in swapped["task_nodes"][:2]], ("Beta", ["<node-1>"]))
-    ).edges == MatchCounts(0, 1, 1)
+    )
+    assert (other.edges, other.argument_values) == (MatchCounts(1, 0, 0), MatchCounts(2, 1, 1))
 
 
 def test_calls_beyond_the_gold_lend_no_type_and_no_name() -> None:
@@ -231,10 +233,41 @@ def test_links_are_normalised_on_both_ends_in_resource_plans() -> None:
     assert _item(gold, predicted, "temporal").edges == MatchCounts(0, 1, 1)
 
 
-def test_stated_links_win_over_references() -> None:
-    gold = _plan(("Alpha", []), ("Beta", ["<node-0>"]), links=[("Alpha", "Beta")])
-    assert _item(gold, _plan(("Alpha", []), ("Beta", ["<node-0>"]), links=[])).edges == MatchCounts(0, 0, 1)
-    assert _item(gold, _plan(("Alpha", []), ("Beta", ["<node-0>"]))).edges == MatchCounts(1, 0, 0)
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+@pytest.mark.parametrize("links", [None, [], [("Alpha", "Beta")], [("Alpha", "Beta"), ("Beta", "Gamma")]])
+def test_references_are_links_stated_or_not(kind: DependencyType, links: Any) -> None:
+    form: list[list[Any]] = [["<node-0>"], ["<node-1>"]]
+    if kind == "temporal":
+        form = [[{"name": "of", "value": f"see {value}"}] for (value,) in form]
+    calls = [("Alpha", []), ("Beta", form[0]), ("Gamma", form[1])]
+    gold = _plan(*calls, links=[("Alpha", "Beta"), ("Beta", "Gamma")])
+    assert _item(gold, _plan(*calls, links=links), kind).is_exact
+    assert _item(_plan(*calls, links=links), gold, kind).is_exact
+    more = [*(links or ()), ("Gamma", "Alpha")]
+    assert _item(gold, _plan(*calls, links=more), kind).edges == MatchCounts(2, 1, 0)
+    without = _plan(("Alpha", []), ("Beta", []), ("Gamma", []), links=links)
+    assert _item(gold, without, kind).edges == MatchCounts(len(links or ()), 0, 2 - len(links or ()))
+
+
+def test_a_reference_of_a_call_too_many_is_a_link_too_many() -> None:
+    gold = _plan(("Alpha", []), ("Beta", ["<node-0>"]), links=[])
+    extra = _plan(("Alpha", []), ("Beta", []), ("Beta", ["<node-0>"]), links=[])
+    assert _item(gold, extra).edges == MatchCounts(0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        '["red.png", "<node-1>"]',
+        {"image": "red.png", "text": "<node-1>"},
+        [{"image": "red.png"}, {"text": "<node-1>"}],
+        [{"name": "image", "value": "red.png"}, {"name": "text", "value": "<node-1>"}],
+        ["red.png", {"text": "<node-1>"}],
+    ],
+)
+def test_resources_have_no_names(form: Any) -> None:
+    gold = _plan(("Alpha", ["red.png", "<node-1>"]), ("Beta", ["a cafe\u0301"]))
+    assert _item(gold, _plan(("Alpha", form), ("Beta", ["a caf\u00e9"]))).is_exact
 
 
 def test_repeated_links_are_counted() -> None:

@@ -79,13 +79,135 @@ def test_different_values(one: Any, other: Any) -> None:
     assert not is_equal(one, other)
 
 
-def test_null_for_an_optional_argument_is_no_argument() -> None:
-    gold = {"task_nodes": [{"task": "book_bench", "arguments": [{"name": "bench", "value": "B2"}]}]}
-    given_null = [{"name": "bench", "value": "B2"}, {"name": "guests", "value": None}]
-    predicted = READER.plan({"task_nodes": [{"task": "book_bench", "arguments": given_null}]})
-    wanted = READER.plan(gold)
-    assert wanted is not None and predicted is not None
-    assert score_plan(wanted, predicted).is_exact
+MOMENT: dict[str, Any] = {"type": "string", "format": "date-time"}
+SHIFT = {
+    "type": "object",
+    "properties": {"who": {"type": "string"}, "hours": {"type": "integer", "default": 8}, "at": MOMENT},
+    "required": ["who"],
+}
+ROSTER = {
+    "$defs": {"Shift": SHIFT},
+    "properties": {
+        "team": {"type": "string"},
+        "starts": {"anyOf": [MOMENT, {"type": "null"}]},
+        "colour": {"enum": ["red", "blue"], "default": "red"},
+        "limit": {"type": ["integer", "null"], "default": 10},
+        "draft": {"type": "boolean", "default": False},
+        "seats": {"type": "integer", "default": 5},
+        "shifts": {"type": "array", "items": {"$ref": "#/$defs/Shift"}},
+        "rules": {"type": "object", "default": {"pause": 1}, "properties": {"pause": {"default": 1}}},
+        "breaks": {"type": "object", "additionalProperties": MOMENT},
+        "badges": {"anyOf": [{"type": "array", "items": {}, "uniqueItems": True}, {"type": "null"}]},
+        "order": {"type": "array", "items": {"type": "string"}},
+        "name": {"type": "string"},
+        "value": {"type": "number"},
+    },
+    "required": ["seats"],
+}
+PLAIN = [
+    {"name": "topic", "type": "string"},
+    {"name": "language", "type": "string", "default": "en"},
+    {"name": "most", "type": "integer", "default": 5},
+    {"name": "needed", "type": "string", "default": "x", "required": True},
+]
+ROSTERS = ToolLibrary.from_json(
+    [{"id": "plan_roster", "input_schema": ROSTER}, {"id": "look_up", "parameters": PLAIN}]
+)
+NOON = "2031-04-02T12:00:00Z"
+
+
+def calls_are_equal(one: Any, other: Any, tool: str = "plan_roster") -> bool:
+    """Whether strict scores take both arguments, in any form, for those of one call, in either order."""
+    found = set()
+    for kind in ("temporal", "schema"):
+        plans = [
+            PlanReader(ROSTERS, kind).plan({"task_nodes": [{"task": tool, "arguments": given}]})
+            for given in (one, other)
+        ]
+        first, second = plans
+        assert first is not None and second is not None
+        found |= {score_plan(first, second).is_exact, score_plan(second, first).is_exact}
+        found.add(plan_digest(first) == plan_digest(second))
+    assert len(found) == 1
+    return found.pop()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({}, {"colour": "red", "limit": 10.0, "draft": False}),
+        ({}, {"colour": None, "badges": None, "team": None, "starts": None}),
+        ({"rules": {}}, {"rules": {"pause": 1}}),
+        ({"rules": {}}, {}),
+        ({"shifts": [{"who": "Ada"}]}, {"shifts": [{"hours": 8, "who": "Ada", "at": None}]}),
+        ({"starts": NOON}, {"starts": "2031-04-02t14:00:00.000+02:00"}),
+        ({"starts": NOON}, {"starts": "2031-04-02 12:00-00:00"}),
+        ({"starts": "2031-04-02T12:00:00.12345678Z"}, {"starts": "2031-04-02T12:00:00,123456780+0000"}),
+        ({"starts": "2031-04-02T12:00:00"}, {"starts": "2031-04-02 12:00:00.0"}),
+        ({"shifts": [{"who": "Ada", "at": NOON}]}, {"shifts": [{"who": "Ada", "at": NOON[:-1] + "+00:00"}]}),
+        ({"breaks": {"first": NOON}}, {"breaks": {"first": "2031-04-02T09:00:00-03:00"}}),
+        ({"badges": ["a", {"b": 1}]}, {"badges": [{"b": 1}, "a"]}),
+        ({"team": "S\u00e3o Jos\u00e9"}, {"team": "Sa\u0303o\u00a0Jose\u0301\u3000"}),
+        ({"value": 0.3}, {"value": 0.1 + 0.2}),
+        ({"value": 3}, {"value": 2.9999999999999996}),
+        ({"team": "a"}, '{"team": "a"}'),
+        ({"team": "a"}, '"{\\"team\\": \\"a\\"}"'),
+        ({"team": "a"}, '[{"name": "team", "value": "a"}]'),
+        ({"team": "a", "seats": 2}, [{"team": "a"}, {"seats": 2}]),
+        ({"team": "a", "seats": 2}, [{"seats": 2, "team": "a"}]),
+        ({"team": "a", "seats": 2}, [{"of": "team", "is": "a"}, {"is": 2, "of": "seats"}]),
+        ({"name": "a", "value": 2}, [{"name": "a"}, {"value": 2}]),
+        ({}, ""),
+        ({}, "{}"),
+        ({}, None),
+    ],
+)
+def test_calls_with_the_same_meaning_are_equal(one: Any, other: Any) -> None:
+    assert calls_are_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({}, {"limit": None}),  # null, where the default is another value
+        ({}, {"seats": 5}),  # a default of a required argument
+        ({}, {"seats": None}),
+        ({}, {"colour": "blue"}),
+        ({}, {"draft": 0}),
+        ({}, {"limit": "10"}),
+        ({}, {"rules": {"pause": 2}}),
+        ({"shifts": [{"who": "Ada"}]}, {"shifts": [{"who": "Ada", "hours": 7}]}),
+        ({"starts": NOON}, {"starts": NOON[:-1]}),
+        ({"starts": NOON}, {"starts": "2031-04-02T12:00:00+02:00"}),
+        ({"starts": NOON}, {"starts": "2031-04-02T12:00:00.01Z"}),
+        ({"team": NOON}, {"team": "2031-04-02T12:00:00+00:00"}),  # no date-time to the tool
+        ({"starts": "2031-02-30T12:00:00Z"}, {"starts": "2031-02-30T12:00:00+00:00"}),
+        ({"order": ["a", "b"]}, {"order": ["b", "a"]}),
+        ({"badges": ["a", "a"]}, {"badges": ["a"]}),
+        ({"team": "m\u00b2"}, {"team": "m2"}),
+        ({"team": "a\nb"}, {"team": "a b"}),
+        ({"value": 10**30}, {"value": 10**30 + 1}),
+        ({"value": 0.3}, {"value": 0.30000000000001}),
+        ({"team": "a"}, [{"of": "teams", "is": "a"}]),
+        ({"team": "a"}, "team: a"),
+        ({"team": "a"}, '{"team": NaN}'),
+    ],
+)
+def test_calls_with_another_meaning_are_not_equal(one: Any, other: Any) -> None:
+    assert not calls_are_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("given", "equal"),
+    [
+        ({"topic": "oak", "language": "en", "most": "5"}, True),
+        ({"topic": "oak", "language": None}, True),
+        ({"topic": "oak", "language": "EN"}, False),
+        ({"topic": "oak", "needed": "x"}, False),
+    ],
+)
+def test_declared_defaults_of_tools_without_a_schema(given: Any, *, equal: bool) -> None:
+    assert calls_are_equal({"topic": "oak"}, given, "look_up") is equal
 
 
 def test_references_inside_of_values_are_links_and_follow_their_nodes() -> None:

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
-from toolassay.benchmarks.taskbench.scoring.compat import NO_COUNTS, CompatItem, CompatReader, Converted
+from toolassay.benchmarks.taskbench.scoring.compat import CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.compat_table import NO_PAIR, CompatTable
 from toolassay.benchmarks.taskbench.scoring.evaluation_notes import EvaluationNotes, note_compat
-from toolassay.benchmarks.taskbench.scoring.regular import RegularItem, RegularScorer, can_be_regular
 from toolassay.benchmarks.taskbench.scoring.step_scores import StepPairCollector, TextPair
 from toolassay.benchmarks.taskbench.scoring.strict import (
     HallucinationCounter,
@@ -109,7 +108,6 @@ class ScoringJob:
 
 
 _NO_INVENTIONS = Hallucinations()
-_UNCOUNTED = StrictItem(NO_COUNTS, NO_COUNTS, NO_COUNTS, NO_COUNTS, 0.0)  # until the end of the chunk
 _ANSWERED = "answered"
 _AT_ONCE = 16  # labels; step by step, for code and data stay in the processor's cache: a fifth faster
 
@@ -157,7 +155,6 @@ class ScoredLabel:
         cluster: the number of its sampled subgraph.
         prediction: the prediction with its id.
         is_same: whether that is spelled like the label.
-        regular: both plans, if both are regular.
         pair: the number of its pair of steps, or the reason why there is none.
         compat_row: its row in the first of its groups in the table of published counts, -1 for none.
         outcome: of its request.
@@ -176,7 +173,6 @@ class ScoredLabel:
     cluster: int = 0
     prediction: Prediction | None = None
     is_same: bool = False
-    regular: RegularItem | None = None
     pair: int = NO_PAIR
     compat_row: int = -1
     outcome: str = _ANSWERED
@@ -256,11 +252,6 @@ class ChunkScorer:
         self._installed = InstalledMetrics(job.installed, taken=RESERVED)
         self._run = RunOutcomes(job.run, entry_of_label)
         self.compat = CompatReader(job.library, job.dependency_type, with_steps=job.with_steps)
-        self._regular: RegularScorer | None = None
-        if job.dependency_type == "resource" and can_be_regular(job.library, self.compat.output_types):
-            self._regular = RegularScorer(
-                job.library, self.compat.output_types, self._reader, self._inventions
-            )
         self._memberships: dict[tuple[str, int], tuple[list[int], int]] = {}
         self._start()
 
@@ -271,12 +262,6 @@ class ChunkScorer:
             CompatTable(job.library.ids), StrictTable(job.installed), [None] * len(job.groups)
         )
         self._pairs = StepPairCollector("rouge" in job.metrics, job.keeps_texts, job.rouge_backend)
-        # Of all regular items, the row in the table of compat; of those with strict scores, the row of the
-        # item and that in the table of strict.
-        self._compat_rows: list[int] = []
-        self._strict_rows: list[tuple[int, int]] = []
-        if self._regular is not None:
-            self._regular.forget()
 
     @rare_cycle_search()
     def score(self, chunk: ChunkLines) -> ChunkStatistics:
@@ -293,7 +278,6 @@ class ChunkScorer:
             if self._job.has_compat:
                 self._add_compat(labels)
             self._add_strict(chunk, self._met_as_text(chunk, labels))
-        self._count_regular()
         part.broken.update(self._lines.broken)
         part.pairs, part.rouge, part.texts = len(pairs), pairs.rouge(), pairs.texts
         return part
@@ -336,11 +320,6 @@ class ChunkScorer:
         for label in labels:
             if label.prediction is not None:
                 label.is_same = same_plan(label.record, label.prediction.result)
-        if self._regular is not None:
-            read = self._regular.read
-            for label in labels:
-                if label.prediction is not None:
-                    label.regular = read(label.record, label.prediction.result, is_same=label.is_same)
         return labels
 
     def _met_as_text(self, chunk: ChunkLines, labels: list[ScoredLabel]) -> list[ScoredLabel]:
@@ -356,7 +335,7 @@ class ChunkScorer:
                         warn=True,
                     )
                 label.prediction = self._lines.prediction_at(chunk.by_text, place)
-                label.is_same, label.regular = False, None
+                label.is_same = False
         excluded = self._job.excluded
         return [
             label
@@ -376,29 +355,21 @@ class ChunkScorer:
         """Add items to the compat counts."""
         answered = [(label, label.prediction.result) for label in labels if label.prediction is not None]
         read, add = self.compat.item, self._pairs.add
-        items = [
-            label.regular or read(label.record, result, is_same=label.is_same) for label, result in answered
-        ]
+        items = [read(label.record, result, is_same=label.is_same) for label, result in answered]
         part, with_steps = self._part, self._job.with_steps
         for (label, _), item in zip(answered, items, strict=True):
-            steps = item.published_steps if isinstance(item, RegularItem) else item.steps
-            if with_steps and steps is not None:
-                label.pair = add(*steps)
+            if with_steps and item.steps is not None:
+                label.pair = add(*item.steps)
         for (label, result), item in zip(answered, items, strict=True):
-            if isinstance(item, CompatItem):
-                if item.is_unusual:
-                    note_compat(part.notes, item, f"{label.name} (label line {label.line})")
-                if item.needs_previous:
-                    label.compat_row = self._add_borrowing(label, result, label.pair)
-                    continue
+            if item.is_unusual:
+                note_compat(part.notes, item, f"{label.name} (label line {label.line})")
+            if item.needs_previous:
+                label.compat_row = self._add_borrowing(label, result, label.pair)
+                continue
             if item.last is not None:
                 for group in label.members:
                     part.last[group] = item.last
-            if isinstance(item, CompatItem):
-                label.compat_row = part.compat.add(item, label.groups, label.pair, label.cluster)
-            else:
-                label.compat_row = part.compat.add_uncounted(label.groups, label.pair, label.cluster)
-                self._compat_rows.append(label.compat_row)
+            label.compat_row = part.compat.add(item, label.groups, label.pair, label.cluster)
 
     def _add_borrowing(self, label: ScoredLabel, result: Any, pair: int) -> int:
         """Add an item that reuses the argument converted last before it. Returns its row, -1 if not known
@@ -425,24 +396,8 @@ class ChunkScorer:
 
     def _add_strict(self, chunk: ChunkLines, labels: Sequence[ScoredLabel]) -> None:
         """Add items to the strict counts."""
-        irregular = []
-        for label in labels:
-            regular, prediction = label.regular, label.prediction
-            if regular and prediction and prediction.answers(label.record.get("user_request")):
-                label.item = _UNCOUNTED
-                if not self._job.with_steps:
-                    label.pair = NO_PREDICTED_STEPS
-                elif regular.steps != regular.published_steps:
-                    label.pair = self._pairs.add(*regular.steps)
-            else:
-                irregular.append(label)
-        self._count_strict(chunk, irregular)
+        self._count_strict(chunk, labels)
         kept = [(label, label.item) for label in labels if label.item is not None]
-        self._strict_rows += [
-            (label.regular.row, row)
-            for row, (label, item) in enumerate(kept, start=len(self._part.strict))
-            if label.regular is not None and item is _UNCOUNTED
-        ]
         self._part.strict.add(
             lines=[label.line for label, _ in kept],
             groups=[label.groups for label, _ in kept],
@@ -457,20 +412,8 @@ class ChunkScorer:
             extra=[self._installed_scores(label) for label, _ in kept] if self._job.installed else (),
         )
 
-    def _count_regular(self) -> None:
-        """Count the regular items of this chunk."""
-        if self._regular is None or not self._compat_rows:
-            return
-        import numpy as np
-
-        counts, part = self._regular.counts(), self._part
-        rows = np.array(self._compat_rows)
-        part.compat.set_counts(rows, counts.compat, counts.compat_similarities, counts.tools)
-        items, rows = np.array(self._strict_rows, dtype=np.int64).reshape(-1, 2).T
-        part.strict.set_counts(rows, counts.strict[items], counts.strict_similarities[items])
-
     def _count_strict(self, chunk: ChunkLines, labels: Iterable[ScoredLabel]) -> None:
-        """Set the strict counts of labels whose plans are read for the strict mode only."""
+        """Set the strict counts of the labels."""
         read = []
         for label in labels:
             gold = self._reader.plan(label.record)

@@ -31,13 +31,11 @@ _EXTENSIONS = {
     "audio": ("mp3", "wav", "wma", "ogg", "aac", "flac", "aiff", "au"),
     "video": ("mp4", "avi", "mov", "flv", "wmv", "mkv", "webm", "m4v", "mpg", "mpeg"),
 }
-LITERAL_TYPES = ("text", *_EXTENSIONS)
 _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions}
 # A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")
-REFERENCE = "<node-"
-PLACES = {f"<node-{place}>": place for place in range(100)}
-"""The node of most references, without parsing them."""
+_REFERENCE = "<node-"
+_PLACES = {f"<node-{place}>": place for place in range(100)}  # most references, without parsing them
 _SHORT = 300  # characters of a text that is kept in the cache
 
 NamePair = tuple[str, str]
@@ -110,16 +108,16 @@ class ArgumentConverter:
         with_values: list[str] = []
         links: list[NamePair] = []
         kind, value = self.last or ("", "")
-        place_of = PLACES.get
+        place_of = _PLACES.get
         try:
             for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
                 for argument in node["arguments"] if required else node.get("arguments", []):
                     try:
                         text = argument if type(argument) is str else _as_text(argument)
-                        if REFERENCE in text:
+                        if _REFERENCE in text:
                             position = place_of(text)
                             if position is None:
-                                start = text.index(REFERENCE) + len(REFERENCE)
+                                start = text.index(_REFERENCE) + len(_REFERENCE)
                                 position = int(text[start : text.index(">")])
                             if position == place:  # a reference of a node to itself is dropped, as published
                                 continue
@@ -171,7 +169,7 @@ def published_steps_text(steps: Any) -> str:
         return str(steps)
 
 
-NO_COUNTS = MatchCounts(0, 0, 0)
+_NO_COUNTS = MatchCounts(0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -186,9 +184,9 @@ class CompatItem:
     steps: tuple[str, str] | None = None
     counts_arguments: bool = False
     is_scored: bool = False
-    argument_names: MatchCounts = NO_COUNTS
-    argument_values: MatchCounts = NO_COUNTS
-    links: MatchCounts = NO_COUNTS
+    argument_names: MatchCounts = _NO_COUNTS
+    argument_values: MatchCounts = _NO_COUNTS
+    links: MatchCounts = _NO_COUNTS
     similarity: float = 0.0
     right: Collection[int] = ()
     extra: Collection[int] = ()
@@ -213,14 +211,11 @@ class CompatReader:
         dependency_type: whether links come from references (resource) or from `task_links` (temporal).
         with_steps: whether ROUGE or BERTScore is selected. Then a plan without steps is left out of
             all metrics, as published.
-
-    Attributes:
-        output_types: the type of a reference to each tool.
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType, *, with_steps: bool) -> None:
         self._positions: Mapping[str, int] = {tool.id: place for place, tool in enumerate(library)}
-        self.output_types = {
+        self._output_types = {
             tool.id: str((tool.raw.get("output-type") or tool.outputs or ("none",))[0]) for tool in library
         }
         self._is_resource = dependency_type == "resource"
@@ -243,7 +238,7 @@ class CompatReader:
             is_same: whether the plan is known to be that of the label (`same_plan`).
         """
         item = CompatItem()
-        converter = ArgumentConverter(self.output_types, previous)
+        converter = ArgumentConverter(self._output_types, previous)
         try:
             self._read(item, converter, label, result, is_same)
         except NothingConverted:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 NO_PAIR = -1
 _MEASURES = ("precision", "recall", "f1")
 _STEPS, _ARGUMENTS, _SCORED = 1, 2, 4  # flags of a row
-_NO_COUNTS = bytes(4 * 9)
 
 
 class CompatTable:
@@ -71,43 +70,6 @@ class CompatTable:
         self._event_counts.append(len(events))
         self._tools = None
         return len(self._groups) - 1
-
-    def add_uncounted(self, groups: int, pair: int, cluster: int) -> int:
-        """Add an item that `set_counts` counts later. Returns its row."""
-        self._groups.append(groups)
-        self._pairs.append(pair)
-        self._clusters.append(cluster)
-        self._flags.append(_ARGUMENTS | _SCORED | (_STEPS if pair != NO_PAIR else 0))
-        self._counts.frombytes(_NO_COUNTS)
-        self._similarities.append(0.0)
-        self._event_counts.append(0)
-        return len(self._groups) - 1
-
-    def set_counts(
-        self,
-        rows: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        similarities: NDArray[np.float64],
-        tools: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    ) -> None:
-        """Count items that were added without counts.
-
-        Args:
-            rows: their rows.
-            counts: argument names, argument values and links, shape (items, 9).
-            similarities: of the sequences of tools, shape (items,).
-            tools: the items and the tools that are right, extra and absent.
-        """
-        import numpy as np
-
-        self._all_counts()[rows] = counts
-        np.asarray(self._similarities)[rows] = similarities
-        owners = np.concatenate([self._owners(), *(rows[items] for items, _ in tools)])
-        kinds = [3 * found + kind for kind, (_, found) in enumerate(tools)]
-        events = np.concatenate([np.asarray(self._events), *kinds])[np.argsort(owners, kind="stable")]
-        self._events = array("I", events.astype(np.uint32).tobytes())
-        self._tools = None
-        self._event_counts = array("I", np.bincount(owners, minlength=len(self)).astype(np.uint32).tobytes())
 
     def extend(self, other: CompatTable, *, first_pair: int) -> None:
         """Append the rows of a table whose pairs are numbered from 0."""

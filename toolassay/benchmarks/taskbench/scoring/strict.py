@@ -8,7 +8,8 @@ several times, gold and predicted calls are matched to maximise equal argument v
 names, then order. If a tool is called more often than in the gold, every selection of as many calls as the
 gold has is compared, and each score takes its lowest result, so that an extra call never helps.
 Arguments are compared between matched calls, and references by the matched node they point to. Links are
-multisets of (source, target) names; links derived from references connect matched calls.
+multisets of (source, target) names: those of the list, and those of references that it lacks. What makes two
+calls equal is in `normalised_plan`.
 
 In plans of schema graphs a reference may lead to a part of a result, `<node-0>.results[0].id`. A reference to
 the right call with another path is a wrong value, and beside it a right link.
@@ -144,8 +145,7 @@ def exact_item(gold: Plan) -> StrictItem:
 
 def _sizes(plan: Plan) -> tuple[int, int, int | None]:
     """The number of nodes, links and arguments; None without any arguments."""
-    links = plan.references if plan.links is None else plan.links
-    return len(plan.names), len(links), None if plan.arguments is None else sum(map(len, plan.arguments))
+    return len(plan.names), len(plan.links), None if plan.arguments is None else sum(map(len, plan.arguments))
 
 
 def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
@@ -243,23 +243,16 @@ def _is_extra(value: object) -> bool:
 
 
 def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts:
-    if gold.links is None and predicted.links is None:
-        wanted = gold.references
-        given = [(matched[source], matched[target]) for source, target in predicted.references]
-        return multiset_counts(wanted, given)
-    gold_pairs: list[tuple[str, str]] = gold.links or []
-    if gold.links is None:
-        gold_pairs = [(gold.names[source], gold.names[target]) for source, target in gold.references]
-    if predicted.links is not None:
-        return multiset_counts(gold_pairs, predicted.links)
-    pairs = [
-        (predicted.names[source], predicted.names[target])
+    if not predicted.references or UNMATCHED not in matched:
+        return multiset_counts(gold.links, predicted.links)
+    # A reference from or to a call that matches nothing is a link too many.
+    between = [
+        (source, target)
         for source, target in predicted.references
         if UNMATCHED not in (matched[source], matched[target])
     ]
-    counts = multiset_counts(gold_pairs, pairs)
-    unmatched = len(predicted.references) - len(pairs)
-    return counts + MatchCounts(0, unmatched, 0)
+    right = shared_count(gold.links, predicted.links_of(between))
+    return match_counts(right, len(predicted.links) - right, len(gold.links) - right)
 
 
 class Hallucinations(NamedTuple):
@@ -283,24 +276,18 @@ class HallucinationCounter:
 
     A link is invented if either of its tools is, or if the tool graph has no such link; without a graph only
     the tools decide. (Node and edge hallucination of GNN4TaskPlan, Wu et al., 2024.)
-
-    Attributes:
-        link_exists: whether there is a link between two tools, by their normalised names.
     """
 
     def __init__(self, library: ToolLibrary, graph: ToolGraph | None, reader: PlanReader) -> None:
         self._ids = {reader.name(tool): tool for tool in library.ids}
         self._graph = graph
-        self.link_exists = lru_cache(maxsize=100_000)(self._link_exists)
+        self._cached_link_exists = lru_cache(maxsize=100_000)(self._link_exists)
 
     def count(self, plan: Plan) -> Hallucinations:
-        """The inventions of a plan. If it has no list of links, its references count as links."""
-        pairs = plan.links
-        if pairs is None:
-            pairs = [(plan.names[source], plan.names[target]) for source, target in plan.references]
+        """The inventions of a plan."""
         invented = len([name for name in plan.names if name not in self._ids])
-        exist = sum(starmap(self.link_exists, pairs))
-        return _hallucinations(invented, len(plan.names), len(pairs) - exist, len(pairs))
+        exist = sum(starmap(self._cached_link_exists, plan.links))
+        return _hallucinations(invented, len(plan.names), len(plan.links) - exist, len(plan.links))
 
     def _link_exists(self, source: str, target: str) -> bool:
         if source not in self._ids or target not in self._ids:

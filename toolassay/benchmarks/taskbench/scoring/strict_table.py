@@ -151,16 +151,6 @@ class StrictTable:
                 [*nodes, *edges, *(names or _NO_COUNTS), *(values or _NO_COUNTS), *invented]
             )
 
-    def set_counts(
-        self, rows: NDArray[np.int64], counts: NDArray[np.int64], similarities: NDArray[np.float64]
-    ) -> None:
-        """Set the counts of items, shape (items, 16), and the similarities of their sequences of tools."""
-        import numpy as np
-
-        if len(rows):
-            self._all_counts()[rows] = counts
-            np.asarray(self._similarities)[rows] = similarities
-
     def extend(self, other: StrictTable, *, first_pair: int, first_compat: int) -> None:
         """Append the rows of a table whose pairs and compat rows are numbered from 0."""
         for name in (
