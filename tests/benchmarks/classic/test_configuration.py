@@ -104,7 +104,7 @@ def test_so_is_a_malformed_file(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(UsageError, match=told):
         of(agent=str(tmp_path / "mine.yaml"))
-    with pytest.raises(UsageError, match="give a path, or one of .*cot, .*reasoning"):
+    with pytest.raises(UsageError, match=r"give a path, or one of .*cot, .*reasoning"):
         of(agent="mine")
 
 
