@@ -18,6 +18,7 @@ from toolassay.graph.derive.evidence import (
     reasons,
     route_fit,
     shared_arguments,
+    type_fit,
     with_similarity,
 )
 from toolassay.graph.derive.fields import Taken, in_words, route_of, verb_of
@@ -174,6 +175,8 @@ class Derivation:
         for target, one in self._mentions.get(number, {}).items():
             if only is None or target == only:
                 known = found[target].get(one.taken.path)
+                if known is None and not type_fit(one.given, one.taken):
+                    continue
                 found[target][one.taken.path] = one if known is None else one._replace(given=known.given)
         return found
 
