@@ -45,7 +45,7 @@ _UNIONS = {
 }
 _REMARKS = frozenset({"optional", "required", "..."})  # "string, optional" and "tuple[int, ...]"
 # What a name may have around a known one: "uint8", "bigint", "TYPE_STRING", "int64_t".
-_AROUND = re.compile(r"^(?:type|unsigned|signed|big|small|medium|tiny|long|n|u|s)(?=.)|(?<=.)\d+t?$")
+_AROUND = re.compile(r"^(?:type|unsigned|signed|big|small|medium|tiny|long|n|u|s)(?=[a-z])|(?<=.)\d+t?$")
 # "enum: low, high", "one of (a|b)" and "Literal['a', 'b']", but not "choices".
 _CHOICE = re.compile(
     r"(?:enum|literal|choice|one ?of)\s*(?::\s*(?P<open>.+)|[(\[<]\s*(?P<in>.+?)[)\]>]?)$", re.IGNORECASE

@@ -70,6 +70,8 @@ def is_informative(schema: Schema) -> bool:
             waiting += [(key, one, False) for key, one in members.items()]
         elif items:
             waiting.append((name, items, True))
+        elif not kinds and meaning_of(name).attribute:
+            return True
         elif kinds <= {"object", "array", "null"}:
             is_open = is_open or kinds != {"null"}
         elif not (thing_of(name) or meaning_of(name).attribute):
