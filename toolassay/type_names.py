@@ -6,10 +6,11 @@ The one table of such names: for imports, graphs, gates, the writer and exports.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-_TYPES = {
+# By the type, and for a text its format.
+_NAMES = {
     "string": "string str text varchar char character chars charactervarying clob",
     "number": "number float double doubleprecision floatingpoint decimal bigdecimal real numeric f",
     "integer": "integer int long short byte count serial biginteger wholenumber usize isize i u",
@@ -18,25 +19,21 @@ _TYPES = {
     "vec collection iterable ilist ienumerable slice ndarray repeated",
     "object": "object dict dictionary map mapping hashmap hashtable treemap json struct record",
     "null": "null none nil void undefined nonetype",
-}
-_FORMATS = {
-    "date": "date day localdate",
-    "time": "time localtime",
-    "date-time": "datetime timestamp timestamptz timestampwithtimezone timestampwithouttimezone "
+    "string date": "date day localdate",
+    "string time": "time localtime",
+    "string date-time": "datetime timestamp timestamptz timestampwithtimezone timestampwithouttimezone "
     "localdatetime instant",
-    "email": "email emailaddress",
-    "uri": "uri url link website weblink",
-    "uuid": "uuid guid",
-    "binary": "file bytes binary blob bytearray varbinary",
+    "string email": "email emailaddress",
+    "string uri": "uri url link website weblink",
+    "string uuid": "uuid guid",
+    "string binary": "file bytes binary blob bytearray varbinary",
+    "": "any anything mixed dynamic interface unknown",
 }
-_SCHEMAS: dict[str, dict[str, Any]] = {
-    **{word: {"type": name} for name, words in _TYPES.items() for word in words.split()},
-    **{
-        word: {"type": "string", "format": name} for name, words in _FORMATS.items() for word in words.split()
-    },
-    **{word: {} for word in ("any", "anything", "mixed", "dynamic", "interface", "unknown")},
+_SCHEMAS = {
+    word: dict(zip(("type", "format"), kind.split(), strict=False))
+    for kind, words in _NAMES.items()
+    for word in words.split()
 }
-_CONTAINERS = ({"type": "array"}, {"type": "object"})
 # Names around other types, with the types that they add.
 _UNIONS = {
     "union": (),
@@ -117,25 +114,16 @@ def _read(text: str, unknown: Unknown) -> Schema | None:
         return _either([text[:-1], "null"], unknown)
     if match := _LISTED.fullmatch(text):
         return _list_of([match["before"] or match["after"] or match["inside"]], unknown)
-    if text[:1] in ("[", "{"):
-        return {"type": "object"}
     match = _NAMED.fullmatch(text)
     if match is None:
         return None
-    name, inner = _plain(re.split(r"[.:]+", match["name"])[-1]), _split(match["inner"] or "")
+    inner = _split(match["inner"] or "")
+    name = re.sub(r"[\W_]+", "", re.split(r"[.:]+", match["name"])[-1]).casefold()
     if name in _UNIONS and match["inner"]:
         return _either(inner if name == "union" else [inner[0], *_UNIONS[name]], unknown)
     known = _of_name(name)
     known = known if known is not None else unknown(match["name"].strip().casefold())
-    if known is None:
-        # "map[string]int" and "object with keys" begin with what they are.
-        known = _of_name(_plain(match["name"].split()[0]))
-        known = known if known in _CONTAINERS else None
     return _list_of(inner, unknown) if known == {"type": "array"} and match["inner"] else known
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _of_name(name: str) -> Schema | None:
@@ -159,29 +147,27 @@ def _either(parts: Iterable[str], unknown: Unknown) -> Schema | None:
         return None
     if {} in found:
         return {}
-    values = [value for one in found for value in one.get("enum", [None])]
+    types = list(dict.fromkeys(kind for one in found for kind in types_of(one)))
     if any("enum" in one for one in found):
-        is_choice = all("enum" in one or one == {"type": "null"} for one in found)
-        return {"enum": values} if is_choice else {"anyOf": found}
-    types = dict.fromkeys(kind for one in found for kind in types_of(one))
+        return {"anyOf": found} if len(found) > 1 else found[0]
     # Of two formats none is certain.
     agreed = {
         key: value
         for one in found
         for key, value in one.items()
-        if all(other.get(key, value) == value for other in found)
+        if all(two.get(key, value) == value for two in found)
     }
-    return agreed | {"type": [*types] if len(types) > 1 else next(iter(types))}
+    return agreed | {"type": types if len(types) > 1 else types[0]}
 
 
-def types_of(schema: Schema) -> list[str]:
+def types_of(schema: Mapping[str, Any]) -> list[str]:
     """The JSON types that a schema names.
 
     >>> types_of({"type": "string"}), types_of({"type": ["string", "null"]}), types_of({})
     (['string'], ['string', 'null'], [])
     """
     kinds = schema.get("type", [])
-    return [kinds] if isinstance(kinds, str) else kinds
+    return [kinds] if isinstance(kinds, str) else list(kinds)
 
 
 def _split(text: str) -> list[str]:

@@ -126,7 +126,7 @@ def test_what_is_not_valid_is_left_out_and_noted(case: str) -> None:
     assert Normaliser().convert(given_schema) == Normalised(expected, (loss,))
 
 
-AB = {"properties": {"a": {}, "b": {}}}
+AB: dict[str, Any] = {"properties": {"a": {}, "b": {}}}
 MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "a type of another language": ({"type": "Int"}, {"type": "integer"}, ["type"]),
     "a list of them": ({"type": ["dict", "null"]}, {"type": ["object", "null"]}, ["type"]),

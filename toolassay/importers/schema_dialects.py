@@ -23,14 +23,15 @@ MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
 DEEPEST = 64
 _TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
-_ONE = frozenset(
+SINGLE_SCHEMAS = frozenset(
     {
         *("additionalProperties", "propertyNames", "unevaluatedProperties", "items", "unevaluatedItems"),
         *("contains", "not", "if", "then", "else", "contentSchema"),
     }
 )
-_LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_MAP = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+"""Keywords whose value is an object of schemas; `LISTS_OF_SCHEMAS` have a list, `SINGLE_SCHEMAS` a schema."""
 
 
 def _is_number(value: Any) -> bool:
@@ -144,16 +145,16 @@ class Normaliser:
                 self._type(value, result, at)
             elif key in ("$ref", "$dynamicRef"):
                 self._reference(value, result, at)
-            elif key in _ONE:
+            elif key in SINGLE_SCHEMAS:
                 result[key] = self._schema(value, at, depth + 1)
-            elif key in _LIST:
+            elif key in LISTS_OF_SCHEMAS:
                 if isinstance(value, list) and value:
                     result[key] = [
                         self._schema(item, f"{at}[{number}]", depth + 1) for number, item in enumerate(value)
                     ]
                 else:
                     self._lose(at, "not a list of schemas")
-            elif key in _MAP:
+            elif key in MAPS_OF_SCHEMAS:
                 if isinstance(value, Mapping):
                     if key == "properties":
                         value = self._without_marks(value, at, marked)
@@ -189,7 +190,12 @@ class Normaliser:
 
     def _declared(self, names: Iterable[str], result: Mapping[str, Any], path: str) -> list[str]:
         """The required names without those that no property declares, if all properties are known."""
-        parts = [part for keyword in _LIST for part in result.get(keyword, ()) if isinstance(part, Mapping)]
+        parts = [
+            part
+            for keyword in LISTS_OF_SCHEMAS
+            for part in result.get(keyword, ())
+            if isinstance(part, Mapping)
+        ]
         is_open = result.get("additionalProperties") or "patternProperties" in result
         if (
             is_open
@@ -328,11 +334,11 @@ def _parts(root: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
         yield schema, path
         for key, value in schema.items():
             at = f"{path}.{key}".lstrip(".")
-            if key in _ONE:
+            if key in SINGLE_SCHEMAS:
                 open_places.append((value, at))
-            elif key in _LIST and isinstance(value, list):
+            elif key in LISTS_OF_SCHEMAS and isinstance(value, list):
                 open_places += [(item, f"{at}[{number}]") for number, item in enumerate(value)]
-            elif key in _MAP and isinstance(value, dict):
+            elif key in MAPS_OF_SCHEMAS and isinstance(value, dict):
                 open_places += [(item, f"{at}.{name}") for name, item in value.items()]
 
 

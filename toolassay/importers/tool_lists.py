@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.schema_dialects import LISTS_OF_SCHEMAS, MAPS_OF_SCHEMAS, SINGLE_SCHEMAS
 from toolassay.screen import SILENT, Screen
 from toolassay.type_names import read_types, types_of
 
@@ -350,14 +351,9 @@ _OBJECT_KEYWORDS = frozenset(
     {"type", "properties", "additionalProperties", "required", "$ref", "$schema", "allOf", "anyOf", "oneOf"}
 )
 # Keywords whose value is a map of schemas, a list of schemas, or a schema.
-_MAPS = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-)
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
-_SINGLE = frozenset(
-    {"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains"}
-    | {"propertyNames", "unevaluatedItems", "unevaluatedProperties"}
-)
+_MAPS = MAPS_OF_SCHEMAS | {"definitions", "dependencies"}
+_LISTS = LISTS_OF_SCHEMAS | {"items"}
+_SINGLE = SINGLE_SCHEMAS | {"additionalItems"}
 
 
 def map_schema(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import properties_of, resolve, type_name
+from toolassay.argument_schemas import declared_at, properties_of, resolve, type_name
 from toolassay.calls.function_schemas import Names, function_of, slots_of
 from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, normal_type
@@ -133,25 +133,18 @@ def accepted_signature(tool: Tool) -> Signature:
 
 def _merged(root: dict[str, Any]) -> dict[str, Any]:
     """One object with the properties of all alternatives of a schema; of one name, any of theirs fits."""
-    properties: dict[str, list[Any]] = {}
-    waiting: list[Any] = [root]
-    references = set[str]()
-    while waiting:
-        part = waiting.pop(0)
-        reference = part.get("$ref") if isinstance(part, Mapping) else None
-        if reference in references:
-            continue
-        references |= {reference} if reference else set()
-        part = resolve(part, root)
-        own = part.get("properties")
-        for name, one in own.items() if isinstance(own, Mapping) else ():
-            if one not in properties.setdefault(name, []):
-                properties[name].append(one)
-        waiting += [one for key in ("allOf", "anyOf", "oneOf") for one in part.get(key, ())]
-    kept = {key: item for key, item in resolve(root, root).items() if key not in (*_REFUSED, "required")}
-    merged = {name: one[0] if len(one) == 1 else {"anyOf": one} for name, one in properties.items()}
+    whole, declared = resolve(root, root), declared_at(root, root)
+    parts = [declared_at(one, root) for key in ("allOf", "anyOf", "oneOf") for one in whole.get(key, ())]
+    others = {
+        name: [one[name] for one in parts if one.get(name, first) != first]
+        for name, first in declared.items()
+    }
+    properties = {
+        name: {"anyOf": [one, *others[name]]} if others[name] else one for name, one in declared.items()
+    }
     required = [one.name for one in properties_of(root) if one.required]
-    return kept | {"type": "object", "properties": merged} | ({"required": required} if required else {})
+    kept = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
+    return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
 def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> list[Loss]:

@@ -174,10 +174,10 @@ class Derivation:
         found.pop(number, None)
         for target, one in self._mentions.get(number, {}).items():
             if only is None or target == only:
-                known = found[target].get(one.taken.path)
-                if known is None and not type_fit(one.given, one.taken):
-                    continue
-                found[target][one.taken.path] = one if known is None else one._replace(given=known.given)
+                if known := found.get(target, {}).get(one.taken.path):
+                    one = one._replace(given=known.given)
+                if known or type_fit(one.given, one.taken):
+                    found[target][one.taken.path] = one
         return found
 
     def _scores(self, number: int, found: Sequence[tuple[int, list[Match]]]) -> list[float]:

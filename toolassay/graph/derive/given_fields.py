@@ -55,15 +55,13 @@ def is_informative(schema: Schema) -> bool:
     >>> is_informative({"properties": {"result": {"type": "string"}}}), is_informative({"type": "boolean"})
     (False, True)
     """
-    is_open, left, seen = False, _MOST_RESULTS, set[str]()
+    is_open, seen = False, set[tuple[str, int]]()
     waiting: list[tuple[str, Any, bool]] = [("", schema, False)]
-    while waiting and left:
-        left -= 1
+    while waiting:
         name, part, listed = waiting.pop()
-        reference = str(part.get("$ref", "")) if isinstance(part, Mapping) else ""
-        if reference in seen:
+        if (name, id(part)) in seen:  # it contains itself
             continue
-        seen |= {reference} - {""}
+        seen.add((name, id(part)))
         members, kinds = declared_at(part, schema), kinds_of(part, schema)
         items = items_of(resolve(part, schema), schema).get("items")
         if members:
