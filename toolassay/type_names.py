@@ -34,12 +34,7 @@ _SCHEMAS = {
     for kind, words in _NAMES.items()
     for word in words.split()
 }
-# Names around other types, with the types that they add.
-_UNIONS = {
-    "union": (),
-    "annotated": (),
-    **dict.fromkeys(("optional", "nullable", "option", "maybe"), ("null",)),
-}
+_OPTIONAL = frozenset({"optional", "nullable", "option", "maybe"})
 _REMARKS = frozenset({"optional", "required", "..."})  # "string, optional" and "tuple[int, ...]"
 # What a name may have around a known one: "uint8", "bigint", "TYPE_STRING", "int64_t".
 _AROUND = re.compile(r"^(?:type|unsigned|signed|big|small|medium|tiny|long|n|u|s)(?=[a-z])|(?<=.)\d+t?$")
@@ -119,8 +114,8 @@ def _read(text: str, unknown: Unknown) -> Schema | None:
         return None
     inner = _split(match["inner"] or "")
     name = re.sub(r"[\W_]+", "", re.split(r"[.:]+", match["name"])[-1]).casefold()
-    if name in _UNIONS and match["inner"]:
-        return _either(inner if name == "union" else [inner[0], *_UNIONS[name]], unknown)
+    if name == "union" or (name in {"annotated", *_OPTIONAL} and match["inner"]):
+        return _either(inner if name == "union" else [inner[0], *["null"] * (name in _OPTIONAL)], unknown)
     known = _of_name(name)
     known = known if known is not None else unknown(match["name"].strip().casefold())
     return _list_of(inner, unknown) if known == {"type": "array"} and match["inner"] else known
@@ -166,8 +161,8 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
     >>> types_of({"type": "string"}), types_of({"type": ["string", "null"]}), types_of({})
     (['string'], ['string', 'null'], [])
     """
-    kinds = schema.get("type", [])
-    return [kinds] if isinstance(kinds, str) else list(kinds)
+    kinds = schema.get("type")
+    return [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
 
 
 def _split(text: str) -> list[str]:

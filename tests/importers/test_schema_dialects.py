@@ -157,7 +157,7 @@ MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {"items": AB},
         ["items.required"],
     ),
-    "a name in a text": (AB | {"required": "a"}, AB | {"required": ["a"]}, []),
+    "a name in a text": (AB | {"required": "a"}, AB | {"required": ["a"]}, ["required"]),
 }
 
 

@@ -164,6 +164,9 @@ class Normaliser:
                     }
                 else:
                     self._lose(at, "not an object of schemas")
+            elif key == "required" and isinstance(value, str):
+                self._warn(at, "is a text, which is read as one name")
+                marked.append(value)
             elif key in _VALID and not _VALID[key](value):
                 self._lose(at, f"not valid: {str(value)[:40]}")
             elif key == "required":
@@ -292,8 +295,6 @@ def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield "dependentRequired", names
             if schemas := {name: item for name, item in value.items() if name not in names}:
                 yield "dependentSchemas", schemas
-        elif key == "required" and isinstance(value, str):
-            yield key, [value]
         elif key in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
             bound = "minimum" if key == "exclusiveMinimum" else "maximum"
             if value and bound in given:
