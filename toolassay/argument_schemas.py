@@ -147,7 +147,7 @@ def schema_at(path: Sequence[str | int], root: Schema) -> Schema:
             found = {one.name: one.schema for one in properties_at(schema, root)}
             schema = found.get(part, schema.get("additionalProperties"))
         else:
-            schema = list_schema(schema, root).get("items")
+            schema = items_of(schema, root).get("items")
     return resolve(schema, root)
 
 
@@ -170,8 +170,8 @@ def has_place(path: Sequence[str | int], root: Schema) -> bool:
     return True
 
 
-def list_schema(schema: Schema, root: Schema) -> Schema:
-    """The alternative of a resolved schema that declares items; the schema itself without one."""
+def items_of(schema: Schema, root: Schema) -> Schema:
+    """The alternative of a schema that declares items; the schema itself without one."""
     for keyword in ("anyOf", "oneOf", "allOf"):
         if "items" not in schema and isinstance(parts := schema.get(keyword), list):
             found = (resolve(part, root) for part in parts)
@@ -235,7 +235,7 @@ def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
         except (ValueError, RecursionError):
             return value
     if isinstance(value, list) and value:
-        items = list_schema(resolve(schema, root), root).get("items")
+        items = items_of(resolve(schema, root), root).get("items")
         return [_as_meant(item, items, root, depth - 1) for item in value]
     if not isinstance(value, dict):
         return value
@@ -252,7 +252,7 @@ def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
 def _may_be_text(schema: Any, root: Schema) -> bool:
     """Whether structured output may have to give a value as JSON text."""
     kinds = kinds_of(schema, root) - {"null"}
-    items = kinds_of(list_schema(resolve(schema, root), root).get("items"), root)
+    items = kinds_of(items_of(resolve(schema, root), root).get("items"), root)
     return kinds == {"object"} or (kinds == {"array"} and bool(items & {"object", "array"}))
 
 

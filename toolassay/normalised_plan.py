@@ -19,7 +19,7 @@ from toolassay.argument_schemas import (
     Schema,
     as_meant,
     kinds_of,
-    list_schema,
+    items_of,
     properties_at,
     properties_of,
     resolve,
@@ -118,7 +118,7 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
         number = float(f"{value:.15g}") if not value.is_integer() else value
         return int(number) if number.is_integer() else number
     if isinstance(value, list):
-        listed = list_schema(resolve(schema, root), root)
+        listed = items_of(resolve(schema, root), root)
         items = [canonical(one, listed.get("items"), root) for one in value]
         return sorted(items, key=_without_numbers) if listed.get("uniqueItems") is True else items
     if isinstance(value, dict):

@@ -102,7 +102,7 @@ def test_a_valid_name_stays(name: str) -> None:
 
 
 def test_losses_and_warnings_name_the_tool_by_its_id() -> None:
-    schema = {"properties": {"a": {"type": "text"}}}
+    schema = {"type": "object", "properties": {"a": {"type": "Pet"}, "b": {"type": "int"}}}
     tool = IncomingTool("a b", "", schema, losses=[Note("icons", "dropped")], warnings=[Note("x", "odd")])
     report = taken(
         tool, notes=[Note("webhooks", "dropped")], skipped=[Skipped("line 3", "has no name")]
@@ -110,10 +110,11 @@ def test_losses_and_warnings_name_the_tool_by_its_id() -> None:
     assert report.losses == [
         Finding("", "webhooks", "dropped"),
         Finding("a_b", "icons", "dropped"),
-        Finding("a_b", "input_schema.properties.a.type", "no type 'text'"),
+        Finding("a_b", "input_schema.properties.a.type", "no type 'Pet'"),
     ]
     assert report.warnings == [
         Finding("a_b", "x", "odd"),
+        Finding("a_b", "input_schema.properties.b.type", "'int' is read as 'integer'"),
         Finding("a_b", "description", "is missing: models and the writer have only the name"),
     ]
     assert report.to_json()["skipped"] == [{"where": "line 3", "reason": "has no name"}]

@@ -121,7 +121,7 @@ def test_a_schema_that_is_missing_is_a_warning(saved: Path) -> None:
     tool = only(saved, inputSchema=None)
     assert tool.input_schema == {"type": "object", "properties": {}}
     assert [warning.field for warning in tool.warnings] == ["inputSchema"]
-    assert only(saved, inputSchema={}).input_schema == {"type": "object"}
+    assert only(saved, inputSchema={}).input_schema == {"type": "object", "properties": {}}
 
 
 def test_references_to_other_documents_are_removed(saved: Path) -> None:

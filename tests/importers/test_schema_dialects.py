@@ -10,16 +10,21 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from toolassay.importers.importer import Note
-from toolassay.importers.schema_dialects import DEEPEST, MOST_NODES, Normaliser, TooLarge
+from toolassay.importers.schema_dialects import (
+    DEEPEST,
+    MOST_NODES,
+    Normalised,
+    Normaliser,
+    TooLarge,
+    misfitting_values,
+)
 
-CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+CONVERTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "definitions": (
-        "2020-12",
         {"$ref": "#/definitions/a", "definitions": {"a": {"type": "string"}}},
         {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}},
     ),
     "definitions beside $defs, and below the root": (
-        "2020-12",
         {
             "definitions": {"a": {"enum": [1]}},
             "$defs": {"b": {}},
@@ -33,28 +38,23 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         },
     ),
     "an exclusive bound of draft 4": (
-        "2020-12",
         {"minimum": 0, "exclusiveMinimum": True, "maximum": 9, "exclusiveMaximum": False},
         {"exclusiveMinimum": 0, "maximum": 9},
     ),
     "a tuple of draft 7": (
-        "2020-12",
         {"items": [{"type": "string"}], "additionalItems": False},
         {"prefixItems": [{"type": "string"}], "items": False},
     ),
     "dependencies": (
-        "2020-12",
         {"dependencies": {"a": ["b"], "c": {"minProperties": 2}}},
         {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"minProperties": 2}}},
     ),
-    "nullable": ("openapi-3.0", {"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+    "nullable": ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
     "a nullable enum": (
-        "openapi-3.0",
         {"type": "string", "enum": ["a"], "nullable": True},
         {"type": ["string", "null"], "enum": ["a", None]},
     ),
     "a nullable reference": (
-        "openapi-3.0",
         {
             "properties": {"p": {"$ref": "#/$defs/a", "nullable": True, "description": "d"}},
             "$defs": {"a": {}},
@@ -65,42 +65,39 @@ CONVERTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         },
     ),
     "a nullable root": (
-        "openapi-3.0",
         {"allOf": [{"$ref": "#/$defs/a"}], "nullable": True, "$defs": {"a": {}}},
         {"anyOf": [{"allOf": [{"$ref": "#/$defs/a"}]}, {"type": "null"}], "$defs": {"a": {}}},
     ),
-    "x-nullable": ("swagger-2.0", {"type": "integer", "x-nullable": True}, {"type": ["integer", "null"]}),
-    "a file": ("swagger-2.0", {"type": "file"}, {"type": "string", "format": "binary"}),
-    "an example": ("openapi-3.0", {"example": {"a": 1}}, {"examples": [{"a": 1}]}),
-    "nullable has no meaning in 2020-12": ("2020-12", {"nullable": True}, {"nullable": True}),
-    "an empty list of required properties": ("2020-12", {"required": []}, {}),
-    "an unknown keyword": ("2020-12", {"x-order": 1}, {"x-order": 1}),
-    "the name of the dialect": ("2020-12", {"$schema": "http://json-schema.org/draft-07/schema#"}, {}),
+    "x-nullable": ({"type": "integer", "x-nullable": True}, {"type": ["integer", "null"]}),
+    "an example": ({"example": {"a": 1}}, {"examples": [{"a": 1}]}),
+    "nullable without a type": ({"nullable": True}, {}),
+    "an empty list of required properties": ({"required": []}, {}),
+    "an unknown keyword": ({"x-order": 1}, {"x-order": 1}),
+    "the name of the dialect": ({"$schema": "http://json-schema.org/draft-07/schema#"}, {}),
     "properties called as keywords": (
-        "2020-12",
         {"properties": {"id": {}, "type": {}}},
         {"properties": {"id": {}, "type": {}}},
     ),
-    "a boolean schema": ("2020-12", {"properties": {"a": True}}, {"properties": {"a": True}}),
+    "a boolean schema": ({"properties": {"a": True}}, {"properties": {"a": True}}),
 }
 
 
 @pytest.mark.parametrize("case", CONVERTED)
 def test_it_is_converted_without_loss(case: str) -> None:
-    dialect, given_schema, expected = CONVERTED[case]
-    assert Normaliser(dialect).convert(given_schema) == (expected, ())
+    given_schema, expected = CONVERTED[case]
+    assert Normaliser().convert(given_schema) == Normalised(expected)
 
 
 LOST: dict[str, tuple[dict[str, Any], dict[str, Any], Note]] = {
     "an unknown type": (
-        {"properties": {"a": {"type": "text"}}},
+        {"properties": {"a": {"type": "Pet"}}},
         {"properties": {"a": {}}},
-        Note("properties.a.type", "no type 'text'"),
+        Note("properties.a.type", "no type 'Pet'"),
     ),
-    "required as in draft 3": (
-        {"properties": {"a": {"type": "string", "required": True}}},
-        {"properties": {"a": {"type": "string"}}},
-        Note("properties.a.required", "not valid: True"),
+    "an unknown type among others": (
+        {"type": ["Pet", "string"]},
+        {"type": "string"},
+        Note("type", "no type 'Pet'"),
     ),
     "an empty enum": ({"enum": []}, {}, Note("enum", "not valid: []")),
     "a schema that is a text": ({"items": "string"}, {"items": {}}, Note("items", "not a schema")),
@@ -126,12 +123,88 @@ LOST: dict[str, tuple[dict[str, Any], dict[str, Any], Note]] = {
 @pytest.mark.parametrize("case", LOST)
 def test_what_is_not_valid_is_left_out_and_noted(case: str) -> None:
     given_schema, expected, loss = LOST[case]
-    assert Normaliser("2020-12").convert(given_schema) == (expected, (loss,))
+    assert Normaliser().convert(given_schema) == Normalised(expected, (loss,))
+
+
+AB: dict[str, Any] = {"properties": {"a": {}, "b": {}}}
+MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "a type of another language": ({"type": "Int"}, {"type": "integer"}, ["type"]),
+    "a list of them": ({"type": ["dict", "null"]}, {"type": ["object", "null"]}, ["type"]),
+    "a type with items": (
+        {"items": {"minimum": 1}, "type": "list[int]"},
+        {"items": {"minimum": 1}, "type": "array"},
+        ["type"],
+    ),
+    "any value": ({"type": "any"}, {}, ["type"]),
+    "required as in draft 3": (
+        {"properties": {"a": {"required": True}, "b": {"required": "false"}}},
+        AB | {"required": ["a"]},
+        ["properties.a.required", "properties.b.required"],
+    ),
+    "both kinds of required": (
+        {"properties": {"a": {"required": True}, "b": {}}, "required": ["b"]},
+        AB | {"required": ["a", "b"]},
+        ["properties.a.required"],
+    ),
+    "a name that is no property": (AB | {"required": ["a", "x"]}, AB | {"required": ["a"]}, ["required"]),
+    "one that must be absent": (
+        {"properties": {"a": False}, "required": ["a"]},
+        {"properties": {"a": False}},
+        ["required"],
+    ),
+    "a name in an item": (
+        {"items": AB | {"required": ["x"]}},
+        {"items": AB},
+        ["items.required"],
+    ),
+    "a name in a text": (AB | {"required": "a"}, AB | {"required": ["a"]}, ["required"]),
+}
+
+
+@pytest.mark.parametrize("case", MEANT)
+def test_what_is_not_valid_is_read_as_it_is_meant_with_a_warning(case: str) -> None:
+    given_schema, expected, fields = MEANT[case]
+    schema, losses, warnings = Normaliser().convert(given_schema)
+    assert (schema, losses, [note.field for note in warnings]) == (expected, (), fields)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        AB | {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"required": ["c"], "allOf": [{"properties": {"c": {}}}, {"$ref": "#/$defs/d"}], "$defs": {"d": {}}},
+        AB | {"required": ["x"], "additionalProperties": {"type": "string"}},
+        {"properties": {"o": {"type": "object", "required": ["x"]}}},
+        {"if": AB | {"required": ["x"]}},
+    ],
+)
+def test_a_required_name_may_be_declared_elsewhere(schema: dict[str, Any]) -> None:
+    assert Normaliser().convert(schema) == Normalised(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        ({"enum": ["a"], "default": "b"}, "not one of"),
+        ({"type": "integer", "default": "3"}, "type"),
+        ({"type": "integer", "maximum": 3, "examples": [1, 9]}, "maximum"),
+        ({"type": "array", "items": {"type": "integer"}, "default": [1, "x"]}, "type"),
+        ({"$ref": "#/$defs/d", "default": 4}, "type"),
+        ({"type": "string", "default": None}, ""),
+        ({"type": "integer", "default": 3}, ""),
+        ({"$ref": "#/properties/q", "default": 3}, ""),
+    ],
+)
+def test_a_default_or_example_that_does_not_fit_is_named(schema: dict[str, Any], word: str) -> None:
+    root = {"properties": {"p": schema, "q": {}}, "$defs": {"d": {"type": "string"}}}
+    reasons = [note.reason for note in misfitting_values(root) if note.field.startswith("properties.p.")]
+    assert len(reasons) == bool(word)
+    assert all(word in reason for reason in reasons)
 
 
 def test_a_shared_definition_is_converted_once_and_its_losses_are_noted_for_each_tool() -> None:
     shared = {"type": "strange"}
-    normaliser = Normaliser("2020-12")
+    normaliser = Normaliser()
     first = normaliser.convert({"$ref": "#/$defs/a", "$defs": {"a": shared}})
     second = normaliser.convert({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": shared}})
     assert first.schema["$defs"]["a"] is second.schema["$defs"]["a"]
@@ -140,7 +213,7 @@ def test_a_shared_definition_is_converted_once_and_its_losses_are_noted_for_each
 
 def test_a_recursive_schema_stays_recursive() -> None:
     tree = {"$ref": "#/$defs/t", "$defs": {"t": {"properties": {"next": {"$ref": "#/$defs/t"}}}}}
-    assert Normaliser("2020-12").convert(tree) == (tree, ())
+    assert Normaliser().convert(tree) == Normalised(tree)
 
 
 def test_too_deep_and_too_large_schemas_are_refused() -> None:
@@ -148,9 +221,9 @@ def test_too_deep_and_too_large_schemas_are_refused() -> None:
     for _ in range(DEEPEST + 1):
         deep = {"items": deep}
     with pytest.raises(TooLarge, match="levels deep"):
-        Normaliser("2020-12").convert(deep)
+        Normaliser().convert(deep)
     with pytest.raises(TooLarge, match="schemas"):
-        Normaliser("2020-12").convert({"anyOf": [{}] * MOST_NODES})
+        Normaliser().convert({"anyOf": [{}] * MOST_NODES})
 
 
 _SCALARS = (
@@ -158,7 +231,7 @@ _SCALARS = (
     | st.booleans()
     | st.integers(-9, 9)
     | st.floats(-9, 9)
-    | st.sampled_from(["string", "#/$defs/a", "x"])
+    | st.sampled_from(["string", "#/$defs/a", "x", "int?", "list[a|b]"])
 )
 _JSON = st.recursive(
     _SCALARS,
@@ -190,14 +263,14 @@ _SCHEMAS = st.recursive(
 
 
 @settings(max_examples=300, deadline=None)
-@given(_SCHEMAS, st.sampled_from(["2020-12", "openapi-3.0", "swagger-2.0"]))
-def test_the_result_is_always_a_valid_schema(schema: dict[str, Any], dialect: str) -> None:
-    Draft202012Validator.check_schema(Normaliser(dialect).convert(schema).schema)
+@given(_SCHEMAS)
+def test_the_result_is_always_a_valid_schema(schema: dict[str, Any]) -> None:
+    Draft202012Validator.check_schema(Normaliser().convert(schema).schema)
 
 
 @settings(max_examples=200, deadline=None)
 @given(_SCHEMAS)
 @example({"type": ["string", "string"]})
 def test_converting_a_result_again_changes_nothing(schema: dict[str, Any]) -> None:
-    once = Normaliser("2020-12").convert(schema).schema
-    assert Normaliser("2020-12").convert(once) == (once, ())
+    once = Normaliser().convert(schema).schema
+    assert Normaliser().convert(once) == Normalised(once)

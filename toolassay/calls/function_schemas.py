@@ -19,17 +19,8 @@ from typing import Any, NamedTuple
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import resource_type
 from toolassay.tools import Tool, ToolLibrary, is_required, normal_type
+from toolassay.type_names import read_type, types_of
 
-_JSON_TYPES = {
-    "integer": "integer int long int32 int64",
-    "number": "number float double decimal numeric real",
-    "boolean": "boolean bool",
-    "array": "array list tuple sequence set",
-    "object": "object dict dictionary map mapping json",
-}
-_JSON_TYPE = {word: name for name, words in _JSON_TYPES.items() for word in words.split()}
-# Words of a type that do not name it: the type of "Optional[int]" is "int".
-_MAYBE = frozenset({"optional", "nullable", "union", "null", "none"})
 # The Python types that a value of each JSON type has after parsing.
 _READS_AS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
@@ -70,8 +61,7 @@ class ArgumentSlot(NamedTuple):
         >>> [ArgumentSlot("a", kind, "", True, {}).json_type for kind in kinds]
         ['integer', 'array', 'string', 'string', 'integer', 'number']
         """
-        words = re.findall(r"[a-z0-9]+", normal_type(self.kind))
-        return _JSON_TYPE.get(next((word for word in words if word not in _MAYBE), ""), "string")
+        return next((kind for kind in types_of(read_type(self.kind) or {}) if kind != "null"), "string")
 
     def typed(self, value: Any) -> Any:
         """A text converted to the slot's type if it is valid JSON of that type; otherwise the value itself.
@@ -255,7 +245,7 @@ def _schema_of(tool: Tool, kind: DependencyType) -> Mapping[str, Any] | None:
     return None if kind == "resource" and tool.is_resource else tool.input_schema
 
 
-_FORMATS = {"date": "date", "time": "time", "datetime": "date-time", "timestamp": "date-time"}
+_FORMATS = frozenset({"date", "time", "date-time"})
 
 
 def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any]:
@@ -294,13 +284,13 @@ def _property(slot: ArgumentSlot) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": slot.json_type}
     if slot.description:
         schema["description"] = slot.description
-    shape = _FORMATS.get(slot.kind.strip().casefold().replace("-", "").replace("_", ""))
-    if shape is not None:
-        schema["format"] = shape
+    declared = read_type(slot.kind) or {}
+    if declared.get("format") in _FORMATS:
+        schema["format"] = declared["format"]
     values = slot.source.get("enum")
     if isinstance(values, list) and values:
         schema["enum"] = values
     if slot.json_type == "array":
         items = slot.source.get("items")
-        schema["items"] = items if isinstance(items, dict) else {}
+        schema["items"] = items if isinstance(items, dict) else declared.get("items", {})
     return schema

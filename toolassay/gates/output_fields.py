@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from toolassay.argument_schemas import Schema, has_place, kinds_of, schema_at
 from toolassay.gates.gate import Background
+from toolassay.graph.derive.given_fields import is_informative
 from toolassay.output_paths import EACH, Part, Reference, parse_path, path_text
 from toolassay.tools import Tool
 
@@ -35,7 +36,7 @@ def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
     >>> output_part(movies, ("results", 0, "title")).is_declared, output_part(None, ("a",)).is_declared
     (False, True)
     """
-    if schema is None:
+    if schema is None or not is_informative(schema):
         return OutputPart(True, frozenset())
     parts = list(path)
     place = [0 if part == EACH else part for part in parts]

@@ -15,17 +15,7 @@ from toolassay.importers.tool_lists import (
     text_of,
     unread,
 )
-
-_TYPES = {
-    "integer": "integer int long short byte bigint biginteger",
-    "number": "number float double decimal bigdecimal",
-    "boolean": "boolean bool",
-    "string": "string str char character",
-    "array": "array arraylist list linkedlist tuple set hashset queue stack vector",
-    "object": "object dict dictionary map hashmap hashtable",
-    "null": "null none",
-}
-_TYPE_OF = {word: name for name, words in _TYPES.items() for word in words.split()}
+from toolassay.type_names import read_types
 
 
 class BfclImporter(ToolListImporter):
@@ -44,29 +34,24 @@ class BfclImporter(ToolListImporter):
         losses = unread(value, ("name", "description", "parameters", "response"))
         warnings: list[Note] = []
         schema = arguments_of(value, "parameters")
-        schema = _converted(schema, "parameters", losses, warnings)
+        schema = _converted(schema, "parameters", warnings)
         response = result_of(value, "response", losses)
         return IncomingTool(
             name,
             text_of(value, "description", losses),
             schema,
-            None if response is None else _converted(response, "response", losses, warnings),
+            None if response is None else _converted(response, "response", warnings),
             losses=losses,
             warnings=warnings,
         )
 
 
-def _converted(
-    schema: dict[str, Any], where: str, losses: list[Note], warnings: list[Note]
-) -> dict[str, Any]:
+def _converted(schema: dict[str, Any], where: str, warnings: list[Note]) -> dict[str, Any]:
     """A schema with BFCL's types and marks as JSON Schema."""
 
     def change(node: dict[str, Any], place: str) -> dict[str, Any]:
-        if "type" in node:
-            given = node.pop("type")
-            names = [_json_type(one, f"{place}.type", losses) for one in _listed(given)]
-            if None not in names:
-                node = {"type": names if isinstance(given, list) else names[0], **node}
+        if (declared := read_types(node.get("type"))) is not None:
+            node = declared | {key: item for key, item in node.items() if key != "type"}
         properties, required = node.get("properties"), node.get("required")
         for name, one in properties.items() if isinstance(properties, dict) else ():
             if not isinstance(one, dict) or "optional" not in one:
@@ -84,20 +69,6 @@ def _converted(
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _json_type(given: Any, where: str, losses: list[Note]) -> str | None:
-    """The name of a type in JSON Schema; None for any type.
-
-    >>> [_json_type(name, "", []) for name in ("dict", "ArrayList", "float", "any")]
-    ['object', 'array', 'number', None]
-    """
-    word = given.casefold() if isinstance(given, str) else ""
-    if word == "any":
-        return None
-    if word not in _TYPE_OF:
-        losses.append(Note(where, f"'{str(given)[:60]}' is no known type; any value is allowed"))
-    return _TYPE_OF.get(word)
 
 
 IMPORTER = BfclImporter()

@@ -51,8 +51,6 @@ class IncomingTool:
         description: Empty if the source has none.
         input_schema: JSON Schema of the arguments object; `$ref` only within itself (`#/…`).
         output_schema: JSON Schema of the result; None if the source has none.
-        dialect: Of both schemas: "2020-12" (also drafts 4 to 2019-09), "openapi-3.0" (with `nullable`) or
-            "swagger-2.0".
         annotations: MCP's hints: `readOnlyHint`, `destructiveHint`, `idempotentHint`, and others as given.
         tags: The source's groups.
         source: Further keys of `source` in the tool file: `method`, `path`, `operation_id`, `server`, and
@@ -67,7 +65,6 @@ class IncomingTool:
     description: str = ""
     input_schema: Schema = field(default_factory=lambda: {"type": "object", "properties": {}})
     output_schema: Schema | None = None
-    dialect: str = "2020-12"
     annotations: Mapping[str, Any] = field(default_factory=dict)
     tags: Sequence[str] = ()
     source: Mapping[str, Any] = field(default_factory=dict)

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge
+from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
 from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
 from toolassay.text_formatting import count_of
 from toolassay.tools import Parameter, parameters_of
+from toolassay.type_names import types_of
 
 LONGEST_ID = 64
 LONGEST_DESCRIPTION = 20_000
@@ -84,21 +85,26 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
         incoming: What it read.
     """
     incoming = _without_secrets(incoming)
-    normalisers: dict[str, Normaliser] = {}
+    normaliser = Normaliser()
     skipped = list(incoming.skipped)
     kept: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
     for tool in map(_with_short_description, incoming.tools):
-        normaliser = normalisers.setdefault(tool.dialect, Normaliser(tool.dialect))
         try:
             arguments = normaliser.convert(tool.input_schema)
             result = None if tool.output_schema is None else normaliser.convert(tool.output_schema)
         except TooLarge as error:
             skipped.append(Skipped(tool.name, f"its schema is too large: {error}"))
             continue
-        if arguments.schema.get("type", "object") != "object":
+        kinds = types_of(arguments.schema)
+        if kinds and "object" not in kinds:
             skipped.append(Skipped(tool.name, "its input schema does not describe an object"))
             continue
-        kept.append((tool, arguments, result))
+        if kinds != ["object"]:
+            arguments.schema["type"] = "object"
+            reason = f"is {' or '.join(kinds) or 'missing'}; arguments are an object"
+            arguments = arguments._replace(warnings=(*arguments.warnings, Note("type", reason)))
+        misfits = tuple(misfitting_values(arguments.schema))
+        kept.append((tool, arguments._replace(warnings=arguments.warnings + misfits), result))
     ids = unique_ids([tool for tool, _, _ in kept])
     alike = look_alikes(tool.name for tool, _, _ in kept)
     servers = Counter(tool.name for tool, _, _ in kept)
@@ -107,17 +113,21 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     losses = [Finding("", *note) for note in incoming.notes]
     warnings: list[Finding] = []
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
-        arguments.schema.setdefault("type", "object")
         if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
             arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
         parameters = parameters_of(arguments.schema)
         nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result, parameters)))
         losses += [Finding(tool_id, *note) for note in tool.losses]
+        read = list[Note]()
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
-            found = normalised.losses if normalised else ()
-            losses += [Finding(tool_id, f"{prefix}.{note.field}".rstrip("."), note.reason) for note in found]
+            found = normalised or Normalised({})
+            losses += [
+                Finding(tool_id, f"{prefix}.{field}".rstrip("."), reason) for field, reason in found.losses
+            ]
+            read += [Note(f"{prefix}.{field}", reason) for field, reason in found.warnings]
         notes = [
             *tool.warnings,
+            *read,
             *_warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name]),
         ]
         warnings += [Finding(tool_id, *note) for note in notes]

@@ -18,7 +18,7 @@ from toolassay.extras import Option
 from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, read_values
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.tool_lists import other_kind
+from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
@@ -500,6 +500,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     output = None
     try:
         output = _schema(raw.get("outputSchema", raw.get("output_schema")), "outputSchema", losses)
+        output = output and {"type": "object", **output}
     except _Malformed as error:
         losses.append(Note("outputSchema", str(error).removeprefix("its outputSchema ")))
     shown_title = annotations.get("title")
@@ -525,7 +526,7 @@ def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
         return None
     if not isinstance(value, dict):
         raise _Malformed(f"its {key} is {_kind(value)}, not an object")
-    if value.get("type", "object") != "object":
+    if not allows_object(value):
         raise _Malformed(f"its {key} does not describe an object")
     count = 0
 
@@ -551,7 +552,8 @@ def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
             copied[name] = copy(part, f"{place}.{name}", depth + 1, of_part)
         return copied
 
-    return {"type": "object", **copy(value, key, 1, "schema")}
+    copied: dict[str, Any] = copy(value, key, 1, "schema")
+    return copied
 
 
 def _kind(value: Any) -> str:

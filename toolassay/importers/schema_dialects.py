@@ -12,24 +12,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import pointed_at
+from toolassay.argument_schemas import ArgumentValidator, declared_at, pointed_at, type_name
 from toolassay.importers.importer import Note
+from toolassay.type_names import read_types
 
 MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
 DEEPEST = 64
 _TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
-_ONE = frozenset(
+SINGLE_SCHEMAS = frozenset(
     {
         *("additionalProperties", "propertyNames", "unevaluatedProperties", "items", "unevaluatedItems"),
         *("contains", "not", "if", "then", "else", "contentSchema"),
     }
 )
-_LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_MAP = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+"""Keywords whose value is an object of schemas; `LISTS_OF_SCHEMAS` have a list, `SINGLE_SCHEMAS` a schema."""
 
 
 def _is_number(value: Any) -> bool:
@@ -61,6 +63,8 @@ _VALID: dict[str, Callable[[Any], bool]] = {
     "required": _is_names,
     "dependentRequired": lambda value: isinstance(value, dict) and all(map(_is_names, value.values())),
 }
+# Places of a schema that says only a part of what holds: "properties.a.anyOf[0]", "then".
+_PART = re.compile(r"(?:^|\.)(?:(?:allOf|anyOf|oneOf)\[\d+\]|not|if|then|else|dependentSchemas\.[^.]+)$")
 # They name the dialect or give a schema a name; the result has one dialect and refers by path.
 _DROPPED = frozenset({"$schema", "$vocabulary", "$id", "id", "$anchor", "$dynamicAnchor"})
 
@@ -70,29 +74,35 @@ class TooLarge(ValueError):
 
 
 class Normalised(NamedTuple):
-    """A schema in the dialect 2020-12 and what was lost of it, each at its place."""
+    """A schema in the dialect 2020-12.
+
+    Attributes:
+        schema: The schema.
+        losses: What was lost, each at its place.
+        warnings: What was not valid and is read as it is meant.
+    """
 
     schema: dict[str, Any]
-    losses: tuple[Note, ...]
+    losses: tuple[Note, ...] = ()
+    warnings: tuple[Note, ...] = ()
 
 
 class Normaliser:
     """Converts the schemas of one import; a definition that several tools share is converted once.
 
-    Args:
-        dialect: As in `IncomingTool.dialect`.
-
-    >>> Normaliser("openapi-3.0").convert({"type": "string", "nullable": True, "example": "a"}).schema
+    >>> Normaliser().convert({"type": "string", "nullable": True, "example": "a"}).schema
     {'type': ['string', 'null'], 'examples': ['a']}
-    >>> Normaliser("2020-12").convert({"items": {"type": "text"}})
-    Normalised(schema={'items': {}}, losses=(Note(field='items.type', reason="no type 'text'"),))
+    >>> Normaliser().convert({"items": {"type": "Pet"}}).losses
+    (Note(field='items.type', reason="no type 'Pet'"),)
+    >>> Normaliser().convert({"type": "int64"}).warnings
+    (Note(field='type', reason="'int64' is read as 'integer'"),)
     """
 
-    def __init__(self, dialect: str) -> None:
-        self._is_openapi = dialect in ("openapi-3.0", "swagger-2.0")
+    def __init__(self) -> None:
         # By the identity of a definition, which is kept so that no other object gets its identity.
-        self._definitions: dict[int, tuple[Any, Any, tuple[Note, ...], int]] = {}
+        self._definitions: dict[int, tuple[Any, Any, list[Note], list[Note], int]] = {}
         self._losses: list[Note] = []
+        self._warnings: list[Note] = []
         self._nodes = 0
 
     def convert(self, schema: Mapping[str, Any]) -> Normalised:
@@ -101,15 +111,18 @@ class Normaliser:
         Raises:
             TooLarge: It exceeds a bound.
         """
-        self._losses, self._nodes = [], 0
+        self._losses, self._warnings, self._nodes = [], [], 0
         result = self._schema(schema, "", 0)
         if not isinstance(result, dict):
             result = {}
         self._losses += _resolve_all(result)
-        return Normalised(result, tuple(self._losses))
+        return Normalised(result, tuple(self._losses), tuple(self._warnings))
 
     def _lose(self, path: str, reason: str) -> None:
         self._losses.append(Note(path, reason))
+
+    def _warn(self, path: str, reason: str) -> None:
+        self._warnings.append(Note(path, reason))
 
     def _schema(self, given: Any, path: str, depth: int) -> Any:
         self._nodes += 1
@@ -123,6 +136,7 @@ class Normaliser:
             self._lose(path, "not a schema")
             return {}
         result: dict[str, Any] = {}
+        marked: list[str] = []
         for key, value in _modern(given):
             at = f"{path}.{key}" if path else str(key)
             if key in _DROPPED and (key != "id" or isinstance(value, str)):
@@ -131,52 +145,101 @@ class Normaliser:
                 self._type(value, result, at)
             elif key in ("$ref", "$dynamicRef"):
                 self._reference(value, result, at)
-            elif key in _ONE:
+            elif key in SINGLE_SCHEMAS:
                 result[key] = self._schema(value, at, depth + 1)
-            elif key in _LIST:
+            elif key in LISTS_OF_SCHEMAS:
                 if isinstance(value, list) and value:
                     result[key] = [
                         self._schema(item, f"{at}[{number}]", depth + 1) for number, item in enumerate(value)
                     ]
                 else:
                     self._lose(at, "not a list of schemas")
-            elif key in _MAP:
+            elif key in MAPS_OF_SCHEMAS:
                 if isinstance(value, Mapping):
+                    if key == "properties":
+                        value = self._without_marks(value, at, marked)
                     convert = self._definition if key == "$defs" and depth == 0 else self._schema
                     result[key] = {
                         str(name): convert(item, f"{at}.{name}", depth + 1) for name, item in value.items()
                     }
                 else:
                     self._lose(at, "not an object of schemas")
+            elif key == "required" and isinstance(value, str):
+                self._warn(at, "is a text, which is read as one name")
+                marked.append(value)
             elif key in _VALID and not _VALID[key](value):
                 self._lose(at, f"not valid: {str(value)[:40]}")
             elif key == "required":
-                if value:  # an empty list says nothing, and draft 4 does not allow it
-                    result[key] = list(dict.fromkeys(value))
-            elif not (self._is_openapi and key in ("nullable", "example")):
+                marked += value
+            elif key not in ("nullable", "example"):
                 result[key] = value
-        return self._openapi(given, result) if self._is_openapi else result
+        # An empty list says nothing, and draft 4 does not allow it.
+        if required := self._declared(dict.fromkeys(marked), result, path):
+            result["required"] = required
+        return self._openapi(given, result)
+
+    def _without_marks(self, properties: Mapping[str, Any], path: str, required: list[str]) -> dict[str, Any]:
+        """Properties without the mark `required` of draft 3; the names of required ones go to a list."""
+        plain = dict(properties)
+        for name, one in properties.items():
+            if isinstance(one, Mapping) and (mark := str(one.get("required")).casefold()) in (
+                "true",
+                "false",
+            ):
+                plain[name] = {key: item for key, item in one.items() if key != "required"}
+                required += [str(name)] if mark == "true" else []
+                self._warn(f"{path}.{name}.required", f"is read as {mark} for this property, as in draft 3")
+        return plain
+
+    def _declared(self, names: Iterable[str], result: Mapping[str, Any], path: str) -> list[str]:
+        """The required names without those that no property declares, if all properties are known."""
+        parts = [
+            part
+            for keyword in LISTS_OF_SCHEMAS
+            for part in result.get(keyword, ())
+            if isinstance(part, Mapping)
+        ]
+        is_open = result.get("additionalProperties") or "patternProperties" in result
+        if (
+            is_open
+            or _PART.search(path)
+            or any("$ref" in one for one in (result, *parts))
+            or (path and "properties" not in result)
+        ):
+            return [*names]
+        declared = declared_at(result, result)
+        for name in names:
+            if name not in declared:
+                self._warn(
+                    f"{path}.required".lstrip("."), f"names '{name[:40]}', which is no property; left out"
+                )
+        return [name for name in names if name in declared]
 
     def _definition(self, given: Any, path: str, depth: int) -> Any:
         """A definition; its losses are noted for each tool that has it, under the path of the first."""
         if id(given) in self._definitions:
-            _, result, losses, nodes = self._definitions[id(given)]
+            _, result, losses, warnings, nodes = self._definitions[id(given)]
             self._nodes += nodes
             self._losses += losses
+            self._warnings += warnings
             return result
-        losses_before, nodes_before = len(self._losses), self._nodes
+        n_losses, n_warnings, n_nodes = len(self._losses), len(self._warnings), self._nodes
         result = self._schema(given, path, depth)
-        losses = tuple(self._losses[losses_before:])
-        self._definitions[id(given)] = given, result, losses, self._nodes - nodes_before
+        notes = self._losses[n_losses:], self._warnings[n_warnings:]
+        self._definitions[id(given)] = given, result, *notes, self._nodes - n_nodes
         return result
 
     def _type(self, value: Any, result: dict[str, Any], path: str) -> None:
         names = value if isinstance(value, list) else [value]
         known = [name for name in names if isinstance(name, str) and name in _TYPES]
-        if self._is_openapi and value == "file":
-            result |= {"type": "string", "format": "binary"}
+        unknown = [name for name in names if name not in known]
+        if unknown and (declared := read_types(value)) is not None:
+            for key, item in declared.items():
+                result.setdefault(key, item)
+            called = type_name(declared, {})
+            self._warn(path, f"{', '.join(map(repr, unknown))[:60]} is read as '{called}'")
             return
-        if unknown := [name for name in names if name not in known]:
+        if unknown:
             self._lose(path, f"no type {str(unknown[0])[:40]!r}")
         if known:
             distinct = list(dict.fromkeys(known))
@@ -190,7 +253,7 @@ class Normaliser:
         result["$ref"] = re.sub(r"(?<!/properties)/definitions/", "/$defs/", value)
 
     def _openapi(self, given: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-        """Apply `nullable` and `example` of OpenAPI 3.0, and Swagger's `x-nullable`."""
+        """Apply `nullable` and `example` of OpenAPI 3.0, which is not alone, and Swagger's `x-nullable`."""
         if "example" in given:
             result.setdefault("examples", [given["example"]])
         if given.get("nullable") is not True and given.get("x-nullable") is not True:
@@ -248,13 +311,7 @@ def _resolve_all(root: dict[str, Any]) -> list[Note]:
     Definitions may be shared with other tools, so they are not changed.
     """
     losses: list[Note] = []
-    open_places: list[tuple[Any, str]] = [(root, "")]
-    seen: set[int] = set()
-    while open_places:
-        schema, path = open_places.pop()
-        if not isinstance(schema, dict) or id(schema) in seen:
-            continue
-        seen.add(id(schema))
+    for schema, path in _parts(root):
         reference = schema.get("$ref")
         if isinstance(reference, str) and pointed_at(reference, root) is None:
             losses.append(Note(f"{path}.$ref".lstrip("."), f"a reference to nothing: {reference[:60]}"))
@@ -263,12 +320,41 @@ def _resolve_all(root: dict[str, Any]) -> list[Note]:
                 root.setdefault("$defs", {})[name.replace("~1", "/").replace("~0", "~")] = {}
             else:
                 del schema["$ref"]
+    return losses
+
+
+def _parts(root: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every schema in a schema, each once, with its place."""
+    open_places: list[tuple[Any, str]] = [(root, "")]
+    seen: set[int] = set()
+    while open_places:
+        schema, path = open_places.pop()
+        if not isinstance(schema, dict) or id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        yield schema, path
         for key, value in schema.items():
             at = f"{path}.{key}".lstrip(".")
-            if key in _ONE:
+            if key in SINGLE_SCHEMAS:
                 open_places.append((value, at))
-            elif key in _LIST and isinstance(value, list):
+            elif key in LISTS_OF_SCHEMAS and isinstance(value, list):
                 open_places += [(item, f"{at}[{number}]") for number, item in enumerate(value)]
-            elif key in _MAP and isinstance(value, dict):
+            elif key in MAPS_OF_SCHEMAS and isinstance(value, dict):
                 open_places += [(item, f"{at}.{name}") for name, item in value.items()]
-    return losses
+
+
+def misfitting_values(root: dict[str, Any]) -> Iterator[Note]:
+    """Defaults and examples that their own schema forbids; null as a default says that there is none.
+
+    >>> list(misfitting_values({"properties": {"n": {"type": "integer", "maximum": 5, "default": 9}}}))
+    [Note(field='properties.n.default', reason='9 is greater than the maximum of 5')]
+    """
+    for schema, path in _parts(root):
+        values = [("default", one) for one in [schema.get("default")] if one is not None]
+        values += [("examples", one) for one in schema.get("examples", ())]
+        if not values:
+            continue
+        checker = ArgumentValidator({**schema, "$defs": root.get("$defs", {})}, is_valid=True)
+        for key, value in values:
+            for problem in [one for one in checker.problems(value) if one.keyword != "$ref"][:1]:
+                yield Note(f"{path}.{key}".lstrip("."), problem.reason)

@@ -14,7 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.schema_dialects import LISTS_OF_SCHEMAS, MAPS_OF_SCHEMAS, SINGLE_SCHEMAS
 from toolassay.screen import SILENT, Screen
+from toolassay.type_names import read_types, types_of
 
 # Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
 # sessions of realtime models, logs.
@@ -321,9 +323,19 @@ def arguments_of(value: Mapping[str, Any], key: str) -> dict[str, Any]:
         return {"type": "object", "properties": {}}
     if not isinstance(schema, dict):
         raise DefinitionError(f"'{key}' is no JSON Schema")
-    if schema.get("type") in _OTHER_TYPES or not schema.keys() & _OBJECT_KEYWORDS:
+    if not allows_object(schema) or not schema.keys() & _OBJECT_KEYWORDS:
         raise DefinitionError(f"'{key}' is no JSON Schema of an object")
     return schema
+
+
+def allows_object(schema: Mapping[str, Any]) -> bool:
+    """Whether the type of a schema, in any spelling, may be an object.
+
+    >>> allows_object({"type": ["Object", "null"]}), allows_object({}), allows_object({"type": "list"})
+    (True, True, False)
+    """
+    kinds = types_of(read_types(schema.get("type", "object")) or {})
+    return not kinds or "object" in kinds
 
 
 def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[str, Any] | None:
@@ -338,16 +350,10 @@ def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[st
 _OBJECT_KEYWORDS = frozenset(
     {"type", "properties", "additionalProperties", "required", "$ref", "$schema", "allOf", "anyOf", "oneOf"}
 )
-_OTHER_TYPES = ("array", "string", "integer", "number", "boolean", "null")
 # Keywords whose value is a map of schemas, a list of schemas, or a schema.
-_MAPS = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-)
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
-_SINGLE = frozenset(
-    {"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains"}
-    | {"propertyNames", "unevaluatedItems", "unevaluatedProperties"}
-)
+_MAPS = MAPS_OF_SCHEMAS | {"definitions", "dependencies"}
+_LISTS = LISTS_OF_SCHEMAS | {"items"}
+_SINGLE = SINGLE_SCHEMAS | {"additionalItems"}
 
 
 def map_schema(

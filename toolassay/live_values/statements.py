@@ -11,6 +11,7 @@ from typing import Any
 from toolassay.graph.derive.fields import name_words
 from toolassay.graph.derive.names import words_of
 from toolassay.tools import Tool
+from toolassay.type_names import read_type, types_of
 
 _NEW_TABLES = {
     "suppliers": "name TEXT, phone TEXT, city TEXT",
@@ -20,7 +21,6 @@ _NEW_TABLES = {
     "reviews": "author TEXT, stars INTEGER, comment TEXT",
     "shipments": "carrier TEXT, sent TEXT, weight REAL",
 }
-_NUMBERS = frozenset({"real", "integer", "numeric", "float", "int", "bigint", "double", "decimal"})
 _NAME = re.compile(r"[A-Za-z_]\w{0,40}")  # needs no quotation marks: "orders"; not "my orders"
 # The statement from whose result the rows of a table are known: "SELECT * FROM orders".
 _ALL_ROWS = re.compile(r"SELECT \* FROM (?P<table>[A-Za-z_]\w*)", re.IGNORECASE)
@@ -141,7 +141,7 @@ def _numbers(table: Table) -> list[str]:
     return [
         name
         for name, kind in table.columns
-        if kind.split("(")[0].strip().lower() in _NUMBERS and words_of(name)[-1:] != ("id",)
+        if {*types_of(read_type(kind) or {})} & {"integer", "number"} and words_of(name)[-1:] != ("id",)
     ]
 
 

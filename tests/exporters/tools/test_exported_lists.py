@@ -79,6 +79,62 @@ def test_anthropic_keeps_the_names_of_arguments_and_names_those_that_its_api_ref
     assert not exported("openai", Tool("find", input_schema=schema)).losses
 
 
+A = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+B = {"properties": {"b": {"type": "string"}}, "required": ["b"]}
+BOTH = {"type": "object", "properties": {**A["properties"], **B["properties"]}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("schema", "accepted", "changed"),
+    [
+        ({"type": "object", "anyOf": [A, B]}, BOTH, ["anyOf"]),
+        ({"type": "object", "oneOf": [A, {"allOf": [A, B]}]}, BOTH | {"required": ["a"]}, ["oneOf"]),
+        ({"type": "object", "allOf": [A, B]}, BOTH | {"required": ["a", "b"]}, ["allOf"]),
+        (
+            {"type": "object", "$ref": "#/$defs/a", "$defs": {"a": A}},
+            {"type": "object", **A, "$defs": {"a": A}},
+            ["$ref"],
+        ),
+        (
+            {"type": "object", "anyOf": [A, {"properties": {"a": {"type": "integer"}}}]},
+            {
+                "type": "object",
+                "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
+            },
+            ["anyOf"],
+        ),
+        (
+            {"type": "object", "anyOf": [A, {"$ref": "#"}]},
+            {"type": "object", "properties": A["properties"]},
+            ["anyOf"],
+        ),
+        ({**A}, {"type": "object", **A}, ["type"]),
+        (
+            {"type": "object", "properties": {"a": {"type": ["array", "null"]}}},
+            {"type": "object", "properties": {"a": {"type": ["array", "null"], "items": {}}}},
+            ["properties.a.items"],
+        ),
+        (
+            {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "array"}}}},
+            {
+                "type": "object",
+                "properties": {"a": {"type": "array", "items": {"type": "array", "items": {}}}},
+            },
+            ["properties.a.items.items"],
+        ),
+    ],
+)
+def test_what_model_services_refuse_is_changed_and_listed(
+    form: str, schema: dict[str, Any], accepted: dict[str, Any], changed: list[str]
+) -> None:
+    result = exported(form, Tool("find", input_schema=schema))
+    (entry,) = result.document
+    assert (entry["function"]["parameters"] if form == "openai" else entry["input_schema"]) == accepted
+    assert fields(result) == [f"input_schema.{field}" for field in changed]
+    assert tool_exporter("mcp")(ToolLibrary([Tool("find", input_schema=schema)])).losses == []
+
+
 def test_what_a_form_implies_is_no_loss() -> None:
     tool = Tool("now", input_schema=SCHEMA, source={"kind": "openai", "name": "now"})
     assert fields(exported("openai", tool)) == []

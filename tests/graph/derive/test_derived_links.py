@@ -23,8 +23,11 @@ from graph.derive.libraries import (
     operation,
     pairs_of,
     record,
+    tool_of,
 )
+from toolassay.gates.output_fields import output_part, takes
 from toolassay.graph.derive import Derivation
+from toolassay.output_paths import EACH, parse_path
 
 UUID = {"type": "string", "format": "uuid"}
 EMAIL = {"type": "string", "format": "email"}
@@ -209,6 +212,76 @@ def test_tools_without_output_schema_have_weaker_links_from_their_names() -> Non
     with_schema = {**NOTES, "output_schema": many(record("id", "text"))}
     assert 0.3 < link.score < score(with_schema, NOTE)
     assert links_of(with_schema, NOTE)["search_notes", "read_note"].origin == "schema"
+
+
+@pytest.mark.parametrize(
+    ("gives", "path"),
+    [
+        ({"type": "object"}, ""),
+        ({"type": "object", "additionalProperties": True}, ""),
+        (many({}), ""),
+        (many({"type": "object"}), ""),
+        (record(notes=many({})), ""),
+        (record(notes=many({"type": "object"}), total=NUMBER), ""),
+        (record("result"), ""),
+        (record(result={"type": "object", "additionalProperties": True}), ""),
+        (record(result=many({"type": "object"})), ""),
+        (record(result={"anyOf": [many({}), {"type": "null"}]}), ""),
+        (
+            {
+                "$ref": "#/$defs/N",
+                "$defs": {"N": {"properties": {"data": {}, "next": {"$ref": "#/$defs/N"}}}},
+            },
+            "",
+        ),
+        (TEXT, ""),
+        (many(TEXT), "[]"),
+        (record(result=many(TEXT)), "result[]"),
+        (record(lines=many(TEXT)), "lines[]"),
+        ({"type": "boolean"}, None),
+        (record(result={"type": "boolean"}), None),
+        (record(done={"type": "boolean"}), None),
+        (record("author"), None),
+        (record("author", lines=many(record("author"))), None),
+    ],
+)
+def test_only_a_result_that_may_be_it_fills_an_argument_by_description(
+    gives: dict[str, Any], path: str | None
+) -> None:
+    found = links_of({**NOTES, "output_schema": gives}, NOTE)
+    if path is None:
+        assert not found
+        return
+    link = found["search_notes", "read_note"]
+    assert (link.origin, pairs_of(link)) == ("description", [(path, "note_id")])
+    source, target = tool_of({**NOTES, "output_schema": gives}), tool_of(NOTE)
+    reached = output_part(source.output_schema, [0 if part == EACH else part for part in parse_path(path)])
+    assert reached.is_declared
+    assert not reached.shapes or reached.shapes & takes(target, ["note_id"], is_whole=not path)
+
+
+def test_a_whole_object_fills_no_text_that_a_description_names() -> None:
+    source = mcp_tool("take_snapshot", record("author"))
+    wanted = {"description": "What take_snapshot returned."}
+    assert score(source, mcp_tool("press", needs={"shot": wanted}))
+    assert not score(source, mcp_tool("press", needs={"uid": {**wanted, "type": "string"}}))
+
+
+@pytest.mark.parametrize("name", ["B", "Bike", "Model", "BikeDTO", "Result"])
+def test_the_name_of_a_schema_does_not_matter_where_a_field_says_what_it_is(name: str) -> None:
+    bikes = record(result=many({"$ref": f"#/$defs/{name}"}))
+    bikes["$defs"] = {name: record("bike_id", "model") | {"title": name}}
+    source = mcp_tool("list_bikes", bikes, description="List the bikes.")
+    link = links_of(source, mcp_tool("book", needs={"bike_id": TEXT}))["list_bikes", "book"]
+    assert (link.origin, pairs_of(link)) == ("schema", [("result[].bike_id", "bike_id")])
+    assert link.score > 0.7
+
+
+def test_types_of_other_languages_are_compared_as_types() -> None:
+    ids = mcp_tool("list_notes", many(record(id={"type": "boolean"})))
+    target = {"id": "read", "desc": "", "parameters": [{"name": "note_id", "type": "bigint", "desc": ""}]}
+    assert not links_of(ids, target)
+    assert links_of(mcp_tool("list_notes", many(record(id=NUMBER))), target)
 
 
 def test_what_a_description_says_that_a_tool_returns_is_given() -> None:

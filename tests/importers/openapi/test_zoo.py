@@ -39,7 +39,6 @@ def plain(tool: IncomingTool) -> dict[str, Any]:
         "name": tool.name,
         "further_names": tool.further_names,
         "description": tool.description,
-        "dialect": tool.dialect,
         "tags": tool.tags,
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolassay.calls.function_schemas import Names
-from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, further_losses, signature_of
+from toolassay.exporters.tools.exported_tools import ExportedTools, Loss, accepted_signature, further_losses
 from toolassay.tools import ToolLibrary
 
 # Names of properties that the API accepts: "user.name"; not "per page" nor "größe".
@@ -20,7 +20,7 @@ def write(library: ToolLibrary) -> ExportedTools:
     names = Names.of(library, "resource").functions
     document, losses = [], list[Loss]()
     for tool in library:
-        signature = signature_of(tool)
+        signature = accepted_signature(tool)
         document.append(
             {
                 "name": names[tool.id],

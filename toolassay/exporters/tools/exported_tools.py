@@ -6,9 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import type_name
+from toolassay.argument_schemas import declared_at, properties_of, resolve, type_name
 from toolassay.calls.function_schemas import Names, function_of, slots_of
+from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, normal_type
+from toolassay.type_names import types_of
 
 
 class Loss(NamedTuple):
@@ -89,6 +91,60 @@ def signature_of(tool: Tool) -> Signature:
             if key not in _PARAMETER_KEYS
         ]
     return Signature(function["description"], schema, losses)
+
+
+# Keywords that the APIs of OpenAI and Anthropic refuse beside the arguments.
+_REFUSED = ("$ref", "allOf", "anyOf", "oneOf", "not", "enum")
+
+
+def accepted_signature(tool: Tool) -> Signature:
+    """`signature_of` with a schema that model services accept: they refuse a request for one tool.
+
+    An array without items gets items of any value. Alternatives at the root become one object with the
+    properties of all, of which those are required that every alternative requires.
+
+    >>> either = [{"properties": {one: {}}, "required": [one]} for one in ("path", "id")]
+    >>> signature = accepted_signature(Tool("move", input_schema={"type": "object", "anyOf": either}))
+    >>> signature.schema, signature.losses[0].field
+    ({'type': 'object', 'properties': {'path': {}, 'id': {}}}, 'input_schema.anyOf')
+    """
+    description, schema, losses = signature_of(tool)
+    changes = list(losses)
+
+    def with_items(part: dict[str, Any], where: str) -> dict[str, Any]:
+        if "array" not in types_of(part) or "items" in part:
+            return part
+        changes.append(
+            Loss(tool.id, f"{where}.items", "is written as {}: model services refuse a list without it")
+        )
+        return {**part, "items": {}}
+
+    schema = map_schema(schema, with_items, "input_schema")
+    reasons = {
+        key: "model services refuse it at the root; the arguments are one object that allows more"
+        for key in _REFUSED
+        if key in schema or key in resolve(schema, schema)
+    }
+    if schema.get("type") != "object":
+        reasons["type"] = "is written as 'object': model services refuse arguments of another type"
+    changes += [Loss(tool.id, f"input_schema.{key}", reason) for key, reason in reasons.items()]
+    return Signature(description, _merged(schema) if reasons else schema, changes)
+
+
+def _merged(root: dict[str, Any]) -> dict[str, Any]:
+    """One object with the properties of all alternatives of a schema; of one name, any of theirs fits."""
+    whole, declared = resolve(root, root), declared_at(root, root)
+    parts = [declared_at(one, root) for key in ("allOf", "anyOf", "oneOf") for one in whole.get(key, ())]
+    others = {
+        name: [one[name] for one in parts if one.get(name, first) != first]
+        for name, first in declared.items()
+    }
+    properties = {
+        name: {"anyOf": [one, *others[name]]} if others[name] else one for name, one in declared.items()
+    }
+    required = [one.name for one in properties_of(root) if one.required]
+    kept = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
+    return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
 def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> list[Loss]:

@@ -12,24 +12,23 @@ from toolassay.gates.fit import FITS, Fit, doubtful, wrong
 from toolassay.gates.schema.content import MEDIA, Content, content_of
 from toolassay.text_values.dates import is_impossible_day
 from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time, may_be_whole
+from toolassay.type_names import choices_of, read_type, types_of
 
-_WORDS = {
-    "text": "string str text varchar char character chars name title file filename path city country address "
-    "location language id uuid identifier code enum duration person secret password",
-    "number": "number float double decimal real numeric amount price percentage percent money",
-    "integer": "integer int long short count uint int32 int64 bigint",
-    "boolean": "boolean bool flag",
-    "list": "array list sequence set tuple",
-    "object": "object dict dictionary map json struct record mapping",
-    "date": "date day",
-    "time": "time",
-    "moment": "datetime timestamp date-time date_time",
-    "email": "email e-mail emailaddress email_address",
-    "address": "url uri link website weblink",
+# What a value of a type is, by its format or else its type in JSON Schema.
+_KINDS = {
+    "string": "text", "number": "number", "integer": "integer", "boolean": "boolean", "array": "list",
+    "object": "object", "date": "date", "time": "time", "date-time": "moment", "email": "email",
+    "uri": "address", "url": "address", "phone": "phone",
+}  # fmt: skip
+_SHARPER = ("date", "time", "date-time", "email", "uri", "url")
+# Words for what a value means, which libraries use as types.
+_MEANT = {
+    "text": "name title filename path city country address location language id identifier code enum "
+    "duration person secret password",
+    "number": "amount price percentage percent money",
     "phone": "phone telephone phone_number phonenumber",
 }
-_KIND = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_FORMATS = {name: _KIND[name] for name in ("date", "time", "date-time", "email", "uri", "url")}
+_MEANINGS = {word: {"type": kind} for kind, words in _MEANT.items() for word in words.split()}
 _CALLED = {
     "text": "a text",
     "number": "a number",
@@ -44,13 +43,8 @@ _CALLED = {
     "address": "a web address",
     "phone": "a phone number",
 }
-# "enum: low, high", "one of (a|b)" and "Literal['a', 'b']", but not "choices".
-_CHOICE = re.compile(
-    r"(?:enum|literal|choice|one ?of)\s*(?::\s*(?P<open>.+)|[(\[<]\s*(?P<in>.+?)[)\]>]?)$", re.IGNORECASE
-)
 _TRUTH_WORDS = "true false yes no on off 1 0 y n t f enabled disabled enable disable"
 _TRUTH = frozenset(_TRUTH_WORDS.split())
-_NOTHING = frozenset({"none", "null", "nil", "undefined", ""})
 
 
 @cache
@@ -62,18 +56,13 @@ def kinds_of_type(declared: str) -> frozenset[str]:
     >>> sorted(kinds_of_type("list[str]")), sorted(kinds_of_type("soil sample"))
     (['list'], [])
     """
-    text = declared.strip().casefold()
-    text = re.sub(r"^(?:optional|nullable)\s*[\[<(]\s*(.*?)\s*[\])>]$", r"\1", text)
-    if re.match(r"(?:list|array|sequence|set|tuple)\b", text) or text.endswith("[]"):
-        return frozenset({"list"})
-    if re.match(r"(?:dict|map|mapping|object)\b", text):
-        return frozenset({"object"})
-    text = re.sub(r"^(?:union|literal)\s*[\[<(]\s*(.*?)\s*[\])>]$", r"\1", text)
-    text = re.sub(r"\(.*?\)$", "", text)
-    names = [name.strip(" '\"") for name in re.split(r"[|,/]|\bor\b", text)]
-    names = [name for name in names if name not in _NOTHING]
-    kinds = [_KIND.get(name) for name in names]
-    return frozenset(kind for kind in kinds if kind) if all(kinds) else frozenset()
+    return _kinds_of_schema(read_type(declared, _MEANINGS.get) or {})
+
+
+def _kinds_of_schema(schema: Mapping[str, Any]) -> frozenset[str]:
+    form = schema.get("format")
+    named = {form if kind == "string" and form in _KINDS else kind for kind in types_of(schema)}
+    return frozenset(_KINDS.get(kind, kind) for kind in named - {"null"})
 
 
 def type_in_words(declared: str, source: Mapping[str, Any] | None = None) -> str:
@@ -112,12 +101,7 @@ def options_of(declared: str, source: Mapping[str, Any]) -> list[str]:
         given = source.get(key)
         if isinstance(given, list) and all(isinstance(item, str | int | float | None) for item in given):
             return [str(item) for item in given if item is not None]
-    match = _CHOICE.match(declared.strip())
-    if match is None:
-        return []
-    return [
-        item.strip(" '\"") for item in re.split(r"[,|]", match["open"] or match["in"]) if item.strip(" '\"")
-    ]
+    return choices_of(declared)
 
 
 def _option_fit(value: Any, options: list[str]) -> Fit:
@@ -137,15 +121,10 @@ def _option_fit(value: Any, options: list[str]) -> Fit:
 
 
 def _kinds(declared: str, source: Mapping[str, Any]) -> frozenset[str]:
-    given = source.get("type")
-    if isinstance(given, list) and all(isinstance(item, str) for item in given):
-        found = [kinds_of_type(item) for item in given if item.casefold() not in _NOTHING]
-        kinds = frozenset().union(*found) if all(found) else frozenset()
-    else:
-        kinds = kinds_of_type(declared)
-    wanted = source.get("format")
-    sharper = _FORMATS.get(wanted.casefold()) if isinstance(wanted, str) else None
-    return frozenset({sharper}) if sharper and kinds <= {"text"} else kinds
+    given, wanted = source.get("type"), str(source.get("format")).casefold()
+    names = given if isinstance(given, list) else [declared]
+    kinds = kinds_of_type(" | ".join(map(str, names)))
+    return frozenset({_KINDS[wanted]}) if wanted in _SHARPER and kinds <= {"text"} else kinds
 
 
 def _kind_fit(value: Any, kind: str, source: Mapping[str, Any]) -> Fit:

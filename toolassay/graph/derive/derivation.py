@@ -18,6 +18,7 @@ from toolassay.graph.derive.evidence import (
     reasons,
     route_fit,
     shared_arguments,
+    type_fit,
     with_similarity,
 )
 from toolassay.graph.derive.fields import Taken, in_words, route_of, verb_of
@@ -173,8 +174,10 @@ class Derivation:
         found.pop(number, None)
         for target, one in self._mentions.get(number, {}).items():
             if only is None or target == only:
-                known = found[target].get(one.taken.path)
-                found[target][one.taken.path] = one if known is None else one._replace(given=known.given)
+                if known := found.get(target, {}).get(one.taken.path):
+                    one = one._replace(given=known.given)
+                if known or type_fit(one.given, one.taken):
+                    found[target][one.taken.path] = one
         return found
 
     def _scores(self, number: int, found: Sequence[tuple[int, list[Match]]]) -> list[float]:

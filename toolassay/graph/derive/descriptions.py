@@ -31,7 +31,7 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
     """The result of a tool without a schema: one field that may be any of the things it is said to return."""
     if any(given.own for given in one.given) or one.verb == "remove":
         return []
-    if one.route is not None and (one.tool.output_schema or one.verb not in ("search", "find")):
+    if one.route is not None and (one.described.kinds or one.verb not in ("search", "find")):
         return []
     if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
         return []  # "/cards/{id}/board/{field}" returns one property
@@ -49,8 +49,13 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
     known = tuple(owner for owner in owners.values() if owner.thing[-1] in wanted)
     if not known:
         return []
+    return [_described(one, known, listed)]
+
+
+def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool) -> Given:
+    path, kinds = one.described
     nothing: frozenset[str] = frozenset()
-    return [Given("", known, "", nothing, "", frozenset(), listed, True, 0, nothing, is_described=True)]
+    return Given(path, owners, "", kinds, "", nothing, listed, True, 0, nothing, is_described=True)
 
 
 def _lists(one: ToolFields) -> bool:
@@ -83,9 +88,7 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
                 if source is None or source == target:
                     continue
                 why = f"the description of `{taken.path}` names `{tools[source].tool.id}`"
-                given = Given(
-                    "", (), "", frozenset(), "", frozenset(), True, True, 0, frozenset(), is_described=True
-                )
+                given = _described(tools[source], (), True)
                 found.setdefault(source, {})[target] = Match(
                     _MENTIONED, given, taken, Owner(taken.thing, 0.9, why)
                 )

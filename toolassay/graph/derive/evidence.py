@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words
+from toolassay.graph.derive.given_fields import DescribedPlace, described_place
 from toolassay.graph.derive.names import IDENTITIES, Words, attribute_fit, meaning_of, same_thing
 from toolassay.graph.links import FieldPair
 from toolassay.tools import Tool
@@ -64,6 +65,11 @@ class ToolFields:
         return [one for one in self.taken if one.required]
 
     @cached_property
+    def described(self) -> DescribedPlace:
+        """What its description speaks of."""
+        return described_place(self.tool.output_schema)
+
+    @cached_property
     def asked_with(self) -> frozenset[tuple[Words, str]]:
         """The things and attributes of the arguments, which the caller knows."""
         return frozenset((one.thing, one.attribute) for one in self.taken)
@@ -85,15 +91,15 @@ class Match(NamedTuple):
 
 def type_fit(given: Given, taken: Taken) -> float:
     """How well types, formats and allowed values agree, from 0 to 1; unknown ones agree."""
-    if given.values and taken.values and not given.values & taken.values:
+    fit = _kind_fit(given.kinds, taken.kinds)
+    if not fit or (given.values and taken.values and not given.values & taken.values):
         return 0.0
     if taken.values and not given.values:
         return 0.25
     if given.format and taken.format and given.format != taken.format and "string" in given.kinds:
         return 0.3
-    fit = _kind_fit(given.kinds, taken.kinds)
     # Documents often declare ids carelessly, but a title is no number.
-    return max(fit, _LOOSE_ID) if fit and given.attribute in IDENTITIES else fit
+    return max(fit, _LOOSE_ID) if given.attribute in IDENTITIES else fit
 
 
 def _kind_fit(given: frozenset[str], taken: frozenset[str]) -> float:

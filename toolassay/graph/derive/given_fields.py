@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import declared_at, kinds_of, resolve
+from toolassay.argument_schemas import Schema, declared_at, items_of, kinds_of, resolve
 from toolassay.graph.derive.fields import (
     BY_CONTAINER,
     BY_PATH,
@@ -37,9 +37,75 @@ def given_fields(tool: Tool, route: Route | None, wanted: frozenset[str]) -> lis
             left out.
     """
     schema = tool.output_schema
-    if schema is None:
+    if schema is None or not is_informative(schema):
         return []
     return list(_Result(tool, schema, route, wanted).fields())
+
+
+def is_informative(schema: Schema) -> bool:
+    """Whether an output schema says what is in a result. If it does not, the output is as good as undeclared.
+
+    It does not if a part may hold anything, such as an object without properties or a text, and no field has
+    a name that says what it is. The `result` in which servers wrap a text says nothing.
+
+    >>> is_informative({"properties": {"sites": {"items": {"properties": {"id": {"type": "integer"}}}}}})
+    True
+    >>> is_informative({"properties": {"sites": {"items": {"type": "object"}}, "count": {"type": "integer"}}})
+    False
+    >>> is_informative({"properties": {"result": {"type": "string"}}}), is_informative({"type": "boolean"})
+    (False, True)
+    """
+    is_open, seen = False, set[tuple[str, int]]()
+    waiting: list[tuple[str, Any, bool]] = [("", schema, False)]
+    while waiting:
+        name, part, listed = waiting.pop()
+        if (name, id(part)) in seen:  # it contains itself
+            continue
+        seen.add((name, id(part)))
+        members, kinds = declared_at(part, schema), kinds_of(part, schema)
+        items = items_of(resolve(part, schema), schema).get("items")
+        if members:
+            waiting += [(key, one, False) for key, one in members.items()]
+        elif items:
+            waiting.append((name, items, True))
+        elif not kinds and meaning_of(name).attribute:
+            return True
+        elif kinds <= {"object", "array", "null"}:
+            is_open = is_open or kinds != {"null"}
+        elif not (thing_of(name) or meaning_of(name).attribute):
+            is_open = is_open or not (listed or kinds <= {"boolean", "null"})
+        elif not is_control(name) and kinds - {"boolean", "null"}:
+            return True
+    return not is_open
+
+
+class DescribedPlace(NamedTuple):
+    """What the description of a tool speaks of: a path in its result, and the JSON types there, if known."""
+
+    path: str
+    kinds: frozenset[str]
+
+
+def described_place(schema: Schema | None) -> DescribedPlace:
+    """The items of the only list in a result if they are plain values, else the whole result.
+
+    >>> described_place({"properties": {"cities": {"items": {"type": "string"}}}})
+    DescribedPlace(path='cities[]', kinds=frozenset({'string'}))
+    >>> described_place({"properties": {"result": {"type": "string"}}})
+    DescribedPlace(path='', kinds=frozenset())
+    """
+    if schema is None or not is_informative(schema):
+        return DescribedPlace("", frozenset())
+    lists = [
+        DescribedPlace(path_text((*path, EACH)), kinds_of(items, schema) - {"null"})
+        for path, part in [
+            ((), schema),
+            *(((name,), one) for name, one in declared_at(schema, schema).items()),
+        ]
+        if (items := items_of(resolve(part, schema), schema).get("items"))
+    ]
+    is_plain = len(lists) == 1 and lists[0].kinds and lists[0].kinds <= _PLAIN
+    return lists[0] if is_plain else DescribedPlace("", kinds_of(schema, schema) - {"null"})
 
 
 def _is_plain(schema: Any) -> bool:
@@ -227,7 +293,8 @@ class _Result:
                 Owner(thing[n:], 1.0 if n == 0 else 0.85, f"its name is `{name}`") for n in range(len(thing))
             )
             # `movie_id` in a movie is its own id, in a review that of another thing.
-            own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.9)
+            # Whatever the schema is called, `bike_id` in the result of `list_bikes` is that of a bike.
+            own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.8)
         else:
             owners = place.owners
         owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)

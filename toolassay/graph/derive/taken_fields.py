@@ -19,6 +19,7 @@ from toolassay.graph.derive.fields import (
 from toolassay.graph.derive.names import Words, is_control, meaning_of, thing_of, word_list, words_of
 from toolassay.output_paths import EACH, Part, parse_path, path_text
 from toolassay.tools import Tool
+from toolassay.type_names import read_type
 
 # Bounds on what is read of one tool.
 _DEEPEST_ARGUMENT, _DEEPEST_ENVELOPE, _MOST_ARGUMENTS = 3, 7, 200
@@ -31,7 +32,7 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
         return _named_things(tool)
     if schema is None:
         return [
-            _taken(one.name, one.name, {"type": one.type}, {}, one.required is not False, tool, route)
+            _taken(one.name, one.name, read_type(one.type) or {}, {}, one.required is not False, tool, route)
             for one in tool.parameters
             if not is_control(one.name)
         ]

@@ -93,9 +93,8 @@ class _Import:
         self._root: dict[str, Any] = _checked_root(self._main, references.shown)
         version = str(self._root.get("swagger") or self._root.get("openapi"))
         self._is_swagger = "swagger" in self._root
-        is_3_0 = version.startswith("3.0")
-        self._dialect = "swagger-2.0" if self._is_swagger else "openapi-3.0" if is_3_0 else "2020-12"
-        self._schemas = Schemas(references, has_siblings=self._dialect == "2020-12")
+        has_siblings = not (self._is_swagger or version.startswith("3.0"))
+        self._schemas = Schemas(references, has_siblings=has_siblings)
         self._arguments = ArgumentReader(self._schemas, self._root)
         self._responses = ResponseReader(self._schemas, self._root)
         self._screen = screen
@@ -288,7 +287,6 @@ class _Import:
             description=_description(operation),
             input_schema=input_schema,
             output_schema=output_schema,
-            dialect=self._dialect,
             tags=operation.tags,
             source=source,
             further_names=[other for other in others if other != name],

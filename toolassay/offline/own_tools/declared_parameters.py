@@ -7,39 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolassay.tools import Parameter, Tool, is_required
+from toolassay.type_names import read_type, types_of
 
-_TYPES = {
-    "string": "string str text varchar char character chars",
-    "number": "number float double decimal real numeric",
-    "integer": "integer int long short count uint int32 int64 bigint",
-    "boolean": "boolean bool flag",
-    "array": "array list sequence set tuple",
-    "object": "object dict dictionary map json struct record mapping",
-}
-_TYPE = {word: kind for kind, words in _TYPES.items() for word in words.split()}
-# Types that are a text of some kind, with the `format` of JSON Schema if there is one.
-_FORMATS = {"date": "date", "email": "email", "e-mail": "email", "url": "uri", "uri": "uri", "uuid": "uuid"}
-_KINDS = {"day": "date", "link": "url", "website": "url"}
-# Types of moments, which people write without the T and the Z of RFC 3339.
-_MOMENTS = frozenset({"datetime", "date-time", "date_time", "date time", "timestamp"})
-# "Optional[int]" and "nullable<date>", not "optional".
-_OPTIONAL = re.compile(r"^(?:optional|nullable)\s*[\[<(]\s*(?P<inner>.*?)\s*[\])>]$", re.IGNORECASE)
-# "list[integer]", "array of strings", "List<str>"; not "listing".
-_LIST = re.compile(
-    r"^(?:list|array|sequence|set|tuple)s?(?:\s*[\[<(]\s*(?P<inner>[^\])>]*)[\])>]|\s+of\s+(?P<of>.+))?$",
-    re.IGNORECASE,
-)
-# "string[]", not "[]".
-_ITEMS = re.compile(r"^(?P<inner>[\w -]+)\[\]$")
-# "enum: a, b", "Literal['a', 'b']", "one of (a|b)"; not "choices".
-_ENUM = re.compile(
-    r"^(?:enum|literal|choice|one ?of)\s*(?::\s*(?P<open>.+)|[(\[<]\s*(?P<inner>.+?)[)\]>]?)$", re.IGNORECASE
-)
+# Formats that the writer keeps; a type of another one is a text of that kind.
+_FORMATS = frozenset({"date", "email", "uri", "uuid"})
 _KEYWORDS = (
     "enum", "const", "examples", "example", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
     "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "items", "default",
 )  # fmt: skip
-_LONGEST = 400  # characters of a type
 
 
 def declared_schema(tool: Tool) -> dict[str, Any]:
@@ -74,12 +49,6 @@ def _schema(parameter: Parameter) -> dict[str, Any]:
     return schema
 
 
-def _one(kind: str) -> str:
-    """A type in the singular, if that is a known one: "string" for "strings"."""
-    single = kind.strip().casefold().removesuffix("s")
-    return single if single in _TYPE or single in _FORMATS else kind.strip() or "string"
-
-
 def _is_sound(name: str, value: Any) -> bool:
     """Whether a keyword of a declaration has the type that JSON Schema wants."""
     if name in ("enum", "examples"):
@@ -101,25 +70,26 @@ def schema_of_type(declared: str) -> dict[str, Any]:
     >>> schema_of_type("Optional[datetime]"), schema_of_type("city")
     ({'type': 'string', 'x-form': 'moment %Y-%m-%d %H:%M'}, {'type': 'string', 'x-kind': 'city'})
     """
-    text = declared.strip()[:_LONGEST]
-    if match := _OPTIONAL.match(text):
-        text = match["inner"]
-    if match := _ENUM.match(text):
-        values = [one.strip(" '\"") for one in re.split(r"[,|]", match["open"] or match["inner"])]
-        return {"enum": [one for one in values if one]}
-    if match := _LIST.match(text) or _ITEMS.match(text):
-        groups = match.groupdict()
-        inner = groups.get("inner") or groups.get("of") or "string"
-        return {"type": "array", "items": schema_of_type(_one(inner.split(",")[0]))}
-    names = [name.strip(" '\"").casefold() for name in re.split(r"[|/]|\bor\b", re.sub(r"\(.*\)$", "", text))]
-    named = [name for name in names if name not in ("none", "null", "nil", "")]
-    if len(named) > 1 and not any(name in _TYPE or name in _FORMATS for name in named):
-        return {"enum": [one.strip(" '\"") for one in re.split(r"[|/]|\bor\b", text) if one.strip()]}
-    name = named[0] if named else "string"
-    if name in _TYPE:
-        return {"type": _TYPE[name]}
-    if name in _FORMATS:
-        return {"type": "string", "format": _FORMATS[name]}
-    if name in _MOMENTS:
-        return {"type": "string", "x-form": "moment %Y-%m-%d %H:%M"}
-    return {"type": "string", "x-kind": _KINDS.get(name, name)}
+    names = [one.strip(" '\"") for one in re.split(r"[|/]|\bor\b", declared) if one.strip()]
+    if len(names) > 1 and not any(map(read_type, names)):
+        return {"enum": names}
+    schema = read_type(declared, _of_kind) or {"type": "string"}
+    if isinstance(items := schema.get("items"), Mapping):
+        schema["items"] = _written(items)
+    return _written(schema)
+
+
+def _of_kind(name: str) -> dict[str, Any]:
+    return {"type": "string", "x-kind": name}
+
+
+def _written(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema with one type, and a moment as people write it, without the T and the Z of RFC 3339."""
+    written = dict(schema)
+    if kinds := [kind for kind in types_of(written) if kind != "null"]:
+        written["type"] = kinds[0]
+    form = written.get("format")
+    if form not in (None, *_FORMATS):
+        del written["format"]
+        written |= {"x-form": "moment %Y-%m-%d %H:%M"} if form == "date-time" else {"x-kind": form}
+    return written

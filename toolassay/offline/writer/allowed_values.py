@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolassay.tools import Parameter, Tool
+from toolassay.type_names import read_type
 
 _MOST = 24
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
@@ -101,7 +102,7 @@ def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
     if not re.fullmatch(_NUMBER, low) or not re.fullmatch(_NUMBER, high) or float(low) >= float(high):
         return None
     decimals = max(len(text.partition(".")[2]) for text in (low, high))
-    whole = parameter.type.strip().casefold() in ("int", "integer", "long")
+    whole = (read_type(parameter.type) or {}).get("type") == "integer"
     if not whole and float(high) - float(low) <= 1:
         decimals = max(decimals, 2)
     return Range(float(low), float(high), 0 if whole else decimals)
