@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -12,6 +9,7 @@ from typing import Any, NamedTuple
 from toolassay.graph.derive.fields import name_words, things_of_tool
 from toolassay.graph.derive.names import words_of
 from toolassay.offline.own_tools.value_names import SECRET, unstatable
+from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool
 
 Words = tuple[str, ...]
@@ -63,10 +61,10 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
     things = things_of_tool(tool, None)
     about: Words = things[-1].thing if things else name_words(tool)
     found: dict[tuple[Any, Words, int], Fact] = {}
-    parsed = value if not _is_text(value) else _parsed(text)
+    parsed = value if not _is_text(value) else parsed_text(text)
     facts = (
         _from_text(tool, about, arguments, text)
-        if parsed is None
+        if isinstance(parsed, str)
         else _walk(tool, parsed, (), about, 0, _Numbers())
     )
     for fact in facts:
@@ -102,16 +100,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str)
     )
-
-
-def _parsed(text: str) -> Any:
-    """The object or list that a text is, as JSON or as Python prints it; None if it is neither."""
-    if text.lstrip()[:1] in ("{", "["):
-        for parse in (json.loads, ast.literal_eval):
-            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-                value = parse(text)
-                return value if isinstance(value, dict | list) else None
-    return None
 
 
 def _walk(
