@@ -85,6 +85,14 @@ TAU2 = _chat(
     lambda id, name, given: {"role": "assistant", "tool_calls": [{"id": id, "name": name, "arguments": given}]},
     lambda id, name, value: {"role": "tool", "id": id, "content": _text(value), "error": False},
 )
+OLLAMA = _chat(
+    lambda id, name, given: {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"function": {"name": name, "arguments": given}}],
+    },
+    lambda id, name, value: {"role": "tool", "tool_name": name, "content": _text(value)},
+)
 INSPECT = _chat(
     lambda id, name, given: {
         "role": "assistant",
@@ -193,7 +201,7 @@ DEFINITION = {
 _LISTED = {"name": "details", "description": "A film.", "parameters": {}}
 
 FORMS: dict[str, Lines] = {
-    "openai": [{"messages": OPENAI, "tools": [DEFINITION, _LISTED]}],
+    "openai": [{"messages": OPENAI, "tools": [DEFINITION, _LISTED], "tool_choice": {"function": {"name": "clock"}}}],
     "legacy": [{"messages": LEGACY, "functions": [_LISTED]}],
     "responses": [{"input": RESPONSES[:3], "output": RESPONSES[3:], "tools": [DEFINITION["function"]]}],
     "responses, an item a line": RESPONSES,
@@ -236,7 +244,11 @@ FORMS: dict[str, Lines] = {
             ],
         }
     ],
+    "ollama": [{"messages": OLLAMA}],
     "langchain": [LANGCHAIN],
+    "langchain, serialised": [
+        {"lc": 1, "type": "constructor", "id": ["langchain", "Message"], "kwargs": one["data"]} for one in LANGCHAIN
+    ],
     "vercel": [{"messages": VERCEL}],
     "sharegpt": [{"conversations": SHAREGPT, "tools": _text([_LISTED])}],
     "mcp": [

@@ -223,7 +223,8 @@ class _Reader:
         own = [fields[key] for key in _IDS if isinstance(fields.get(key), str | int)]
         kinds = _kinds(fields)
         call = self._call(fields, parent)
-        result = next((key for key in (_RESULTS if call else _CONTENTS) if key in fields), None)
+        keys = _RESULTS if call and call[1] else _CONTENTS
+        result = next((key for key in keys if key in fields), None)
         is_result = (
             result is not None
             and not kinds & (_PERSONS | _MODELS)
@@ -242,8 +243,7 @@ class _Reader:
             return
         if result is not None and is_result:
             failed = failed or fields[result] is None
-            name = fields.get("name", fields.get("function"))
-            tool = self._known(name) if isinstance(name, str) else None
+            tool = next((self._known(fields[key]) for key in _NAMES if isinstance(fields.get(key), str)), None)
             sequence.result(tool, own, fields[result], failed=failed)
             return
         said = [fields[key] for key in _WORDS if isinstance(fields.get(key), str)]
@@ -283,13 +283,14 @@ class _Reader:
         key = next((key for key in _ARGUMENTS if key in fields), "")
         arguments = fields.get(key)
         is_schema = isinstance(arguments, Mapping) and arguments.get("type") == "object"
-        if not names or (key == "parameters" and (is_schema or "description" in fields)):
-            return None  # the latter describes a tool
-        if known := next((name for name in names if name in self._names), None):
-            has_result = any(name in fields for name in _RESULTS)
-            return (known, key) if key or has_result or parent in ("params", "calls") else None
+        if not names or is_schema or (key in ("", "parameters") and "description" in fields):
+            return None  # a description of a tool is no call
         is_named = any(name in fields for name in ("tool", "toolname"))
-        return (names[0], key) if key and (is_named or _is_one(_CALL, _kinds(fields), parent)) else None
+        if known := next((name for name in names if name in self._names), None):
+            is_call = any(name in fields for name in _RESULTS) or _is_one(_CALL, (), parent)
+            return (known, key) if key or is_call or is_named else None
+        is_call = is_named or _is_one(_CALL, _kinds(fields), parent)
+        return (names[0], key) if is_call and (key or parent in ("", "calls")) else None
 
     def _known(self, name: str) -> str:
         """The name of a tool without the prefix of its server."""
@@ -328,6 +329,8 @@ def _children(fields: Mapping[str, Any], kinds: frozenset[str]) -> Iterator[tupl
     """The objects and lists in an object, also those in JSON texts; of spans, attributes as an object."""
     is_call = _is_one(_CALL, kinds)
     for key, item in fields.items():
+        if key == "toolchoice":
+            continue
         if isinstance(item, str) and key.endswith("messages"):
             item = parsed_text(item)
         elif isinstance(item, str) and is_call and key in ("content", "value"):
