@@ -82,7 +82,10 @@ GEMINI = _chat(
     },
 )
 TAU2 = _chat(
-    lambda id, name, given: {"role": "assistant", "tool_calls": [{"id": id, "name": name, "arguments": given}]},
+    lambda id, name, given: {
+        "role": "assistant",
+        "tool_calls": [{"id": id, "name": name, "arguments": given}],
+    },
     lambda id, name, value: {"role": "tool", "id": id, "content": _text(value), "error": False},
 )
 OLLAMA = _chat(
@@ -191,17 +194,27 @@ def _attributes(number: int) -> dict[str, str]:
 _ASKED = {"gen_ai.input.messages": _text([{"role": "user", "parts": [{"type": "text", "content": ASK}]}])}
 SPANS = [_span(0, _ASKED), *(_span(number, _attributes(number)) for number in (0, 1))]
 OTLP = [
-    {**span, "attributes": [{"key": key, "value": {"stringValue": text}} for key, text in span["attributes"].items()]}
+    {
+        **span,
+        "attributes": [
+            {"key": key, "value": {"stringValue": text}} for key, text in span["attributes"].items()
+        ],
+    }
     for span in SPANS
 ]
 DEFINITION = {
     "type": "function",
-    "function": {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+    "function": {
+        "name": "search",
+        "parameters": {"type": "object", "properties": {"query": {"type": "string"}}},
+    },
 }
 _LISTED = {"name": "details", "description": "A film.", "parameters": {}}
 
 FORMS: dict[str, Lines] = {
-    "openai": [{"messages": OPENAI, "tools": [DEFINITION, _LISTED], "tool_choice": {"function": {"name": "clock"}}}],
+    "openai": [
+        {"messages": OPENAI, "tools": [DEFINITION, _LISTED], "tool_choice": {"function": {"name": "clock"}}}
+    ],
     "legacy": [{"messages": LEGACY, "functions": [_LISTED]}],
     "responses": [{"input": RESPONSES[:3], "output": RESPONSES[3:], "tools": [DEFINITION["function"]]}],
     "responses, an item a line": RESPONSES,
@@ -214,9 +227,14 @@ FORMS: dict[str, Lines] = {
     "gemini": [{"contents": GEMINI}],
     "tau2": [
         {
-            "tasks": [{"evaluation_criteria": {"actions": [{"name": "details", "arguments": {"id": 60312}}]}}],
+            "tasks": [
+                {"evaluation_criteria": {"actions": [{"name": "details", "arguments": {"id": 60312}}]}}
+            ],
             "simulations": [
-                {"reward_info": {"actions": [{"name": "details", "arguments": {"id": 60312}}]}, "messages": TAU2}
+                {
+                    "reward_info": {"actions": [{"name": "details", "arguments": {"id": 60312}}]},
+                    "messages": TAU2,
+                }
             ],
         }
     ],
@@ -229,7 +247,12 @@ FORMS: dict[str, Lines] = {
                     "input": "",
                     "messages": INSPECT,
                     "events": [
-                        {"event": "model", "input": INSPECT[:1], "tools": [_LISTED], "output": {"choices": []}},
+                        {
+                            "event": "model",
+                            "input": INSPECT[:1],
+                            "tools": [_LISTED],
+                            "output": {"choices": []},
+                        },
                         {
                             "event": "tool",
                             "type": "function",
@@ -247,7 +270,8 @@ FORMS: dict[str, Lines] = {
     "ollama": [{"messages": OLLAMA}],
     "langchain": [LANGCHAIN],
     "langchain, serialised": [
-        {"lc": 1, "type": "constructor", "id": ["langchain", "Message"], "kwargs": one["data"]} for one in LANGCHAIN
+        {"lc": 1, "type": "constructor", "id": ["langchain", "Message"], "kwargs": one["data"]}
+        for one in LANGCHAIN
     ],
     "vercel": [{"messages": VERCEL}],
     "sharegpt": [{"conversations": SHAREGPT, "tools": _text([_LISTED])}],

@@ -109,7 +109,10 @@ def test_a_call_of_another_tool_keeps_its_name_and_its_result(tmp_path: Path) ->
         {"role": "tool", "tool_call_id": "a", "content": "gone", "error": {"type": "timeout"}},
         {"role": "tool", "tool_call_id": "a", "content": None},
         {"type": "tool", "data": {"tool_call_id": "a", "content": "gone", "status": "error"}},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "gone", "is_error": True}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": "gone", "is_error": True}],
+        },
         {"id": "a", "error": {"code": -32602, "message": "no film"}},
         {"id": "a", "result": {"content": [{"type": "text", "text": "gone"}], "isError": True}},
         {"role": "user", "content": "Well?"},  # no result

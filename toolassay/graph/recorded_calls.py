@@ -32,7 +32,16 @@ READABLE = (
 
 _NAMES = ("toolname", "tool", "name", "function", "task")
 _OWN_NAMES = ("tool", "task")  # of the form `{"calls": …}`, in which a result may be left out
-_ARGUMENTS = ("arguments", "toolcallarguments", "args", "input", "toolinput", "inputs", "parameters", "kwargs")
+_ARGUMENTS = (
+    "arguments",
+    "toolcallarguments",
+    "args",
+    "input",
+    "toolinput",
+    "inputs",
+    "parameters",
+    "kwargs",
+)
 _RESULTS = ("result", "toolcallresult", "output", "outputs", "observation", "response")
 _CONTENTS = (*_RESULTS, "content", "value", "error")
 _IDS = ("toolcallid", "tooluseid", "callid", "id")
@@ -196,9 +205,7 @@ class _Reader:
             for key, item in items:
                 yield from self.sequences(item, key)
 
-    def walk(
-        self, value: Any, sequence: _Sequence, parent: str = "", ids: Sequence[str | int] = ()
-    ) -> None:
+    def walk(self, value: Any, sequence: _Sequence, parent: str = "", ids: Sequence[str | int] = ()) -> None:
         """Add the calls, results and words in a value to a sequence, or to that of the session it names.
 
         Args:
@@ -243,7 +250,9 @@ class _Reader:
             return
         if result is not None and is_result:
             failed = failed or fields[result] is None
-            tool = next((self._known(fields[key]) for key in _NAMES if isinstance(fields.get(key), str)), None)
+            tool = next(
+                (self._known(fields[key]) for key in _NAMES if isinstance(fields.get(key), str)), None
+            )
             sequence.result(tool, own, fields[result], failed=failed)
             return
         said = [fields[key] for key in _WORDS if isinstance(fields.get(key), str)]
@@ -336,7 +345,9 @@ def _children(fields: Mapping[str, Any], kinds: frozenset[str]) -> Iterator[tupl
         elif isinstance(item, str) and is_call and key in ("content", "value"):
             key, item = "toolcalls", parsed_text(item)
         elif key == "attributes" and isinstance(item, list):
-            pairs = [one for one in item if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)]
+            pairs = [
+                one for one in item if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)
+            ]
             item = {one.get("key"): next(iter(one["value"].values()), None) for one in pairs}
         if isinstance(item, Mapping | list):
             yield key, item
