@@ -1,7 +1,7 @@
 """What the result of a tool says: its value, and whether the call failed.
 
-Execution, values from servers, recorded calls, gates and exports all use `is_refusal`, so that one rule decides
-what a failed call is. It looks at the form of a result, not at its language.
+Execution, values from servers, recorded calls, gates and exports all use `is_refusal`. It looks at the form of
+a result, not at its language.
 """
 
 from __future__ import annotations
@@ -14,32 +14,38 @@ from collections.abc import Mapping
 from typing import Any
 
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
-# "HTTP/1.1 503"; not "Errors: none", "No errors", "error.log", "HTTP 200".
+# "HTTP/1.1 503"; not "Errors: none", "No errors", "error.log", "HTTP 200". A text of more than 1,000 characters
+# is content, unless it is a traceback.
 _ERROR_TEXT = re.compile(
-    r"\s*(?:error(?![\w/-]|\.\w)|(?:[A-Za-z]\w* ){0,2}[\w.]*(?:error|exception)\s*:"
-    r"|HTTP(?:/[\d.]+)?(?: [A-Za-z]+)?[ :]+[45]\d\d\b)",
-    re.IGNORECASE,
+    r"\s*(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:"
+    r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b))",
+    re.IGNORECASE | re.DOTALL,
 )
-_TRACEBACK = re.compile(r"\s*Traceback\b")
-_LONGEST_ERROR = 1_000  # characters; a longer text is content, unless it is a traceback
-_LONGEST_PARSED = 100_000  # characters; JSON that is longer reports no error
 
-_STATUSES = frozenset({"status", "statuscode", "httpstatus", "code", "error"})
+_STATUSES = {"status", "statuscode", "httpstatus", "code", "error"}
 _FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?")  # "error", "404", "404 Not Found"; not "1404"
 # A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
-_MESSAGES = frozenset({"error", "errors", "message", "msg", "detail", "details", "reason", "traceid"})
-_ABOUT_MESSAGES = frozenset(
-    {"title", "type", "description", "body", "statustext", "instance", "path", "url", "timestamp"}
-    | {"requestid", "success", "ok"}
-)
+_MESSAGES = {"error", "errors", "message", "msg", "detail", "details", "reason", "traceid"}
+_WITH_MESSAGES = {
+    "title",
+    "type",
+    "description",
+    "body",
+    "instance",
+    "path",
+    "url",
+    "timestamp",
+    "success",
+    "ok",
+}
 
 
 def is_refusal(value: Any) -> bool:
     """Whether the result of a call says that the call failed.
 
-    That is an object with `isError`, an `error` or `errors` that is not empty, `success` or `ok` that is false,
-    or an HTTP status of 400 to 599 (or "error") beside nothing but messages; and a text that begins with an
-    error. Rows, of which one may have a field `error`, are none.
+    That is an object with `isError`, an `error` or `errors` that is not empty, `success` or `ok` that is false
+    (true settles it the other way), or an HTTP status of 400 to 599 (or "error") beside nothing but messages;
+    and a text that begins with an error. A list of rows, of which one has an error, is none.
 
     Args:
         value: The result as JSON; also JSON in a text, the content of an MCP result, or `{"result": …}`.
@@ -53,39 +59,35 @@ def is_refusal(value: Any) -> bool:
         return True
     value = result_value(value)
     if isinstance(value, str):
-        is_short = len(value) <= _LONGEST_ERROR
-        return _TRACEBACK.match(value) is not None or (is_short and _ERROR_TEXT.match(value) is not None)
+        return _ERROR_TEXT.match(value) is not None
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
         return _has_only_messages(value[0]) and is_refusal(value[0])
     if not isinstance(value, Mapping):
         return False
     if value.keys() == {"result"}:
         return is_refusal(value["result"])
-    flags = [value.get("success"), value.get("ok")]
-    if any(isinstance(one, bool) for one in flags):
+    flags = [one for one in (value.get("success"), value.get("ok")) if isinstance(one, bool)]
+    if flags:
         return not any(flags)
     errors = value.get("error"), value.get("errors")
     if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
         return True
-    fields = _fields(value)
-    return _has_only_messages(value) and any(
-        _FAILED_STATUS.fullmatch(str(fields[name])) for name in fields.keys() & _STATUSES
-    )
+    statuses = [str(item) for name, item in _fields(value).items() if name in _STATUSES]
+    return any(map(_FAILED_STATUS.fullmatch, statuses)) and _has_only_messages(value)
 
 
 def _has_only_messages(value: Mapping[str, Any]) -> bool:
     """Whether an object has a status or messages, and no data."""
-    others = _fields(value).keys() - _STATUSES
-    return others <= _MESSAGES | _ABOUT_MESSAGES and (not others or bool(_fields(value).keys() & _MESSAGES))
+    names = _fields(value).keys()
+    return names <= _STATUSES or (names <= _STATUSES | _MESSAGES | _WITH_MESSAGES and bool(names & _MESSAGES))
 
 
 def _fields(value: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are not empty, by name in small letters."""
-    return {
-        str(name).replace("_", "").casefold(): item
-        for name, item in value.items()
-        if item is not None and item not in ("", [], {})
-    }
+    filled = (
+        (str(name), item) for name, item in value.items() if item is not None and item not in ("", [], {})
+    )
+    return {name.replace("_", "").casefold(): item for name, item in filled}
 
 
 def result_value(value: Any) -> Any:
@@ -94,28 +96,25 @@ def result_value(value: Any) -> Any:
     >>> result_value({"content": [{"type": "text", "text": '{"id": 7}'}]}), result_value("no film")
     ({'id': 7}, 'no film')
     """
-    if isinstance(value, Mapping) and (value.get("structuredContent") is not None):
+    if isinstance(value, Mapping) and value.get("structuredContent") is not None:
         return value["structuredContent"]
     if isinstance(value, Mapping) and value.keys() == {"type", "value"}:
         return result_value(value["value"])
     blocks = value.get("content") if isinstance(value, Mapping) else value
-    if isinstance(blocks, list) and blocks and all(isinstance(block, Mapping) for block in blocks):
-        if len(blocks) == 1 and blocks[0].keys() == {"json"}:
+    if isinstance(blocks, list) and all(
+        isinstance(one, Mapping) and (len(one) == 1 or "type" in one) for one in blocks
+    ):
+        if len(blocks) == 1 and "json" in blocks[0]:
             return blocks[0]["json"]
         texts = [
-            block["text"]
-            for block in blocks
-            if isinstance(block.get("text"), str)
-            and (len(block) == 1 or str(block.get("type")).endswith("text"))
+            one["text"] for one in blocks if "text" in one and str(one.get("type", "text")).endswith("text")
         ]
-        if texts and all(len(block) == 1 or "type" in block for block in blocks):
+        if texts and all(isinstance(one, str) for one in texts):
             value = "\n".join(texts)
-    if isinstance(value, str) and len(value) <= _LONGEST_PARSED:
-        if value[:1] == '"':
-            with contextlib.suppress(ValueError):
-                value = json.loads(value)
-        return parsed_text(value)
-    return value
+    if isinstance(value, str) and value[:1] == '"':
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    return parsed_text(value) if isinstance(value, str) else value
 
 
 def parsed_text(text: str) -> Any:

@@ -61,9 +61,8 @@ class ExecutedCall:
             raise TypeError("a malformed call")
         call = cls(**{name: value[name] for name in cls.__slots__ if name != "text"}, text=value.get("text"))
         if call.error is None and is_refusal(call.result):  # earlier versions took it for a result
-            words = call.text or call.result
-            words = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
-            return replace(call, result=None, error=" ".join(words.split())[:_LONGEST_WORDS])
+            text = call.text or (call.result if isinstance(call.result, str) else json.dumps(call.result))
+            return replace(call, result=None, error=" ".join(text.split())[:_LONGEST_WORDS])
         return call
 
 
@@ -143,13 +142,11 @@ class Execution:
             None if wrong is None else ExecutedCall.of(wrong),
             value.get("varies"),
         )
-        for number, call in enumerate(calls if execution.outcome == "ran" else ()):
-            if call.error is not None:
-                reason = f"call {call.node} ({call.tool}): {call.error}"
-                return replace(
-                    execution, outcome="failed", calls=calls[: number + 1], reason=reason, answer=()
-                )
-        return execution
+        failed = next((number for number, call in enumerate(calls) if call.error is not None), None)
+        if execution.outcome != "ran" or failed is None:
+            return execution
+        reason = f"call {calls[failed].node} ({calls[failed].tool}): {calls[failed].error}"
+        return replace(execution, outcome="failed", calls=calls[: failed + 1], reason=reason, answer=())
 
 
 def read_executions(path: Path) -> Iterator[Execution]:

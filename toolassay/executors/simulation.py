@@ -42,7 +42,14 @@ _QUERIES = frozenset({"keyword", "keywords", "q", "query", "search", "search_ter
 _FILES = {"image": "png", "audio": "mp3", "video": "mp4", "document": "pdf", "pdf": "pdf", "table": "csv"}
 
 # Values with which a result says that the call worked.
-_SUCCESS = (("success", True), ("ok", True), ("error", None), ("error", ""), ("errors", []), ("errors", None))
+_SUCCESS: Sequence[tuple[str, Any]] = (
+    ("success", True),
+    ("ok", True),
+    ("error", None),
+    ("error", ""),
+    ("errors", []),
+    ("errors", None),
+)
 
 _Fields = tuple[Sequence[str | int], Mapping[str, Any]]  # of the object at a path in a result
 
