@@ -1,7 +1,7 @@
 """What the result of a tool says: its value, and whether the call failed.
 
-Execution, values from servers, recorded calls, gates and exports all use `is_refusal`. It looks at the form of
-a result, not at its language.
+Execution, values from servers, recorded calls, gates and exports all use `is_refusal`. It looks at the form
+of a result, not at its language.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from typing import Any
 
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
-# "HTTP/1.1 503"; not "Errors: none", "No errors", "error.log", "HTTP 200". A text of more than 1,000 characters
-# is content, unless it is a traceback.
+# "HTTP/1.1 503"; not "Errors: none", "No errors", "error.log", "HTTP 200". A text of more than 1,000
+# characters is content, unless it is a traceback.
 _ERROR_TEXT = re.compile(
-    r"\s*(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:"
-    r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b))",
+    r"\s*(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
+    r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -26,26 +26,15 @@ _STATUSES = {"status", "statuscode", "httpstatus", "code", "error"}
 _FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?")  # "error", "404", "404 Not Found"; not "1404"
 # A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
 _MESSAGES = {"error", "errors", "message", "msg", "detail", "details", "reason", "traceid"}
-_WITH_MESSAGES = {
-    "title",
-    "type",
-    "description",
-    "body",
-    "instance",
-    "path",
-    "url",
-    "timestamp",
-    "success",
-    "ok",
-}
+_WITH_MESSAGES = {"title", "type", "description", "body", "instance", "path", "url", "timestamp", "success"}
 
 
 def is_refusal(value: Any) -> bool:
     """Whether the result of a call says that the call failed.
 
-    That is an object with `isError`, an `error` or `errors` that is not empty, `success` or `ok` that is false
-    (true settles it the other way), or an HTTP status of 400 to 599 (or "error") beside nothing but messages;
-    and a text that begins with an error. A list of rows, of which one has an error, is none.
+    That is an object with `isError`, an `error` or `errors` that is not empty, `success` or `ok` that is
+    false (true settles it the other way), or an HTTP status of 400 to 599 (or "error") beside nothing but
+    messages; and a text that begins with an error. A list of rows, of which one has an error, is none.
 
     Args:
         value: The result as JSON; also JSON in a text, the content of an MCP result, or `{"result": …}`.

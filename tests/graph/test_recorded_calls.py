@@ -189,5 +189,5 @@ def test_a_file_without_calls_is_refused(tmp_path: Path) -> None:
         calls(tmp_path / "none.jsonl")
     tools = {"tools": [{"name": "search", "description": "Finds.", "parameters": {}}]}
     for lines in ([], [3, {"steps": []}, [7]], [tools], [{"messages": CHAT[:2]}]):
-        with pytest.raises(UsageError, match="no recorded call .*Fix: give chats"):
+        with pytest.raises(UsageError, match=r"no recorded call .*Fix: give chats"):
             calls(trace_file(tmp_path, *lines))

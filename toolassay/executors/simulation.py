@@ -42,14 +42,7 @@ _QUERIES = frozenset({"keyword", "keywords", "q", "query", "search", "search_ter
 _FILES = {"image": "png", "audio": "mp3", "video": "mp4", "document": "pdf", "pdf": "pdf", "table": "csv"}
 
 # Values with which a result says that the call worked.
-_SUCCESS: Sequence[tuple[str, Any]] = (
-    ("success", True),
-    ("ok", True),
-    ("error", None),
-    ("error", ""),
-    ("errors", []),
-    ("errors", None),
-)
+_SUCCESS: Mapping[str, Any] = {"success": True, "ok": True, "error": "", "errors": []}
 
 _Fields = tuple[Sequence[str | int], Mapping[str, Any]]  # of the object at a path in a result
 
@@ -139,9 +132,9 @@ class _Simulation:
 def _successful(value: Any, maker: ResultMaker | None) -> Any:
     """A drawn result that does not say by chance that the call failed, where its schema permits that."""
     if maker is not None and isinstance(value, dict) and is_refusal(value):
-        for name, good in _SUCCESS:
-            if name in value:
-                maker.change(value, [(value, name, good)])
+        for name, good in _SUCCESS.items():
+            if name in value and not maker.change(value, [(value, name, good)]):
+                maker.change(value, [(value, name, None)])
     return value
 
 

@@ -6,8 +6,8 @@ form, and are compared in small letters: `tool_use_id`, `toolUseId`. So one read
 Responses and `function_call`), Anthropic, LangChain, tau2-bench, Inspect and ShareGPT, the JSON-RPC of MCP,
 spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
 
-A list of messages or calls is a sequence. Lines that are single messages, calls or spans form one sequence for
-each session or trace that they name, else one for the file.
+A list of messages or calls is a sequence. Lines that are single messages, calls or spans form one sequence
+for each session or trace that they name, else one for the file.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _WORDS = ("request", "userrequest", "instruction", "instructions", "input", "pro
 _PARTS = ("content", "value", "toolcalls", "invalidtoolcalls", "parts", "choices", "candidates")
 # Roles and types, and keys that say the same: "tool_calls", "mcp_tool_use", "functionResponse".
 _PERSON = re.compile(r"user|human|system|developer")
-_MODEL = re.compile(r"assistant|ai|gpt|model")
+_SPEAKER = re.compile(rf"{_PERSON.pattern}|assistant|ai|gpt|model")
 _CALL = re.compile(r"\w*(?:tool|function)(?:calls?|use)|calls|params|function")
 _RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)")
 _RESULT_ROLE = re.compile(r"tool|function|observation|ipython")
@@ -243,8 +243,7 @@ class _Reader:
         failed = any(fields.get(name) for name in _ERRORS) or fields.get("status") == "error"
         is_result = (
             content != ""
-            and not _is_one(_PERSON, kinds)
-            and not _is_one(_MODEL, kinds)
+            and not _is_one(_SPEAKER, kinds)
             and (
                 not self._ids.isdisjoint(own)
                 or (_is_one(_RESULT_ROLE, kinds) and not any(map(_is_result, _objects(result))))
@@ -275,7 +274,7 @@ class _Reader:
                 yield from self.events(item, name, place, own, session)
 
     def _call(self, fields: Mapping[str, Any], key: str) -> tuple[str, str]:
-        """The tool of a call and the key of its arguments, empty if it has none; no tool for another object."""
+        """The tool of a call and the key of its arguments if it has any; no tool for another object."""
         names = [self._known(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)]
         given = next((name for name in _ARGUMENTS if name in fields), "")
         schema = fields.get(given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
 from toolassay.graph.derive.fields import name_words, things_of_tool
@@ -65,7 +66,7 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
     facts = (
         _from_text(tool, about, arguments, text)
         if isinstance(parsed, str)
-        else _walk(tool, parsed, (), about, 0, _Numbers())
+        else _walk(tool, parsed, (), about, 0, count(1))
     )
     for fact in facts:
         if len(found) >= _MOST_FACTS:
@@ -73,17 +74,6 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
         if _is_usable(fact):
             found.setdefault((fact.value, fact.name, fact.record), fact)
     return list(found.values())
-
-
-class _Numbers:
-    """Numbers of the records of a result, from 1."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def next(self) -> int:
-        self._last += 1
-        return self._last
 
 
 def _is_usable(fact: Fact) -> bool:
@@ -103,12 +93,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _walk(
-    tool: Tool, value: Any, name: Words, thing: Words, depth: int, numbers: _Numbers, record: int = 0
+    tool: Tool, value: Any, name: Words, thing: Words, depth: int, numbers: Iterator[int], record: int = 0
 ) -> Iterator[Fact]:
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
-        own = numbers.next()
+        own = next(numbers)
         for key, item in value.items():
             yield from _walk(tool, item, words_of(str(key)), name or thing, depth + 1, numbers, own)
     elif isinstance(value, list):

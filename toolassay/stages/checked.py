@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from toolassay.backinstruct.format import FINGERPRINT
 from toolassay.calls.execution_record import FILE as EXECUTIONS
@@ -25,7 +25,7 @@ from toolassay.files import (
 from toolassay.graph import ToolGraph
 from toolassay.graph.edits import EDITS
 from toolassay.locks import exclusive_folder
-from toolassay.stages.checked_writer import CheckedWriter, OutputFile
+from toolassay.stages.checked_writer import CheckedWriter
 
 CHECKED = "checked"
 """Key of `benchmark.json` that marks the output of a check."""
@@ -123,8 +123,8 @@ class CheckedFolder:
             keep_dated_copy(path)
         with ExitStack() as files:
 
-            def opened(path: Path) -> OutputFile:
-                return OutputFile(files.enter_context(atomic_writer(path)), path)
+            def opened(path: Path) -> tuple[IO[str], Path]:
+                return files.enter_context(atomic_writer(path)), path
 
             yield CheckedWriter(
                 {
