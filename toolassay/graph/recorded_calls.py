@@ -162,9 +162,12 @@ class _Made:
 
     def call(self) -> Call:
         assert self.event.tool is not None and self.event.arguments is not None
-        result = None if self.answer is None else self.answer.result
-        failed = self.answer is None or self.answer.failed or self.event.failed or is_refusal(result)
-        return Call(self.event.tool, self.event.arguments, result_value(result), failed)
+        if self.answer is None:
+            return Call(self.event.tool, self.event.arguments, None, True)
+        result = result_value(self.answer.result)
+        is_error = isinstance(self.answer.result, Mapping) and self.answer.result.get("isError") is True
+        failed = self.answer.failed or self.event.failed or is_error or is_refusal(result)
+        return Call(self.event.tool, self.event.arguments, result, failed)
 
 
 def _turns(events: Sequence[_Event]) -> list[Turn]:
@@ -191,8 +194,8 @@ def _turns(events: Sequence[_Event]) -> list[Turn]:
         elif not called and turns:
             waiting = [one for one in turns[-1][1] if not (one.answer or (event.ids and one.event.ids))]
             called = [one for one in waiting if event.tool in (None, one.event.tool)]
-            results = result_value(event.result)
-            if isinstance(results, list) and len(results) == len(called) > 1:  # ShareGPT: those of a message
+            results = result_value(event.result) if len(called) > 1 else None
+            if isinstance(results, list) and len(results) == len(called):  # ShareGPT: those of a message
                 for one, result in zip(called, results, strict=True):
                     one.answer = event._replace(result=result)
         if event.has_result and called and called[0].answer is None:
@@ -279,13 +282,13 @@ class _Reader:
         given = next((name for name in _ARGUMENTS if name in fields), "")
         schema = fields.get(given)
         is_description = isinstance(schema, Mapping) and schema.get("type") == "object"
-        if is_description or (given in ("", "parameters") and "description" in fields):
+        if not names or is_description or (given in ("", "parameters") and "description" in fields):
             return "", ""
         is_call = "tool" in fields or "toolname" in fields or _is_one(_CALL, (*_kinds(fields), key))
         for name in names:
             if name in self._names and (given or is_call or any(one in fields for one in _RESULTS)):
                 return name, given
-        return (names[0] if names and is_call and (given or key in ("", "calls")) else ""), given
+        return (names[0], given) if is_call and (given or key in ("", "calls")) else ("", "")
 
     def _known(self, name: str) -> str:
         """The name of a tool without the prefix of its server."""
