@@ -32,16 +32,10 @@ _FORMS = (
 # Keys as `_plain` writes them; the first that an object has counts.
 _NAMES = ("toolname", "tool", "name", "function", "task")
 _ARGUMENTS = (
-    "arguments",
-    "toolcallarguments",
-    "args",
-    "input",
-    "toolinput",
-    "inputs",
-    "parameters",
-    "kwargs",
+    *("arguments", "toolcallarguments", "args", "input", "toolinput", "inputs", "inputvalue"),
+    *("parameters", "kwargs"),
 )
-_RESULTS = ("result", "toolcallresult", "output", "outputs", "observation", "response")
+_RESULTS = ("result", "toolcallresult", "output", "outputs", "outputvalue", "observation", "response")
 _CONTENTS = (*_RESULTS, "content", "value", "error")
 _IDS = ("toolcallid", "tooluseid", "callid", "id")
 _SESSIONS = ("traceid", "sessionid", "conversationid", "threadid")
