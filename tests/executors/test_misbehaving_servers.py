@@ -125,6 +125,7 @@ async def test_a_huge_result_is_not_kept_in_memory(tmp_path: Path) -> None:
         ("is_error", "call 1 (bad): [31mdenied for *** xxx"),
         ("rpc_error", "answered tools/call with the error 'no rights for ***'"),
         ("text_error", "call 1 (bad): Error: no such note"),
+        ("json_error", 'call 1 (bad): {"error": "no such note", "id": 7}'),
         ("wrapped_text_error", "call 1 (bad): Error: no such note"),
     ],
 )

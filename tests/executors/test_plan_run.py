@@ -123,6 +123,14 @@ async def ran(shop: Shop, path: Path, *items: PlannedItem, rules: RunRules = WRI
 # What a run records
 
 
+@pytest.mark.parametrize("result", [{"error": "sold out"}, {"success": False}, "Error: sold out"])
+async def test_a_result_that_reports_an_error_is_a_refused_call(result: Any, tmp_path: Path) -> None:
+    shop = Shop(answer=lambda tool, arguments, number: result if number == 2 else None)
+    done = await ran(shop, tmp_path, planned("r", READ, PUT, ADD))
+    assert (done.outcome, [call.result is None for call in done.calls]) == ("failed", [False, True])
+    assert done.calls[1].error in done.reason and str(done.calls[1].error) == CallResult.of(result).text
+
+
 async def test_calls_results_answer_and_state_are_recorded(tmp_path: Path) -> None:
     item = planned("r", READ, ("put", {"name": "elm", "value": "<node-0>.value"}), ADD)
     done = await ran(Shop(), tmp_path, item)

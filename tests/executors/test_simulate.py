@@ -27,6 +27,7 @@ from toolassay.executors.executor import (
 from toolassay.executors.simulate import EXECUTOR
 from toolassay.executors.simulated_resources import Actions
 from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
+from toolassay.tool_results import is_refusal
 from toolassay.tools import Parameter, Tool, ToolLibrary, parameters_of
 
 CUSTOMER = {
@@ -217,6 +218,13 @@ async def test_a_tool_without_an_input_schema_takes_its_parameters() -> None:
 async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
     value = await result_of(Tool("get_thing", output_schema=schema), seed)
     assert not ArgumentValidator(schema).problems(value)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_a_result_never_says_by_chance_that_the_call_failed(seed: int) -> None:
+    fields = {"success": {"type": "boolean"}, "error": {"type": "string"}, "errors": {"type": "array"}}
+    schema = {"type": "object", "properties": fields, "required": list(fields)}
+    assert not is_refusal(await result_of(tool("check_order", ID, schema), seed, customer_id=7))
 
 
 def schemas() -> st.SearchStrategy[dict[str, Any]]:

@@ -106,7 +106,11 @@ def test_a_plan_that_did_not_run_is_refused(outcome: Outcome, fix: str, tmp_path
             "task_nodes[0]: has no result in executions.jsonl; run toolassay execute",
         ),
         ([with_call(1, tool="pay")], "task_nodes[0]: has no result in executions.jsonl"),
-        ([with_call(1, error="sold out")], "task_nodes[0]: has no result in executions.jsonl"),
+        (
+            [with_call(1, error="sold out")],
+            "executions.jsonl: has no results of this sample, its outcome is failed",
+        ),
+        ([with_call(1, result={"error": "sold out"})], "executions.jsonl: has no results of this sample"),
         (
             [with_call(1, arguments={"seat": 4})],
             "task_nodes[0]: was executed with 'seat', which is not a parameter of 'book'",

@@ -57,6 +57,17 @@ def test_the_execution_of_another_plan_is_not_taken_for_this_one(studio: Backgro
     assert "changed" in found.reason
 
 
+def test_an_error_that_was_recorded_as_a_result_is_a_failure(studio: Background) -> None:
+    error = ExecutedCall(0, "Painter", {}, {"error": "no such picture"})
+    old = replace(
+        executed(studio), calls=(error, ExecutedCall(1, "Captioner", {}, "a fox")), answer=("a fox",)
+    )
+    read = Execution.of(old.to_json())
+    assert (read.outcome, read.answer, [call.result for call in read.calls]) == ("failed", (), [None])
+    (found,) = findings(studio, read)
+    assert (found.state, found.where) == ("reject", "task_nodes[0]")
+
+
 def test_check_reads_the_executions_of_the_folder(
     studio: Background, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

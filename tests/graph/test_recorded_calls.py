@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from graph.recorded_forms import ASK, CALLS, FORMS, FOUND, OPENAI
 from toolassay.errors import UsageError
 from toolassay.graph.recorded_calls import Call, Turn, read_traces
 
+NAMES = {"search", "details", "clock"}
 SEARCH = {"tool": "search", "arguments": {"query": "heat"}, "result": {"ids": [7]}}
 CHAT = [
     {"role": "system", "content": "Be kind."},
@@ -31,6 +33,7 @@ CHAT = [
     },
     {"role": "tool", "tool_call_id": "a", "content": "A film."},
 ]
+READ = [Turn(ASK, [Call(*CALLS[0])]), Turn("", [Call(*CALLS[1])])]
 
 
 def trace_file(path: Path, *lines: Any) -> Path:
@@ -40,7 +43,33 @@ def trace_file(path: Path, *lines: Any) -> Path:
 
 
 def calls(path: Path) -> list[list[Call]]:
-    return [[call for turn in turns for call in turn.calls] for turns in read_traces(path)]
+    return [[call for turn in turns for call in turn.calls] for turns in read_traces(path, NAMES)]
+
+
+def call_of(**result: Any) -> list[dict[str, Any]]:
+    """A chat with one call, and a message that has its result."""
+    function = {"name": "search", "arguments": "{}"}
+    return [{"role": "assistant", "tool_calls": [{"id": "a", "function": function}]}, result]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_recording_is_the_same_in_every_form(form: str, tmp_path: Path) -> None:
+    assert list(read_traces(trace_file(tmp_path, *FORMS[form]), NAMES)) == [READ]
+
+
+@pytest.mark.parametrize("form", ["openai", "tau2", "inspect", "sharegpt", "own", "langchain"])
+def test_each_chat_is_a_sequence_on_lines_and_in_a_list(form: str, tmp_path: Path) -> None:
+    lines = FORMS[form] * 3
+    assert list(read_traces(trace_file(tmp_path, *lines), NAMES)) == [READ] * 3
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps(lines, indent=2))
+    assert list(read_traces(path, NAMES)) == [READ] * 3
+
+
+def test_lines_of_messages_are_a_sequence_for_each_session(tmp_path: Path) -> None:
+    assert list(read_traces(trace_file(tmp_path, *FORMS["mcp"] * 2), NAMES)) == [READ] * 2
+    lines = [{"session_id": name, **one} for one in OPENAI for name in "xy"]
+    assert list(read_traces(trace_file(tmp_path, *lines), NAMES)) == [READ] * 2
 
 
 @pytest.mark.parametrize(
@@ -51,6 +80,8 @@ def calls(path: Path) -> list[list[Call]]:
         {"task": "search", "arguments": '{"query": "heat"}', "result": {"ids": [7]}, "error": None},
         {**SEARCH, "result": {"content": [], "structuredContent": {"ids": [7]}}},
         {**SEARCH, "result": {"content": [{"type": "text", "text": '{"ids": [7]}'}]}},
+        {**SEARCH, "tool": "mcp__films__search"},
+        {**SEARCH, "tool": "films.search"},
     ],
 )
 def test_every_form_of_a_call_is_the_same_call(call: dict[str, Any], tmp_path: Path) -> None:
@@ -59,8 +90,41 @@ def test_every_form_of_a_call_is_the_same_call(call: dict[str, Any], tmp_path: P
     assert calls(trace_file(tmp_path, [call])) == wanted
 
 
-def test_a_call_with_an_error_failed(tmp_path: Path) -> None:
-    assert calls(trace_file(tmp_path, [{**SEARCH, "error": "timeout"}]))[0][0].failed
+def test_a_call_of_another_tool_keeps_its_name_and_its_result(tmp_path: Path) -> None:
+    made = [
+        {"from": "function_call", "value": '{"name": "my_search", "arguments": {}}'},
+        {"from": "observation", "value": "7"},
+    ]
+    assert calls(trace_file(tmp_path, [*made, *FORMS["sharegpt"][0]["conversations"]]))[0] == [
+        Call("my_search", {}, "7"),
+        *(Call(*one) for one in CALLS),
+    ]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"role": "tool", "tool_call_id": "a", "content": "Error: no film"},
+        {"role": "tool", "tool_call_id": "a", "content": '{"error": "no film"}'},
+        {"role": "tool", "tool_call_id": "a", "content": "gone", "error": {"type": "timeout"}},
+        {"role": "tool", "tool_call_id": "a", "content": None},
+        {"type": "tool", "data": {"tool_call_id": "a", "content": "gone", "status": "error"}},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": "gone", "is_error": True}],
+        },
+        {"id": "a", "error": {"code": -32602, "message": "no film"}},
+        {"id": "a", "result": {"content": [{"type": "text", "text": "gone"}], "isError": True}},
+        {"role": "user", "content": "Well?"},  # no result
+    ],
+)
+def test_a_failed_result_fails_its_call(result: dict[str, Any], tmp_path: Path) -> None:
+    assert [call.failed for call in calls(trace_file(tmp_path, call_of(**result)))[0]] == [True]
+
+
+@pytest.mark.parametrize("error", [{"error": "timeout"}, {"result": {"success": False}}])
+def test_a_call_with_an_error_failed(error: dict[str, Any], tmp_path: Path) -> None:
+    assert calls(trace_file(tmp_path, [{**SEARCH, **error}]))[0][0].failed
 
 
 def test_a_result_that_is_no_json_stays_text(tmp_path: Path) -> None:
@@ -69,7 +133,7 @@ def test_a_result_that_is_no_json_stays_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["messages", "traj"])
 def test_a_chat_has_the_calls_of_each_message_with_their_results(key: str, tmp_path: Path) -> None:
-    first, second = next(read_traces(trace_file(tmp_path, {key: CHAT})))
+    first, second = next(read_traces(trace_file(tmp_path, {key: CHAT}), NAMES))
     assert first == Turn(
         "Be kind.\nFind heat.",
         [Call("search", {"query": "heat"}, {"ids": [7]}), Call("clock", {}, "Error: no clock", True)],
@@ -77,14 +141,33 @@ def test_a_chat_has_the_calls_of_each_message_with_their_results(key: str, tmp_p
     assert second == Turn("", [Call("details", {"id": 7}, "A film.")])  # the id "a" is used twice
 
 
+def test_parallel_calls_without_ids_have_a_list_of_results(tmp_path: Path) -> None:
+    made = [{"name": "search", "arguments": {"query": query}} for query in ("heat", "cold")]
+    chat = [
+        {"from": "function_call", "value": json.dumps(made)},
+        {"from": "observation", "value": json.dumps([json.dumps(FOUND), "Error: no film"])},
+    ]
+    assert list(read_traces(trace_file(tmp_path, {"conversations": chat}), NAMES)) == [
+        [
+            Turn(
+                "",
+                [
+                    Call("search", {"query": "heat"}, FOUND),
+                    Call("search", {"query": "cold"}, "Error: no film", True),
+                ],
+            )
+        ]
+    ]
+
+
 def test_a_bare_list_of_messages_is_a_chat(tmp_path: Path) -> None:
     assert [call.tool for call in calls(trace_file(tmp_path, CHAT))[0]] == ["search", "clock", "details"]
 
 
-def test_a_call_of_a_chat_without_result_or_with_broken_arguments_failed(tmp_path: Path) -> None:
-    made = [{"id": "a", "function": {"name": "search", "arguments": '{"query": '}}, CHAT[2]["tool_calls"][0]]  # type: ignore[index]
-    chat = [{"role": "assistant", "tool_calls": made}, {"role": "user", "content": "Well?"}]
-    assert [call.failed for call in calls(trace_file(tmp_path, {"messages": chat}))[0]] == [True, True]
+def test_a_call_of_a_chat_with_broken_arguments_failed(tmp_path: Path) -> None:
+    chat = call_of(role="tool", tool_call_id="a", content="fine")
+    chat[0]["tool_calls"][0]["function"]["arguments"] = '{"query": '
+    assert calls(trace_file(tmp_path, {"messages": chat}))[0][0].failed
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -95,41 +178,16 @@ def test_a_json_list_of_sequences_is_read_like_lines(indent: int | None, tmp_pat
 
 
 def test_lines_are_read_one_at_a_time(tmp_path: Path) -> None:
-    sequences = read_traces(trace_file(tmp_path, [SEARCH], [SEARCH], "{broken"))
+    sequences = read_traces(trace_file(tmp_path, [SEARCH], [SEARCH], "{broken"), NAMES)
     assert [len(next(sequences)), len(next(sequences))] == [1, 1]
     with pytest.raises(UsageError, match=r"calls\.jsonl:3: not valid JSON"):
         next(sequences)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (3, "is no sequence of calls"),
-        ({"steps": []}, "is no sequence of calls"),
-        ({"calls": {}}, "is no sequence of calls"),
-        ([7], "call 1 is not an object"),
-        ([SEARCH, {"arguments": {}}], "call 2 names no tool"),
-        ([{"tool": ""}], "call 1 names no tool"),
-        ([{**SEARCH, "arguments": "{"}], "the arguments of call 1 are no object"),
-        ([{**SEARCH, "arguments": [{"value": 1}]}], "the arguments of call 1 are no object"),
-        ({"messages": [1]}, "the messages are no list of objects"),
-        ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "tool call 1 of a message names no"),
-    ],
-)
-def test_a_malformed_line_is_named(line: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=rf"calls\.jsonl:3: {message}.*Fix: write"):
-        calls(trace_file(tmp_path, [SEARCH], "", line))
-
-
-def test_a_malformed_sequence_of_a_json_list_is_named_by_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "calls.json"
-    path.write_text('[\n  {"calls": []},\n  {"calls": [1]}\n]')
-    with pytest.raises(UsageError, match=r"calls\.json:3: call 1 is not an object"):
-        calls(path)
-
-
-def test_a_missing_or_empty_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_calls_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         calls(tmp_path / "none.jsonl")
-    with pytest.raises(UsageError, match="has no recorded calls"):
-        calls(trace_file(tmp_path))
+    tools = {"tools": [{"name": "search", "description": "Finds.", "parameters": {}}]}
+    for lines in ([], [3, {"steps": []}, [7]], [tools], [{"messages": CHAT[:2]}]):
+        with pytest.raises(UsageError, match=r"no recorded call .*Fix: give chats"):
+            calls(trace_file(tmp_path, *lines))

@@ -297,7 +297,7 @@ CALLS = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(st.lists(CALLS, max_size=6), min_size=1, max_size=4))
+@given(st.lists(st.lists(CALLS, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_every_recording_gives_one_valid_link_for_each_pair(
     tmp_path_factory: pytest.TempPathFactory, sequences: list[Any]
 ) -> None:

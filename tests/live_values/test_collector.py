@@ -201,6 +201,34 @@ async def test_a_whole_text_in_the_place_of_a_value_refutes_a_link_although_the_
     assert ("list_people", "remove_person") in one.observation.refuted
 
 
+@pytest.mark.parametrize("refused", [{"error": "no person"}, {"success": False}, "Error: no person"])
+async def test_a_result_that_reports_an_error_is_no_accepted_call(refused: Any) -> None:
+    def get(held: dict[str, Any], arguments: Mapping[str, Any]) -> Any:
+        return get_person(held, arguments) if arguments["person_id"] in held["people"] else refused
+
+    one = collector(Memory(FUNCTIONS | {"get_person": get, "list_people": lambda *_: refused}, reads=READS))
+    found = await one.collect()
+    assert "get_person" not in found.values
+    assert set(found.unusable) == {"list_people", "get_person"}
+
+
+@pytest.mark.parametrize("is_source", [True, False])
+async def test_an_error_as_a_result_refutes_the_links_to_a_tool_and_not_those_from_it(
+    is_source: bool,
+) -> None:
+    memory = Memory(FUNCTIONS, reads=READS)
+    one = collector(memory)
+    await one.collect()
+    library = ToolLibrary(
+        [text_tool("list_people", output_schema=one.observation.schemas["list_people"]), *TOOLS.tools[1:]]
+    )
+    name = "list_people" if is_source else "remove_person"
+    memory.functions = {**FUNCTIONS, name: lambda held, arguments: {"error": "busy"}}
+    link = Dependency("list_people", "remove_person", fields=(FieldPair("people[].person_id", "person_id"),))
+    await one.try_links([link], library)
+    assert bool(one.observation.refuted) != is_source
+
+
 async def test_only_a_fresh_process_refutes_a_link() -> None:
     def stale(held: dict[str, Any], arguments: Mapping[str, Any]) -> Any:
         raise Refusal("already removed")

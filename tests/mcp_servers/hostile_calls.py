@@ -78,6 +78,8 @@ def bad(arguments: dict[str, Any]) -> Any:
         return {"error": {"code": -32000, "message": f"no\nrights\x07 for {os.environ.get('PASSWORD')}"}}
     elif MODE == "text_error":
         return text("Error: no such note")
+    elif MODE == "json_error":
+        return text('{"error": "no such note", "id": 7}')
     elif MODE == "wrapped_text_error":
         return text("Error: no such note", structuredContent={"result": "Error: no such note"})
     return text("done")
@@ -89,7 +91,7 @@ def main() -> None:
     tools: list[dict[str, Any]] = [
         {"name": name, "inputSchema": OBJECT, "annotations": READS} for name in ("good", "bad")
     ]
-    if MODE in ("wrong_schema", "unstructured"):
+    if MODE in ("wrong_schema", "unstructured", "json_error"):
         tools[1]["outputSchema"] = SCHEMA
     if MODE == "writes":
         tools[1]["annotations"] = {"readOnlyHint": False}

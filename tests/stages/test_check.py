@@ -92,6 +92,21 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     assert not (out / "repairs.jsonl").exists()
 
 
+def test_edits_and_executions_come_along(folder: Path, tmp_path: Path) -> None:
+    for name in ("graph_edits.json", "executions.jsonl"):
+        (folder / name).write_text("")
+    out = tmp_path / "checked"
+    check(folder, out=out)
+    for made in (out, out / "quarantine"):
+        assert {"graph_edits.json", "executions.jsonl"} <= {path.name for path in made.iterdir()}
+    (out / "executions.jsonl").write_text("\n")
+    for name in ("graph_edits.json", "executions.jsonl"):
+        (folder / name).unlink()
+    check(folder, out=out)
+    assert not (out / "graph_edits.json").exists()
+    assert (out / "executions.jsonl").read_text() == "\n"  # of this folder
+
+
 def test_what_it_writes_is_a_data_folder(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "checked"
     check(folder, out=out)

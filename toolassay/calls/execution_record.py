@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
+from toolassay.tool_results import is_refusal
 
 FILE = "executions.jsonl"
 """The executions of gold plans, in a data folder."""
@@ -17,6 +19,7 @@ FILE = "executions.jsonl"
 Outcome = Literal["ran", "failed", "not_allowed", "in_doubt", "provider_error"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _FIX = "run toolassay execute again"
+_LONGEST_WORDS = 300  # characters of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,11 @@ class ExecutedCall:
         """
         if not isinstance(value["arguments"], Mapping) or not isinstance(value["tool"], str):
             raise TypeError("a malformed call")
-        return cls(**{name: value[name] for name in cls.__slots__ if name != "text"}, text=value.get("text"))
+        call = cls(**{name: value[name] for name in cls.__slots__ if name != "text"}, text=value.get("text"))
+        if call.error is None and is_refusal(call.result):  # earlier versions took it for a result
+            text = call.text or (call.result if isinstance(call.result, str) else json.dumps(call.result))
+            return replace(call, result=None, error=" ".join(text.split())[:_LONGEST_WORDS])
+        return call
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +128,13 @@ class Execution:
         if value["outcome"] not in OUTCOMES:
             raise ValueError("an unknown outcome")
         wrong = value.get("wrong_call")
-        return cls(
+        calls = tuple(ExecutedCall.of(call) for call in value["calls"])
+        execution = cls(
             value["id"],
             value["outcome"],
             str(value["executor"]),
             str(value.get("plan", "")),
-            tuple(ExecutedCall.of(call) for call in value["calls"]),
+            calls,
             str(value.get("reason", "")),
             tuple(value["answer"]),
             value.get("state_before"),
@@ -134,6 +142,11 @@ class Execution:
             None if wrong is None else ExecutedCall.of(wrong),
             value.get("varies"),
         )
+        failed = next((number for number, call in enumerate(calls) if call.error is not None), None)
+        if execution.outcome != "ran" or failed is None:
+            return execution
+        reason = f"call {calls[failed].node} ({calls[failed].tool}): {calls[failed].error}"
+        return replace(execution, outcome="failed", calls=calls[: failed + 1], reason=reason, answer=())
 
 
 def read_executions(path: Path) -> Iterator[Execution]:

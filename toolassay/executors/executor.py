@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from toolassay.data_folder import DataFolder
 from toolassay.extras import NoOptions, Option
+from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, ToolLibrary
 
 State = Mapping[str, Any]
@@ -196,6 +197,18 @@ class OpenExecutor(ABC):
             EnvironmentFailure: The server does not work.
         """
         return ()
+
+
+async def call_tool(environment: Environment, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+    """Run one call; a result that reports a failure (`is_refusal`) is a refusal.
+
+    Raises:
+        Refusal, EnvironmentFailure: As `Environment.call` does.
+    """
+    result = await environment.call(tool, arguments)
+    if is_refusal(result.value):
+        raise Refusal(one_line(result.text))
+    return result
 
 
 def one_line(text: object, longest: int = 300) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import contextlib
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -55,6 +52,7 @@ from toolassay.mcp_client.server_config import (
     parse_entry,
 )
 from toolassay.models.redaction import without
+from toolassay.tool_results import is_refusal, parsed_text
 from toolassay.tools import Tool
 
 _LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
@@ -66,9 +64,6 @@ _FIXED_ENVIRONMENT = {
     "GIT_AUTHOR_DATE": "2031-01-01T12:00:00 +0000",
     "GIT_COMMITTER_DATE": "2031-01-01T12:00:00 +0000",
 }
-# An error as an ordinary text: "Error: no such file", "Database error: no such table: x"; not "No errors".
-_ERROR_TEXT = re.compile(r"\s*(?:[A-Za-z]\w* ){0,2}(?:[A-Z]\w*)?(?:error|exception)\s*:", re.IGNORECASE)
-_LONGEST_ERROR = 1_000  # characters; a longer text is content
 
 Result = TypeVar("Result")
 
@@ -517,18 +512,16 @@ def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits, secrets:
         raise EnvironmentFailure("the server answered tools/call with something else than a result")
     blocks = [block for block in content or () if isinstance(block, Mapping)]
     text = "\n".join(map(_block_text, blocks))
-    if answer.get("isError") is True:
-        raise Refusal(one_line(without(secrets, text)) or "the tool reports an error without a text")
+    value = structured if structured is not None else parsed_text(text)
+    if answer.get("isError") is True or is_refusal(value):
+        words = one_line(without(secrets, text or CallResult.of(value).text))
+        raise Refusal(words or "the tool reports an error without a text")
     schema = listed.get("outputSchema")
     if isinstance(schema, Mapping):
         problem = _mismatch(structured, schema)
         if problem:
             problem = one_line(without(secrets, problem))
             raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
-    is_text = structured is None or structured == {"result": text}  # the SDK wraps a text in an object
-    if is_text and len(text) <= _LONGEST_ERROR and _ERROR_TEXT.match(text):
-        raise Refusal(one_line(without(secrets, text)))  # some servers report errors as ordinary results
-    value = structured if structured is not None else _value(text)
     result = CallResult(value, text or CallResult.of(value).text)
     size = len(result.text.encode(errors="surrogatepass"))
     if structured is not None:
@@ -556,22 +549,3 @@ def _block_text(block: Mapping[str, Any]) -> str:
     if isinstance(text, str):
         return text
     return f"[{block.get('mimeType') or kind or 'content'}]"
-
-
-def _value(text: str) -> Any:
-    """The value of a text that is a JSON object or list, or one as Python prints it; else the text."""
-    if text.lstrip()[:1] in ("{", "["):
-        for parse in (json.loads, ast.literal_eval):
-            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-                value = parse(text)
-                if isinstance(value, dict | list) and _is_json(value):
-                    return value
-    return text
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True

@@ -25,6 +25,7 @@ from toolassay.executors.executor import (
     OpenExecutor,
     Refusal,
     State,
+    call_tool,
 )
 from toolassay.executors.references import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import changes_of, digest_of
@@ -422,7 +423,7 @@ async def _made(environment: Environment, tool: Tool, call: ExecutedCall) -> Exe
     """The call with its result, or with the words in which it was refused."""
     began = time.perf_counter()
     try:
-        result = await environment.call(tool, call.arguments)
+        result = await call_tool(environment, tool, call.arguments)
     except Refusal as error:
         return replace(call, error=str(error), seconds=_seconds(began))
     text = None if CallResult.of(result.value).text == result.text else result.text

@@ -31,6 +31,7 @@ from toolassay.executors.simulated_resources import Actions, Resource, ResourceS
 from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
 from toolassay.graph.derive.fields import name_words
 from toolassay.graph.derive.names import IDENTITIES, meaning_of, words_of
+from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, declares_parameters, is_required
 
 _MOST_LISTED = 20  # objects in one list
@@ -39,6 +40,9 @@ _OVERWRITING = frozenset({"copy", "generate", "open", "post", "save", "start", "
 _LIMITS = frozenset({"count", "limit", "max_results", "maxresults", "page_size", "per_page", "top"})
 _QUERIES = frozenset({"keyword", "keywords", "q", "query", "search", "search_term", "term", "text"})
 _FILES = {"image": "png", "audio": "mp3", "video": "mp4", "document": "pdf", "pdf": "pdf", "table": "csv"}
+
+# Values with which a result says that the call worked.
+_SUCCESS: Mapping[str, Any] = {"success": True, "ok": True, "error": "", "errors": []}
 
 _Fields = tuple[Sequence[str | int], Mapping[str, Any]]  # of the object at a path in a result
 
@@ -116,13 +120,22 @@ class _Simulation:
             raise Refusal(one_line(f"{where}{problems[0].reason}"))
         call = _Call(self, simulated, copy.deepcopy(dict(arguments)))
         try:
-            result = CallResult.of(call.result())
+            result = CallResult.of(_successful(call.result(), simulated.maker))
         except UnmakeableError as error:
             raise EnvironmentFailure(one_line(f"no result of '{tool.id}' can be made: {error}")) from None
         size = len(result.text.encode(errors="surrogatepass"))
         if size > self.opened.most_bytes:
             raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
         return result
+
+
+def _successful(value: Any, maker: ResultMaker | None) -> Any:
+    """A drawn result that does not say by chance that the call failed, where its schema permits that."""
+    if maker is not None and isinstance(value, dict) and is_refusal(value):
+        for name, good in _SUCCESS.items():
+            if name in value and not maker.change(value, [(value, name, good)]):
+                maker.change(value, [(value, name, None)])
+    return value
 
 
 class _Call:

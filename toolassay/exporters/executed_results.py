@@ -139,7 +139,7 @@ class ExecutedResults:
         """A call as it was executed, and its result."""
         where = f"task_nodes[{node}]"
         executed = execution.result_of(node)
-        if executed is None or executed.tool != tool or executed.error is not None:
+        if executed is None or executed.tool != tool:
             raise Unfit(f"has no result in {self._path.name}; {_RUN}", where)
         call = _call_of(executed)
         if call is None:

@@ -1,23 +1,57 @@
-"""Reads files of recorded calls: JSON Lines with one sequence a line, or one JSON list of sequences.
+"""Reads files of recorded calls in any form: JSON Lines, or one JSON value.
 
-A sequence is `{"calls": [{"tool", "arguments", "result", "error"}]}`, a bare list of calls, or a chat in
-OpenAI's form: `messages` or `traj` with `tool_calls` of the assistant and messages of the role "tool".
+A record is searched for objects that are a call (the name of a tool beside arguments) and objects that are a
+result (of the call with the same id, else the next one in order). The names of their fields vary with the
+form, and are compared in small letters: `tool_use_id`, `toolUseId`. So one reader reads chats of OpenAI (also
+Responses and `function_call`), Anthropic, LangChain, tau2-bench, Inspect and ShareGPT, the JSON-RPC of MCP,
+spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
+
+A list of messages or calls is a sequence. Lines that are single messages, calls or spans form one sequence
+for each session or trace that they name, else one for the file.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, takewhile
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json, read_json_lines
+from toolassay.files import read_json, read_json_lines
+from toolassay.tool_results import is_refusal, parsed_text, result_value
 
-_CHAT_KEYS = ("messages", "traj")
-_WORDS_KEYS = ("request", "user_request", "instruction")
-_FORM = 'write {"calls": [{"tool": …, "arguments": {…}, "result": …}, …]} on one line'
+_FORMS = (
+    'give chats with tool calls, MCP messages, spans, or lines {"calls": [{"tool", "arguments", "result"}]}'
+)
+
+# Keys as `_plain` writes them; the first that an object has counts.
+_NAMES = ("toolname", "tool", "name", "function", "task")
+_ARGUMENTS = (
+    *("arguments", "toolcallarguments", "args", "input", "toolinput", "inputs", "inputvalue"),
+    *("parameters", "kwargs"),
+)
+_RESULTS = ("result", "toolcallresult", "output", "outputs", "outputvalue", "observation", "response")
+_CONTENTS = (*_RESULTS, "content", "value", "error")
+_IDS = ("toolcallid", "tooluseid", "callid", "id")
+_SESSIONS = ("traceid", "sessionid", "conversationid", "threadid")
+_ERRORS = ("error", "iserror", "errortype")
+_TEXTS = ("text", "inputtext")
+_WORDS = ("request", "userrequest", "instruction", "instructions", "input", "prompt")
+# Lists of parts of one message, which are no sequences.
+_PARTS = ("content", "value", "toolcalls", "invalidtoolcalls", "parts", "choices", "candidates")
+# Roles and types, and keys that say the same: "tool_calls", "mcp_tool_use", "functionResponse".
+_PERSON = re.compile(r"user|human|system|developer")
+_SPEAKER = re.compile(rf"{_PERSON.pattern}|assistant|ai|gpt|model")
+_CALL = re.compile(r"\w*(?:tool|function)(?:calls?|use)|calls|params|function")
+_RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)")
+_RESULT_ROLE = re.compile(r"tool|function|observation|ipython")
+_END = object()  # after the last value of a file
+_SEPARATOR = re.compile(r"__|[./:]")  # after the name of a server: mcp__files__read, files.read
 
 
 class Call(NamedTuple):
@@ -36,30 +70,32 @@ class Turn(NamedTuple):
     calls: Sequence[Call]
 
 
-class _Malformed(ValueError):
-    """What is wrong with a sequence."""
+def read_traces(path: Path, names: Container[str]) -> Iterator[Sequence[Turn]]:
+    """Yield the sequences of a file, one at a time; those of sessions and of single messages at the end.
 
-
-def read_traces(path: Path) -> Iterator[Sequence[Turn]]:
-    """Yield the sequences of a file, one at a time.
-
-    A file of JSON Lines is read line by line. A JSON list over several lines is read as a whole.
+    Args:
+        path: The file.
+        names: The tools that are known. A name may have a prefix: `mcp__server__tool`.
 
     Raises:
-        UsageError: The file is missing, malformed (with the line) or has no sequence.
+        UsageError: The file is missing, is no JSON (with the line), or has no call.
     """
-    found = False
-    whole = _is_one_value(path)
-    for number, value in enumerate(_items(read_json(path)), 1) if whole else read_json_lines(path):
-        try:
-            for item in [value] if whole else _items(value):
+    reader, found = _Reader(names), False
+    loose: defaultdict[str, list[_Event]] = defaultdict(list)  # by session
+    values = [read_json(path)] if _is_one_value(path) else (value for _, value in read_json_lines(path))
+    for value in chain(values, [_END]):
+        events = list(reader.events(value))
+        is_loose = not any(one.place for one in events)
+        for one in events:
+            if is_loose or one.session:
+                loose[one.session or str(reader.connections)].append(one)
+        own = [one for one in events if not (is_loose or one.session)]
+        for sequence in (*_sequences(own), *(loose.values() if value is _END else ())):
+            if turns := _turns(sequence):
                 found = True
-                yield _turns(item)
-        except _Malformed as error:
-            line = line_of_item(path, None, number) if whole else number
-            raise UsageError(str(error), file=path, line=line, fix=_FORM) from None
+                yield turns
     if not found:
-        raise UsageError("has no recorded calls", file=path, fix=_FORM)
+        raise UsageError("has no recorded call that could be read", file=path, fix=_FORMS)
 
 
 def _is_one_value(path: Path) -> bool:
@@ -72,110 +108,251 @@ def _is_one_value(path: Path) -> bool:
     return first.split() in (["["], ["{"], ["[["], ["[{"], ["[", "{"], ["[", "["])
 
 
-def _items(value: Any) -> list[Any]:
-    """The sequences of a value: those of a list of sequences, else the value itself."""
-    if not isinstance(value, list):
-        return [value]
-    keys = {"calls", *_CHAT_KEYS}
-    is_list = any(isinstance(item, list) or (isinstance(item, dict) and keys & item.keys()) for item in value)
-    return value if is_list else [value]
+class _Event(NamedTuple):
+    """A call, a result, a call with its result, or words of a person.
+
+    Attributes:
+        place: The lists around it, from the outside, each with the number of the item.
+        session: Session or trace; empty if none is named.
+        ids: Of the call, or of that of the result.
+        tool: Name of the tool; None if a result names none.
+        arguments: None if it is no call; empty if they cannot be read.
+        result: The result.
+        has_result: Whether there is one.
+        failed: Whether the call failed, whatever the result.
+        words: Of a person.
+    """
+
+    place: Sequence[tuple[str, int]]
+    session: str
+    ids: Sequence[str | int] = ()
+    tool: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    result: Any = None
+    has_result: bool = False
+    failed: bool = False
+    words: str = ""
 
 
-def _turns(value: Any) -> list[Turn]:
-    """The turns of a sequence in any of its forms."""
-    given = value if isinstance(value, dict) else {}
-    chat = next((given[key] for key in _CHAT_KEYS if key in given), None)
-    if isinstance(value, list) and any(isinstance(item, dict) and "role" in item for item in value):
-        chat = value
-    if chat is not None:
-        return _chat(chat)
-    calls = value if isinstance(value, list) else given.get("calls")
-    if not isinstance(calls, list):
-        raise _Malformed("is no sequence of calls")
-    said = "\n".join(text for key in _WORDS_KEYS if isinstance(text := given.get(key), str))
-    return [Turn("" if number > 1 else said, [_call(call, number)]) for number, call in enumerate(calls, 1)]
+def _sequences(events: Sequence[_Event], depth: int = 0) -> Iterator[Sequence[_Event]]:
+    """Part the events of a value: what directly holds a list of calls is one sequence."""
+    depths = [len(one.place) - depth for one in events if one.arguments is not None]
+    if depths and min(depths) <= 1:
+        yield events
+    elif depths:
+        parts: defaultdict[Any, list[_Event]] = defaultdict(list)
+        for one in events:
+            parts[tuple(one.place[depth : depth + 1])].append(one)
+        for part in parts.values():
+            yield from _sequences(part, depth + 1)
 
 
-def _call(value: Any, number: int) -> Call:
-    if not isinstance(value, dict):
-        raise _Malformed(f"call {number} is not an object")
-    name = next((value[key] for key in ("tool", "name", "task") if key in value), None)
-    if not isinstance(name, str) or not name:
-        raise _Malformed(f"call {number} names no tool")
-    arguments = _arguments(value.get("arguments"))
-    if arguments is None:
-        raise _Malformed(f"the arguments of call {number} are no object")
-    return Call(name, arguments, _result(value.get("result")), bool(value.get("error")))
+@dataclass
+class _Made:
+    """A call whose result may come later."""
+
+    event: _Event
+    answer: _Event | None = None
+
+    def call(self) -> Call:
+        assert self.event.tool is not None and self.event.arguments is not None
+        if self.answer is None:
+            return Call(self.event.tool, self.event.arguments, None, True)
+        result = result_value(self.answer.result)
+        is_error = isinstance(self.answer.result, Mapping) and self.answer.result.get("isError") is True
+        failed = self.answer.failed or self.event.failed or is_error or is_refusal(result)
+        return Call(self.event.tool, self.event.arguments, result, failed)
 
 
-def _arguments(value: Any) -> dict[str, Any] | None:
-    """Arguments as an object, a list of `{name, value}`, or the JSON text of either; None for others."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value) if value.strip() else {}
-        except (ValueError, RecursionError):
-            return None
-    if value is None:
-        return {}
-    if isinstance(value, list):
-        pairs = [one for one in value if isinstance(one, dict) and isinstance(one.get("name"), str)]
-        return {one["name"]: one.get("value") for one in pairs} if len(pairs) == len(value) else None
-    return value if isinstance(value, dict) else None
+def _turns(events: Sequence[_Event]) -> list[Turn]:
+    """The turns of a sequence; nothing if it has no call.
+
+    A call without id and result is left out: it belongs to a plan.
+    """
+    turns: list[tuple[str, list[_Made]]] = []
+    words: list[str] = []
+    made: dict[str | int, _Made] = {}  # by id; some recordings use one for several calls
+    for event in events:
+        words += [event.words] if event.words else []
+        called = [made[one] for one in event.ids if one in made]
+        if event.arguments is not None:
+            given = event.tool, event.arguments  # some recordings hold a call twice
+            called = [one for one in called if (one.event.tool, one.event.arguments) == given]
+            if not called:
+                called = [_Made(event)]
+                made |= dict.fromkeys(event.ids, called[0])
+                if words or not turns or any(one.answer for one in turns[-1][1]):
+                    turns.append(("\n".join(words), []))
+                    words = []
+                turns[-1][1].append(called[0])
+        elif not called and turns:
+            waiting = [one for one in turns[-1][1] if not (one.answer or (event.ids and one.event.ids))]
+            called = [one for one in waiting if event.tool in (None, one.event.tool)]
+            results = result_value(event.result) if len(called) > 1 else None
+            if isinstance(results, list) and len(results) == len(called):  # ShareGPT: those of a message
+                for one, result in zip(called, results, strict=True):
+                    one.answer = event._replace(result=result)
+        if event.has_result and called and called[0].answer is None:
+            called[0].answer = event
+    read = [(said, [one.call() for one in calls if one.event.ids or one.answer]) for said, calls in turns]
+    return [Turn(*one) for one in read if any(one)] if any(calls for _, calls in read) else []
 
 
-def _result(value: Any) -> Any:
-    """A result; JSON text is parsed, and of an MCP result the content is taken."""
-    if isinstance(value, dict) and isinstance(value.get("content"), list):
-        structured = value.get("structuredContent")
-        value = structured if structured is not None else _text(value["content"])
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+class _Reader:
+    """Finds the events in the values of a file."""
+
+    def __init__(self, names: Container[str]) -> None:
+        self._names = names
+        self._ids: set[str | int] = set()  # of calls so far
+        self.connections = 0  # of MCP, each of which numbers its requests from 1
+
+    def events(
+        self,
+        value: Any,
+        key: str = "",
+        place: Sequence[tuple[str, int]] = (),
+        ids: Sequence[str | int] = (),
+        session: str = "",
+    ) -> Iterator[_Event]:
+        """The events in a value.
+
+        Args:
+            value: The value.
+            key: Its key, as `_plain` writes it; that of the list for an item.
+            place: The lists around it.
+            ids: Those of the object around it, which a call has too.
+            session: The session around it.
+        """
+        if isinstance(value, list):
+            for number, item in enumerate(value):
+                around = place if key in _PARTS else (*place, (key, number))
+                yield from self.events(item, key, around, (), session)
+        if not isinstance(value, Mapping):
+            return
+        fields = _fields(value)
+        session = next((fields[name] for name in _SESSIONS if isinstance(fields.get(name), str)), session)
+        self.connections += fields.get("method") == "initialize"
+        own = [fields[name] for name in _IDS if isinstance(fields.get(name), str | int)]
+        kinds = _kinds(fields)
+        tool, given = self._call(fields, key)
+        content = next((name for name in (_RESULTS if given else _CONTENTS) if name in fields), "")
+        result = fields.get(content)
+        failed = any(fields.get(name) for name in _ERRORS) or fields.get("status") == "error"
+        is_result = (
+            content != ""
+            and not _is_one(_SPEAKER, kinds)
+            and (
+                not self._ids.isdisjoint(own)
+                or (_is_one(_RESULT_ROLE, kinds) and not any(map(_is_result, _objects(result))))
+                or _is_one(_RESULT, (*kinds, key))
+            )
+        )
+        if tool and (given or not is_result):
+            arguments = _arguments(fields.get(given))
+            ids = own or ids
+            self._ids.update(ids)
+            # Of the form `{"calls": …}` a result may be left out.
+            is_whole = content != "" or failed or "tool" in fields or "task" in fields
+            failed = failed or arguments is None
+            yield _Event(place, session, ids, tool, arguments or {}, result, is_whole, failed)
+        elif is_result:
+            failed = failed or result is None
+            name = next((fields[name] for name in _NAMES if isinstance(fields.get(name), str)), None)
+            yield _Event(place, session, own, name and self._known(name), None, result, True, failed)
+        else:
+            said = [fields[name] for name in _WORDS if isinstance(fields.get(name), str)]
+            if _is_one(_PERSON, kinds):
+                said += [
+                    _text(fields[name]) for name in ("content", "text", "value", "parts") if name in fields
+                ]
+            if any(said):
+                yield _Event(place, session, words="\n".join(said))
+            for name, item in _children(fields, kinds):
+                yield from self.events(item, name, place, own, session)
+
+    def _call(self, fields: Mapping[str, Any], key: str) -> tuple[str, str]:
+        """The tool of a call and the key of its arguments if it has any; no tool for another object."""
+        names = [self._known(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)]
+        given = next((name for name in _ARGUMENTS if name in fields), "")
+        schema = fields.get(given)
+        is_description = isinstance(schema, Mapping) and schema.get("type") == "object"
+        if not names or is_description or (given in ("", "parameters") and "description" in fields):
+            return "", ""
+        is_call = "tool" in fields or "toolname" in fields or _is_one(_CALL, (*_kinds(fields), key))
+        for name in names:
+            if name in self._names and (given or is_call or any(one in fields for one in _RESULTS)):
+                return name, given
+        return (names[0], given) if is_call and (given or key in ("", "calls")) else ("", "")
+
+    def _known(self, name: str) -> str:
+        """The name of a tool without the prefix of its server."""
+        ends = [name, *(name[found.end() :] for found in _SEPARATOR.finditer(name))]
+        return next((end for end in ends if end in self._names), name)
 
 
-def _text(content: Any) -> str:
-    """The text of a message: a text, or a list of parts."""
-    parts = content if isinstance(content, list) else [{"text": content}]
-    texts = [one.get("text") for one in parts if isinstance(one, dict)]
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    """A name in small letters: `toolUseId` is `tool_use_id`, and `gen_ai.tool.name` is `toolName`."""
+    return re.sub(r"[^a-z]", "", name.casefold().removeprefix("gen_ai."))
+
+
+def _fields(value: Mapping[str, Any]) -> dict[str, Any]:
+    context = value.get("context")  # of a span
+    every = {**value, **context} if isinstance(context, Mapping) else value
+    return {_plain(str(key)): item for key, item in every.items()}
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _kinds(fields: Mapping[str, Any]) -> list[str]:
+    """What an object says that it is: its role, its type, and from whom it is."""
+    return [_plain(fields[key]) for key in ("role", "type", "from") if isinstance(fields.get(key), str)]
+
+
+def _is_one(form: re.Pattern[str], kinds: Iterable[str]) -> bool:
+    return any(map(form.fullmatch, kinds))
+
+
+def _is_result(part: Mapping[str, Any]) -> bool:
+    return _is_one(_RESULT, _kinds(_fields(part)))
+
+
+def _children(fields: Mapping[str, Any], kinds: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The objects and lists in an object, also those in JSON texts; of spans, attributes as an object."""
+    is_call = _is_one(_CALL, kinds)
+    for key, item in fields.items():
+        if key == "toolchoice":
+            continue
+        if isinstance(item, str) and key.endswith("messages"):
+            item = parsed_text(item)
+        elif isinstance(item, str) and is_call and key in ("content", "value"):
+            key, item = "toolcalls", parsed_text(item)
+        elif key == "attributes" and isinstance(item, list):
+            pairs = [one for one in _objects(item) if isinstance(one.get("value"), Mapping)]
+            item = {one.get("key"): next(iter(one["value"].values()), None) for one in pairs}
+        if isinstance(item, Mapping | list):
+            yield key, item
+
+
+def _text(value: Any) -> str:
+    """The text of a message: a text, or a list of parts, of which some may be results."""
+    parts = _objects(value if isinstance(value, list) else [{"text": value}])
+    texts = [
+        one.get("text", one.get("content")) for one in parts if _plain(str(one.get("type", "text"))) in _TEXTS
+    ]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _chat(messages: Any) -> list[Turn]:
-    """The turns of a chat: the calls of one message are one turn, and cannot take each other's results."""
-    if not isinstance(messages, list) or not all(isinstance(item, dict) for item in messages):
-        raise _Malformed("the messages are no list of objects")
-    turns: list[Turn] = []
-    words: list[str] = []
-    for place, message in enumerate(messages):
-        if message.get("role") in ("user", "system", "developer"):
-            words.append(_text(message.get("content")))
-        made = message.get("tool_calls")
-        if message.get("role") == "assistant" and isinstance(made, list) and made:
-            # Only the results that follow directly: some recordings use an id of a call twice.
-            after = islice(messages, place + 1, None)
-            results = {
-                item.get("tool_call_id"): item.get("content")
-                for item in takewhile(lambda item: item.get("role") == "tool", after)
-            }
-            calls = [_chat_call(item, results, number) for number, item in enumerate(made, start=1)]
-            turns.append(Turn("\n".join(words), calls))
-            words = []
-    return turns
-
-
-def _chat_call(value: Any, results: Mapping[Any, Any], number: int) -> Call:
-    """A call of a chat. It failed if it has no result, or one that starts with "Error".
-
-    Arguments that are not JSON are a mistake of the recorded model, not of the file.
-    """
-    function = value.get("function") if isinstance(value, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise _Malformed(f"tool call {number} of a message names no function")
-    arguments = _arguments(function.get("arguments"))
-    content = results.get(value.get("id"))
-    text = _text(content)
-    failed = arguments is None or content is None or text.lstrip().casefold().startswith("error")
-    return Call(function["name"], arguments or {}, _result(text), failed)
+def _arguments(value: Any) -> dict[str, Any] | None:
+    """Arguments as an object, a list of `{name, value}`, or a text of either; None for others."""
+    if isinstance(value, str):
+        value = parsed_text(value) if value.strip() else {}
+    if value is None:
+        return {}
+    if isinstance(value, list):
+        pairs = [one for one in _objects(value) if isinstance(one.get("name"), str)]
+        return {one["name"]: one.get("value") for one in pairs} if len(pairs) == len(value) else None
+    return dict(value) if isinstance(value, Mapping) else None

@@ -77,11 +77,11 @@ def trace_dependencies(paths: Iterable[Path], library: ToolLibrary) -> Traced:
     Memory grows with the pairs of tools that occur in one sequence, not with the length of the files.
 
     Raises:
-        UsageError: A file is missing or malformed (with the line).
+        UsageError: A file is missing, is no JSON (with the line), or has no call.
     """
     counts = _Counts(library)
     for path in paths:
-        for turns in read_traces(path):
+        for turns in read_traces(path, library):
             counts.add(turns)
     counts.found.dependencies = counts.dependencies()
     return counts.found

@@ -18,6 +18,7 @@ from toolassay.executors.executor import (
     EnvironmentFailure,
     OpenExecutor,
     Refusal,
+    call_tool,
 )
 from toolassay.executors.references import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
@@ -553,7 +554,7 @@ class Collector:
                 self.observation.calls += 1
                 result = await _answer(environment, source, first.arguments)
                 if isinstance(result, Refusal):
-                    return str(result)
+                    return ""  # which says nothing of the target
                 try:
                     arguments = resolve_arguments(drawn.arguments, {0: result}, target.input_schema)
                     for one in fed:
@@ -598,7 +599,7 @@ class Collector:
 async def _answer(environment: Environment, tool: Tool, arguments: Mapping[str, Any]) -> CallResult | Refusal:
     """The result of a call, or its refusal as a value."""
     try:
-        return await environment.call(tool, arguments)
+        return await call_tool(environment, tool, arguments)
     except Refusal as error:
         return error
 
@@ -622,7 +623,7 @@ class _Shared:
         if self._environment is None:
             self._environment = await self._stack.enter_async_context(self._opened.environment())
         try:
-            return await self._environment.call(tool, arguments)
+            return await call_tool(self._environment, tool, arguments)
         except EnvironmentFailure:
             self._environment = None
             await self._stack.aclose()

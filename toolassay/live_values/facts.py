@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
 from toolassay.graph.derive.fields import name_words, things_of_tool
 from toolassay.graph.derive.names import words_of
 from toolassay.offline.own_tools.value_names import SECRET, unstatable
+from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool
 
 Words = tuple[str, ...]
@@ -63,11 +62,11 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
     things = things_of_tool(tool, None)
     about: Words = things[-1].thing if things else name_words(tool)
     found: dict[tuple[Any, Words, int], Fact] = {}
-    parsed = value if not _is_text(value) else _parsed(text)
+    parsed = value if not _is_text(value) else parsed_text(text)
     facts = (
         _from_text(tool, about, arguments, text)
-        if parsed is None
-        else _walk(tool, parsed, (), about, 0, _Numbers())
+        if isinstance(parsed, str)
+        else _walk(tool, parsed, (), about, 0, count(1))
     )
     for fact in facts:
         if len(found) >= _MOST_FACTS:
@@ -75,17 +74,6 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
         if _is_usable(fact):
             found.setdefault((fact.value, fact.name, fact.record), fact)
     return list(found.values())
-
-
-class _Numbers:
-    """Numbers of the records of a result, from 1."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def next(self) -> int:
-        self._last += 1
-        return self._last
 
 
 def _is_usable(fact: Fact) -> bool:
@@ -104,23 +92,13 @@ def _is_text(value: Any) -> bool:
     )
 
 
-def _parsed(text: str) -> Any:
-    """The object or list that a text is, as JSON or as Python prints it; None if it is neither."""
-    if text.lstrip()[:1] in ("{", "["):
-        for parse in (json.loads, ast.literal_eval):
-            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-                value = parse(text)
-                return value if isinstance(value, dict | list) else None
-    return None
-
-
 def _walk(
-    tool: Tool, value: Any, name: Words, thing: Words, depth: int, numbers: _Numbers, record: int = 0
+    tool: Tool, value: Any, name: Words, thing: Words, depth: int, numbers: Iterator[int], record: int = 0
 ) -> Iterator[Fact]:
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
-        own = numbers.next()
+        own = next(numbers)
         for key, item in value.items():
             yield from _walk(tool, item, words_of(str(key)), name or thing, depth + 1, numbers, own)
     elif isinstance(value, list):

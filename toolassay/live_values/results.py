@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolassay.executors.executor import CallResult
+from toolassay.tool_results import is_refusal
 
 # What a search says that finds nothing: "No matches found", "0 results"; not "No. 7".
 _NOTHING = re.compile(r"\s*(?:no|0)\s+(?:\w+\s+){0,2}(?:found|match\w*|results?|changes?)\b.*", re.IGNORECASE)
 # A heading with nothing below it: "Commit history:"; not "Note: none".
 _HEADING = re.compile(r"\s*[^\n:]{1,80}:\s*")
-# What follows a value in a text that reports an error for it: "/a/b: Error - it is a directory".
-_ERROR = re.compile(r"['\"]?\s*[:-]\s*error\b", re.IGNORECASE)
+# What separates a value from what a text says of it: "/a/b: Error - it is a directory".
+_COLON = re.compile(r"['\"]?\s*[:-]\s*(?P<rest>[^\n]*)")
 _PROSE = frozenset(
     {"content", "text", "body", "message", "comment", "note", "description", "summary", "prompt", "input"}
 )
@@ -51,7 +52,8 @@ def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list
     for value in dict.fromkeys(_texts(arguments)):
         place = result.text.find(value)
         while place >= 0:
-            if _ERROR.match(result.text, place + len(value)):
+            after = _COLON.match(result.text, place + len(value))
+            if after and is_refusal(after["rest"]):
                 found.append(value)
                 break
             place = result.text.find(value, place + len(value))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from toolassay.backinstruct.format import FINGERPRINT
+from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import WRITTEN, DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import (
@@ -21,8 +23,9 @@ from toolassay.files import (
     write_json,
 )
 from toolassay.graph import ToolGraph
+from toolassay.graph.edits import EDITS
 from toolassay.locks import exclusive_folder
-from toolassay.stages.checked_writer import CheckedWriter, OutputFile
+from toolassay.stages.checked_writer import CheckedWriter
 
 CHECKED = "checked"
 """Key of `benchmark.json` that marks the output of a check."""
@@ -87,7 +90,7 @@ class CheckedFolder:
         with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
             self._inspect()
             for folder in (self.quarantine,) if self._releases else (self.passed, self.quarantine):
-                own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)
+                own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE, EDITS, EXECUTIONS)
                 for path in (*folder.files, *(folder.path / name for name in own)):
                     clear_unfinished(path)
             try:
@@ -120,8 +123,8 @@ class CheckedFolder:
             keep_dated_copy(path)
         with ExitStack() as files:
 
-            def opened(path: Path) -> OutputFile:
-                return OutputFile(files.enter_context(atomic_writer(path)), path)
+            def opened(path: Path) -> tuple[IO[str], Path]:
+                return files.enter_context(atomic_writer(path)), path
 
             yield CheckedWriter(
                 {
@@ -145,11 +148,12 @@ class CheckedFolder:
 
     def _copy_tools(self, folder: DataFolder, graph: ToolGraph) -> None:
         source = self._source
-        for there, here in ((source.tool_desc, folder.tool_desc), (source.graph_desc, folder.graph_desc)):
+        for there in (source.tool_desc, source.graph_desc, source.path / EDITS, source.path / EXECUTIONS):
+            here = folder.path / there.name
             if there.exists():
-                with atomic_target(here) as stream:
-                    stream.write(there.read_bytes())
-            else:
+                with there.open("rb") as content, atomic_target(here) as stream:
+                    shutil.copyfileobj(content, stream)
+            elif there.name != EXECUTIONS:  # this folder may have been executed itself
                 here.unlink(missing_ok=True)
         if not source.tool_desc.exists():
             write_json(folder.tool_desc, graph.library.to_json())

@@ -54,48 +54,28 @@ class SampleLines:
         return "".join(self._lines.get(output, ()))
 
 
-class OutputFile:
-    """A file of lines; its errors name it, also while several files are open.
-
-    Args:
-        stream: Open file.
-        path: Path for error messages.
-    """
-
-    def __init__(self, stream: IO[str], path: Path) -> None:
-        self._stream, self._path = stream, path
-
-    def write(self, text: str) -> None:
-        """Append lines.
-
-        Raises:
-            ToolassayError: They cannot be written.
-        """
-        try:
-            self._stream.write(text)
-        except OSError as error:
-            raise ToolassayError(
-                f"cannot write: {error.strerror or error}",
-                file=self._path,
-                fix="check the folder's permissions and space",
-            ) from error
-
-
 class CheckedWriter:
     """Writes samples in input order.
 
     Args:
-        files: The output files; without "repairs" if repair was not requested.
+        files: The open output files with their paths; without "repairs" if repair was not requested.
     """
 
-    def __init__(self, files: Mapping[Output, OutputFile]) -> None:
+    def __init__(self, files: Mapping[Output, tuple[IO[str], Path]]) -> None:
         self._files = files
 
     def write(self, lines: SampleLines) -> None:
         """Write the next samples.
 
         Raises:
-            ToolassayError: A file cannot be written.
+            ToolassayError: A file cannot be written (names it).
         """
-        for output, file in self._files.items():
-            file.write(lines.text(output))
+        for output, (stream, path) in self._files.items():
+            try:
+                stream.write(lines.text(output))
+            except OSError as error:
+                raise ToolassayError(
+                    f"cannot write: {error.strerror or error}",
+                    file=path,
+                    fix="check the folder's permissions and space",
+                ) from error

@@ -172,10 +172,11 @@ def _selected(
     return [item for number, item in enumerate(every) if limit is None or number < limit]
 
 
+@dataclass(frozen=True)
 class _Run:
     """One start of the command.
 
-    Args:
+    Attributes:
         executor: The executor.
         own: Its options.
         context: What it is opened for.
@@ -186,37 +187,31 @@ class _Run:
         screen: Receives messages and progress.
     """
 
-    def __init__(
-        self,
-        executor: Executor,
-        own: Any,
-        context: ExecutionContext,
-        settings: ExecutionSettings,
-        place: Path,
-        gold_place: Path,
-        predictions: str | None,
-        screen: Screen,
-    ) -> None:
-        self._executor, self._own, self._context, self._settings = executor, own, context, settings
-        self._place, self._gold_place, self._predictions = place, gold_place, predictions
-        self._screen = screen
+    executor: Executor
+    own: Any
+    context: ExecutionContext
+    settings: ExecutionSettings
+    place: Path
+    gold_place: Path
+    predictions: str | None
+    screen: Screen
 
     async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[RunSummary, Any]:
         """Execute the plans; returns what was done, and a function that yields the executions."""
-        async with self._executor.open(self._context, self._own) as opened:
+        async with self.executor.open(self.context, self.own) as opened:
             self._open_run(opened)
-            rules = self._settings
+            rules = self.settings
             run_rules = RunRules(
-                rules.allow_writes or self._executor.is_harmless,
-                rules.twice and self._predictions is None,
-                rules.wrong_calls if self._predictions is None else 0.0,
+                rules.allow_writes or self.executor.is_harmless,
+                rules.twice and self.predictions is None,
+                rules.wrong_calls if self.predictions is None else 0.0,
                 rules.ignore,
                 rules.seed,
             )
-            with ExecutionJournal(self._place / JOURNAL, is_durable=not opened.is_isolated) as journal:
-                runner = PlanRunner(opened, self._executor.name, self._context.library, run_rules, journal)
+            with ExecutionJournal(self.place / JOURNAL, is_durable=not opened.is_isolated) as journal:
+                runner = PlanRunner(opened, self.executor.name, self.context.library, run_rules, journal)
                 try:
-                    with self._screen.progress("executing plans", len(items) * runner.passes) as advance:
+                    with self.screen.progress("executing plans", len(items) * runner.passes) as advance:
                         summary = await runner.run_all(items, rules.workers, advance)
                 finally:  # also after an interrupt: what was done is there to see
                     _write(path, journal, items)
@@ -228,26 +223,26 @@ class _Run:
         Raises:
             UsageError: The settings differ.
         """
-        rules = self._settings
+        rules = self.settings
         identity = {
-            "executor": self._executor.name,
+            "executor": self.executor.name,
             **opened.identity,
             "ignore": list(rules.ignore),
             "allow_writes": rules.allow_writes,
         }
         settings = json.loads(json.dumps(identity))
-        if self._predictions is not None:
-            before = recorded_settings(self._gold_place)
+        if self.predictions is not None:
+            before = recorded_settings(self.gold_place)
             same = {**(before or {}), "allow_writes": rules.allow_writes}
             if before is None or same != settings:
                 raise UsageError(
                     "the gold plans were executed with another executor, server, workspace or --ignore",
-                    file=self._gold_place,
+                    file=self.gold_place,
                     fix="use the same options, or execute the gold plans again",
                 )
-        kept = open_run(self._place, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
+        kept = open_run(self.place, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
         if kept is not None:
-            self._screen.say(f"kept the earlier executions in {kept}")
+            self.screen.say(f"kept the earlier executions in {kept}")
 
 
 def _write(path: Path, journal: ExecutionJournal, items: Sequence[PlannedItem]) -> None:

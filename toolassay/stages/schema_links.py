@@ -254,9 +254,9 @@ class SchemaLinks:
             _report(traced, self.screen)
             if not traced.calls:
                 raise UsageError(
-                    "no call of a tool of this library",
+                    "every recorded call failed" if traced.failed else "no call of a tool of this library",
                     file=self.options.traces[0],
-                    fix="check the names of the tools in the recordings; nothing was changed",
+                    fix="give recordings of calls of these tools that worked; nothing was changed",
                 )
             # As they are stored: the next start must make the same graph.
             return [Dependency.from_json(link.to_json()) for link in traced.dependencies]

@@ -1,0 +1,97 @@
+"""What a result of a tool says: whether the call failed, and its value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolassay.tool_results import is_refusal, parsed_text, result_value
+
+FAILED: list[Any] = [
+    {"error": "no epic E-1"},
+    {"error": {"code": 3}},
+    {"error": True},
+    {"error": "no epic", "epic_id": "E-1"},
+    {"error": 404, "message": "no epic"},
+    {"data": None, "error": "no epic"},
+    {"success": False},
+    {"ok": False, "message": "no epic"},
+    {"errors": [{"message": "no epic"}]},
+    {"status": 404, "message": "no epic"},
+    {"statusCode": 500, "error": None, "detail": "later"},
+    {"status_code": "503", "reason": "busy"},
+    {"code": 404},
+    {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "no epic"},
+    {"status": "error", "message": "no epic"},
+    [{"error": "no epic"}],
+    '{"error": "no epic"}',
+    "{'error': 'no epic'}",
+    '"Error: no epic"',
+    {"result": '{"error": "no epic"}'},
+    {"content": [{"type": "text", "text": '{"success": false}'}]},
+    {"content": [{"type": "text", "text": "no epic"}], "isError": True},
+    {"content": [], "structuredContent": {"error": "no epic"}},
+    [{"type": "text", "text": "Error: no epic"}],
+    "Error: no epic",
+    "ERROR 404",
+    "error - no epic",
+    "KeyError: 'E-1'",
+    "Database error: no such table: epics",
+    "Traceback (most recent call last):\n" + "  File\n" * 500,
+    "HTTP 404",
+    "HTTP/1.1 503 Service Unavailable",
+    "HTTP Error 500: later",
+]
+WORKED: list[Any] = [
+    *(None, True, 404, "", "No errors", "Errors: none", "error.log\nnotes.txt", "Error-free", "error_log"),
+    *("HTTP 200 OK", "HTTP 4040", "[FILE] error.txt", "Error: long " + "text " * 500),
+    {"error": None, "data": [1]},
+    {"error": "", "errors": []},
+    {"error": False},
+    {"error": 0.03, "mean": 2.5},
+    {"errors": 3},
+    {"success": True, "error": "a warning"},
+    {"code": 404, "floor": 4},
+    {"code": 404, "title": "Algebra"},
+    {"id": 7, "status": 500, "message": "boxes left"},
+    {"status": 200, "message": "fine"},
+    {"status": "failed", "job": "J-1"},
+    [{"id": 1}, {"id": 2, "error": "disk full"}],
+    [{"id": 2, "error": "disk full"}],
+    {"jobs": [{"id": 2, "error": "disk full"}]},
+    {"result": {"error": None}},
+    {"content": [{"type": "text", "text": "No errors"}], "isError": False},
+]
+
+
+@pytest.mark.parametrize("value", FAILED, ids=str)
+def test_a_result_that_reports_an_error_is_a_refusal(value: Any) -> None:
+    assert is_refusal(value)
+
+
+@pytest.mark.parametrize("value", WORKED, ids=str)
+def test_a_result_with_data_or_without_an_error_is_none(value: Any) -> None:
+    assert not is_refusal(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ({"content": [{"type": "text", "text": '{"id": 7}'}]}, {"id": 7}),
+        ({"content": [], "structuredContent": {"id": 7}}, {"id": 7}),
+        ([{"type": "text", "text": "one"}, {"type": "image", "data": "…"}, {"text": "two"}], "one\ntwo"),
+        ({"content": [{"json": {"id": 7}}]}, {"id": 7}),
+        ({"type": "json", "value": {"id": 7}}, {"id": 7}),
+        ('"E-1"', "E-1"),
+        ([{"text": "a note", "id": 7}], [{"text": "a note", "id": 7}]),
+        ({"content": [{"id": 7}]}, {"content": [{"id": 7}]}),
+    ],
+)
+def test_the_value_of_a_result_is_its_content(value: Any, wanted: Any) -> None:
+    assert result_value(value) == wanted
+
+
+@pytest.mark.parametrize("text", ["{1, 2}", '{"a": NaN}', "[FILE] a.txt", "{", "7"])
+def test_a_text_that_is_no_object_or_list_of_json_stays_text(text: str) -> None:
+    assert parsed_text(text) == text

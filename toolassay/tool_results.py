@@ -1,0 +1,118 @@
+"""What the result of a tool says: its value, and whether the call failed.
+
+Execution, values from servers, recorded calls, gates and exports all use `is_refusal`. It looks at the form
+of a result, not at its language.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
+# "HTTP/1.1 503"; not "Errors: none", "No errors", "error.log", "HTTP 200". A text of more than 1,000
+# characters is content, unless it is a traceback.
+_ERROR_TEXT = re.compile(
+    r"\s*(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
+    r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_STATUSES = {"status", "statuscode", "httpstatus", "code", "error"}
+_FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?")  # "error", "404", "404 Not Found"; not "1404"
+# A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
+_MESSAGES = {"error", "errors", "message", "msg", "detail", "details", "reason", "traceid"}
+_WITH_MESSAGES = {"title", "type", "description", "body", "instance", "path", "url", "timestamp", "success"}
+
+
+def is_refusal(value: Any) -> bool:
+    """Whether the result of a call says that the call failed.
+
+    That is an object with `isError`, an `error` or `errors` that is not empty, `success` or `ok` that is
+    false (true settles it the other way), or an HTTP status of 400 to 599 (or "error") beside nothing but
+    messages; and a text that begins with an error. A list of rows, of which one has an error, is none.
+
+    Args:
+        value: The result as JSON; also JSON in a text, the content of an MCP result, or `{"result": …}`.
+
+    >>> [is_refusal(one) for one in ('{"error": "no epic E-1"}', {"success": False}, "Traceback: KeyError")]
+    [True, True, True]
+    >>> [is_refusal(one) for one in ({"error": None, "id": 7}, {"code": 404, "floor": 4}, "No errors")]
+    [False, False, False]
+    """
+    if isinstance(value, Mapping) and value.get("isError") is True:
+        return True
+    value = result_value(value)
+    if isinstance(value, str):
+        return _ERROR_TEXT.match(value) is not None
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
+        return _has_only_messages(value[0]) and is_refusal(value[0])
+    if not isinstance(value, Mapping):
+        return False
+    if value.keys() == {"result"}:
+        return is_refusal(value["result"])
+    flags = [one for one in (value.get("success"), value.get("ok")) if isinstance(one, bool)]
+    if flags:
+        return not any(flags)
+    errors = value.get("error"), value.get("errors")
+    if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
+        return True
+    statuses = [str(item) for name, item in _fields(value).items() if name in _STATUSES]
+    return any(map(_FAILED_STATUS.fullmatch, statuses)) and _has_only_messages(value)
+
+
+def _has_only_messages(value: Mapping[str, Any]) -> bool:
+    """Whether an object has a status or messages, and no data."""
+    names = _fields(value).keys()
+    return names <= _STATUSES or (names <= _STATUSES | _MESSAGES | _WITH_MESSAGES and bool(names & _MESSAGES))
+
+
+def _fields(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not empty, by name in small letters."""
+    filled = (
+        (str(name), item) for name, item in value.items() if item is not None and item not in ("", [], {})
+    )
+    return {name.replace("_", "").casefold(): item for name, item in filled}
+
+
+def result_value(value: Any) -> Any:
+    """The value of a result: of MCP its structured content or text, of blocks their text; JSON is parsed.
+
+    >>> result_value({"content": [{"type": "text", "text": '{"id": 7}'}]}), result_value("no film")
+    ({'id': 7}, 'no film')
+    """
+    if isinstance(value, Mapping) and value.get("structuredContent") is not None:
+        return value["structuredContent"]
+    if isinstance(value, Mapping) and value.keys() == {"type", "value"}:
+        return result_value(value["value"])
+    blocks = value.get("content") if isinstance(value, Mapping) else value
+    if isinstance(blocks, list) and all(
+        isinstance(one, Mapping) and (len(one) == 1 or "type" in one) for one in blocks
+    ):
+        if len(blocks) == 1 and "json" in blocks[0]:
+            return blocks[0]["json"]
+        texts = [
+            one["text"] for one in blocks if "text" in one and str(one.get("type", "text")).endswith("text")
+        ]
+        if texts and all(isinstance(one, str) for one in texts):
+            value = "\n".join(texts)
+    if isinstance(value, str) and value[:1] == '"':
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    return parsed_text(value) if isinstance(value, str) else value
+
+
+def parsed_text(text: str) -> Any:
+    """The object or list that a text is, as JSON or as Python prints it; else the text."""
+    if text.lstrip()[:1] in ("{", "["):
+        for parse in (json.loads, ast.literal_eval):
+            with contextlib.suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+                value = parse(text)
+                json.dumps(value, allow_nan=False)  # Python also prints sets
+                if isinstance(value, dict | list):
+                    return value
+    return text
