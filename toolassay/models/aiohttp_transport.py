@@ -19,7 +19,16 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
+from toolassay.models.wire_format import (
+    EVENT_STREAM,
+    MAX_ANSWER,
+    MAX_ERROR,
+    decoded,
+    encoded_body,
+    read_bytes,
+    read_completion,
+    read_stream,
+)
 
 CONNECT = 30.0
 """Seconds to establish a connection; a server that does not accept within them is unreachable."""
@@ -77,13 +86,14 @@ class AiohttpTransport:
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
         status = response.status
         if status >= 400:
-            text = await response.text(errors="replace")
+            data = await read_bytes(response.content.iter_any(), MAX_ERROR, cut=True)
+            text = decoded(data, response.charset)
             raise failed_answer(status, text, response.headers.get("Retry-After"), self._place)
         if status >= 300:
             raise moved(self._place, status, response.headers.get("Location"))
         if response.content_type == EVENT_STREAM:
             return await read_stream(response.content.iter_any(), started)
-        body = await response.read()
+        body = await read_bytes(response.content.iter_any(), MAX_ANSWER)
         return read_completion(body, time.perf_counter() - started, charset=response.charset)
 
     @property

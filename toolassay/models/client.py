@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from toolassay.models import retry
@@ -14,12 +15,21 @@ from toolassay.models.address import VersionPath
 from toolassay.models.concurrency_limiter import Limiter, limiter_of, waiting
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
-from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
+from toolassay.models.protocol import (
+    Attempt,
+    ChatModel,
+    ChatRequest,
+    ChatResponse,
+    Meter,
+    NoMeter,
+    ToolCall,
+    Transport,
+)
 from toolassay.models.redaction import without
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import over_time_limit, timed_out
 from toolassay.models.structured_output import PARAMETER, SchemaForms, schema_of
-from toolassay.models.wire_format import parameters_of
+from toolassay.models.wire_format import map_texts, parameters_of
 
 _LONG_WAIT = 5.0  # seconds; shorter waits are not reported
 _IGNORED = (
@@ -265,13 +275,17 @@ class Client:
 
     def _without_credentials(self, response: ChatResponse) -> ChatResponse:
         """Redact the answer: a server that echoes requests may have put a key into it."""
-        hidden = self._credentials
+        hide = partial(without, self._credentials)
         calls = tuple(
-            replace(call, name=without(hidden, call.name), arguments=without(hidden, call.arguments))
+            ToolCall(call.id, hide(call.name), hide(call.arguments), map_texts(call.extra, hide))
             for call in response.tool_calls
         )
-        text, reasoning = without(hidden, response.text), without(hidden, response.reasoning)
-        return replace(response, text=text, reasoning=reasoning, tool_calls=calls)
+        text, reasoning, extra = (
+            hide(response.text),
+            hide(response.reasoning),
+            map_texts(response.extra, hide),
+        )
+        return replace(response, text=text, reasoning=reasoning, tool_calls=calls, extra=extra)
 
     def _book(
         self,

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 from toolassay.answers import CUT_OFF
+from toolassay.files import readable
 from toolassay.models.errors import ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, OfferedTools, ToolCall
@@ -20,6 +22,13 @@ _MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
 # Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
 _THOUGHTS = ("reasoning_content", "reasoning")
 _BROKEN_OFF = ("error", "abort")  # finish reasons with which servers and proxies report their own failure
+MAX_ANSWER = 2**25
+"""Maximum bytes of an answer after decompression, and of a line of a stream."""
+MAX_STREAM = 2**26
+"""Maximum bytes of a stream, which repeats an envelope of a few hundred bytes with every token."""
+MAX_ERROR = 2**20
+"""Bytes that are read of an error's body; the rest is ignored."""
+_DEEPEST = 100  # maximum levels of nesting in the fields that are sent back
 
 
 def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
@@ -82,7 +91,7 @@ def read_completion(
     'yes'
     """
     try:
-        body = json.loads(text if isinstance(text, str) else _decoded(text, charset))
+        body = json.loads(text if isinstance(text, str) else decoded(text, charset))
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
@@ -105,8 +114,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         )
 
     choices = body.get("choices")
-    if body.get("error") and not choices:
-        raise failure_inside(body["error"])
+    if not choices and (failure := _reported(body)):
+        raise failure_inside(failure)
     if choices == [] or (choices is None and "choices" in body):
         raise useless("the server's answer is empty (no choices)", "empty choices")
     try:
@@ -115,6 +124,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         content, refusal = text_of(message.get("content")), message.get("refusal")
         calls = _tool_calls(message.get("tool_calls"))
         reasoning = reasoning_of(message)
+        known = ("role", "tool_calls", *(() if isinstance(message.get("content"), list) else ("content",)))
+        extra = _extra(message, known)
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
@@ -140,7 +151,18 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         cached_tokens=_cached_tokens(body),
         reasoning=reasoning,
         reasoning_tokens=reasoning_tokens,
+        extra=extra,
     )
+
+
+def _reported(body: Mapping[str, Any]) -> Any:
+    """The failure that a body or event reports, in any of the forms of servers; None without one.
+
+    >>> _reported({"error": "no memory"}), _reported({"object": "error"}), _reported({"error_code": 0})
+    ('no memory', {'object': 'error'}, None)
+    """
+    is_failure = any(value == "error" or (value and "error" in name) for name, value in body.items())
+    return body.get("error") or (body if is_failure else None)
 
 
 def text_of(content: Any) -> str | None:
@@ -175,7 +197,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
     return "".join(text_of(thought) or "" for thought in thoughts)
 
 
-def _decoded(body: bytes, charset: str | None) -> str:
+def decoded(body: bytes, charset: str | None) -> str:
     """Decode as UTF-8, the encoding of JSON; if that fails, by the header's charset."""
     try:
         return body.decode("utf-8-sig")
@@ -189,15 +211,43 @@ def _decoded(body: bytes, charset: str | None) -> str:
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
     """Parse the tool calls of a message; a call without a name gets "", so that the agent can answer it."""
     found = []
-    for call in calls if isinstance(calls, list) else []:
-        function = _object(_object(call).get("function"))
+    for call in map(_object, calls if isinstance(calls, list) else []):
+        function = _object(call.get("function"))
         name, arguments = function.get("name"), function.get("arguments")
         if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments)
+        extra = _extra(call, ("id", "function"))
+        if inner := _extra(function, ("name", "arguments")):
+            extra["function"] = inner
+        if extra == {"type": "function"}:
+            extra = {}
         found.append(
-            ToolCall(str(_object(call).get("id") or ""), name if isinstance(name, str) else "", arguments)
+            ToolCall(str(call.get("id") or ""), name if isinstance(name, str) else "", arguments, extra)
         )
     return tuple(found)
+
+
+def _extra(sent: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """The fields that a server sent besides the known ones. It may require them back, but refuse null."""
+    more = {name: value for name, value in sent.items() if value is not None and name not in known}
+    return map_texts(more, readable)  # type: ignore[no-any-return]
+
+
+def map_texts(value: Any, change: Callable[[str], str], levels: int = _DEEPEST) -> Any:
+    """Copy a JSON value with every text in it changed.
+
+    Raises:
+        RecursionError: It is nested deeper than `levels`.
+    """
+    if isinstance(value, str):
+        return change(value)
+    if not isinstance(value, (dict, list)):
+        return value
+    if not levels:
+        raise RecursionError
+    if isinstance(value, list):
+        return [map_texts(item, change, levels - 1) for item in value]
+    return {change(name): map_texts(item, change, levels - 1) for name, item in value.items()}
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -259,42 +309,99 @@ def _tokens(body: Mapping[str, Any], name: str) -> int | None:
     return count if usable else None
 
 
+async def read_bytes(chunks: AsyncIterator[bytes], most: int, *, cut: bool = False) -> bytes:
+    """Join the chunks of a body.
+
+    Args:
+        chunks: The decompressed body.
+        most: Maximum bytes.
+        cut: Whether to ignore the rest of a longer body instead of raising.
+
+    Raises:
+        ModelError: The body is longer.
+    """
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > most:
+            if cut:
+                break
+            raise _too_long(most)
+        # A chunk that is already here does not suspend: without this, time-outs and signals would wait for
+        # the end of a compressed body.
+        await asyncio.sleep(0)
+    return bytes(body[:most])
+
+
+def _too_long(most: int) -> ModelError:
+    message = f"the server's answer is longer than {most // 2**20} MiB"
+    return ModelError(message, transient=True, kind="too long")
+
+
 EVENT_STREAM = "text/event-stream"
 GRACE = 0.5
-"""Seconds to wait for the end of a stream's connection after its last event."""
+"""Seconds to wait for the rest of a stream (token counts, end of the connection) after its finish reason."""
 
 
 async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResponse:
     """Parse a stream of server-sent events; chunks may end anywhere, even inside a character.
+
+    An answer is complete with its finish reason, even if the connection then hangs or breaks.
 
     Args:
         chunks: Bytes as they arrive.
         started: When the request was sent, by `time.perf_counter`.
 
     Raises:
-        ModelError: As in `StreamedAnswer`.
+        ModelError: As in `StreamedAnswer`, or the stream is too long.
     """
     answer = StreamedAnswer(started)
-    rest: list[bytes] = []
-    async for chunk in chunks:
-        # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which answers may
-        # contain.
-        first, *more = chunk.split(b"\n")
-        rest.append(first)
-        for part in more:
-            answer.line(b"".join(rest).decode(errors="replace"))
-            rest = [part]
-        if answer.ended:
-            break
-    answer.line(b"".join(rest).decode(errors="replace"))
-    response = answer.response()
-    # A connection can be reused only if it was read to its end. The answer is complete, so failures of that
-    # are ignored.
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(GRACE):
-            async for _ in chunks:
-                pass
-    return response
+    size, rest = 0, bytearray()
+
+    async def read(*, to_end: bool) -> None:
+        nonlocal size, rest
+        async for chunk in chunks:
+            size += len(chunk)
+            # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which answers
+            # may contain.
+            first, *more = chunk.split(b"\n")
+            rest += first
+            if size > MAX_STREAM or len(rest) > MAX_ANSWER:
+                raise _too_long(MAX_ANSWER if size <= MAX_STREAM else MAX_STREAM)
+            for part in more:
+                answer.line(rest.decode(errors="replace"))
+                rest = bytearray(part)
+            if answer.is_complete and not to_end:
+                return
+            await asyncio.sleep(0)
+        answer.line(rest.decode(errors="replace"))
+
+    await read(to_end=False)
+    if answer.is_complete:
+        # A connection can be reused only if it was read to its end.
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(GRACE):
+                await read(to_end=True)
+    return answer.response()
+
+
+class _StreamedCall:
+    """A tool call whose fragments arrive in deltas.
+
+    Attributes:
+        is_doubtful: Whether it began like a last fragment of the call before; dropped without arguments.
+    """
+
+    def __init__(self, *, is_doubtful: bool) -> None:
+        self.id, self.name, self.arguments = "", "", StringIO()
+        self.extra: dict[str, Any] = {}
+        self.is_doubtful = is_doubtful
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """The call as in an answer that is not streamed."""
+        function = {"name": self.name, "arguments": self.arguments.getvalue() or None}
+        return {**self.extra, "id": self.id, "function": {**self.extra.get("function", {}), **function}}
 
 
 class StreamedAnswer:
@@ -302,21 +409,28 @@ class StreamedAnswer:
 
     Args:
         started: When the request was sent, by `time.perf_counter`.
-
-    Attributes:
-        ended: Whether the stream has sent `[DONE]`.
     """
 
     def __init__(self, started: float) -> None:
-        self.ended = False
+        self._ended = False
         self._started = started
-        self._text: list[str] | None = None
-        self._refusal: list[str] = []
-        self._thoughts: list[str] = []
-        self._calls: dict[int, dict[str, Any]] = {}
         self._reason: str | None = None
         self._usage: Any = None
         self._first: float | None = None
+        self._event = ""
+        self._unknown: Any = None  # an event that is no chunk: a failure unless a finish reason follows
+        self._unchecked = MAX_ANSWER
+        self._restart()
+
+    def _restart(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._calls: list[_StreamedCall] = []
+        self._known: dict[int | str, _StreamedCall] = {}  # the latest call by index and by id
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the stream has sent a finish reason or `[DONE]`."""
+        return self._ended or self._reason is not None
 
     def line(self, line: str) -> None:
         """Add one line.
@@ -324,24 +438,46 @@ class StreamedAnswer:
         Raises:
             ModelError: The line is an error of the server, or is not valid.
         """
-        if self.ended or not line.startswith("data:"):
-            return  # a comment, an event name, or the empty line between events
-        data = line[5:].strip()
+        line = line.strip()
+        name, _, data = line.partition(":")
+        if not line:
+            self._event = ""
+        elif self._ended or name in ("", "id", "retry"):
+            return  # a comment, or a field without meaning here
+        elif name == "event":
+            self._event = data.strip()
+        elif name == "data":
+            self._read(data.strip())
+        elif line.startswith("{"):
+            self._read(line)  # an event without its field name
+        elif name == "error":  # llama.cpp
+            self._event = name
+            self._read(data.strip())
+        else:
+            self._unknown = self._unknown or line
+
+    def _read(self, data: str) -> None:
         if data == "[DONE]":
-            self.ended = True
+            self._ended = True
+        if not data or self._ended:
             return
         try:
             event = json.loads(data)
-            if event.get("error"):
-                raise failure_inside(event["error"])
-            self._usage = event.get("usage") or self._usage
-            for choice in event.get("choices") or []:
-                self._take(choice.get("delta") or {})
+            choices, usage = event.get("choices"), event.get("usage")
+            if failure := event if self._event == "error" else _reported(event):
+                raise failure_inside(failure)
+            if not (isinstance(choices, list) or usage):
+                self._unknown = self._unknown or event
+            self._usage = usage or self._usage
+            for choice in choices or []:
+                delta, message = choice.get("delta"), choice.get("message")
+                if delta is None and message:  # an event with the message so far
+                    self._restart()
+                self._add(delta or message or {})
                 self._reason = choice.get("finish_reason") or self._reason
         except (ValueError, AttributeError, TypeError, RecursionError):
-            raise ModelError(
-                "the server's stream cannot be read", transient=True, kind="unreadable"
-            ) from None
+            said = f"the server's stream cannot be read: {data[:200]}"
+            raise ModelError(said, transient=True, kind="unreadable") from None
 
     def response(self) -> ChatResponse:
         """The complete answer, after the stream has ended.
@@ -349,38 +485,106 @@ class StreamedAnswer:
         Raises:
             ModelError: The stream ended early, or it had no content.
         """
-        if not self.ended and self._reason is None:
+        if self._unknown and self._reason is None:
+            raise failure_inside(self._unknown)
+        if not self.is_complete:
             raise ModelError("the stream ended in the middle", transient=True, kind="truncated")
         message = {
-            "content": None if self._text is None else "".join(self._text),
-            "refusal": "".join(self._refusal) or None,
-            "reasoning_content": "".join(self._thoughts),
-            "tool_calls": [self._calls[index] for index in sorted(self._calls)],
+            name: value.getvalue() if isinstance(value, StringIO) else value
+            for name, value in self._message.items()
         }
+        message["tool_calls"] = [
+            call.whole for call in self._calls if call.arguments.getvalue() or not call.is_doubtful
+        ]
         whole = {"choices": [{"message": message, "finish_reason": self._reason}], "usage": self._usage}
         read = read_body(whole, time.perf_counter() - self._started)
         return replace(read, first_token_seconds=self._first)
 
-    def _take(self, delta: dict[str, Any]) -> None:
-        text, refusal, calls = text_of(delta.get("content")), delta.get("refusal"), delta.get("tool_calls")
-        if text is not None:
-            self._text = self._text or []
-            self._text.append(text)
-        if isinstance(refusal, str):
-            self._refusal.append(refusal)
-        for call in calls or []:
-            self._add(call)
-        thought = reasoning_of(delta)
-        self._thoughts.append(thought)
-        if self._first is None and (text or refusal or calls or thought):
+    def _add(self, delta: dict[str, Any]) -> None:
+        """Add a delta to the message: texts are joined, lists extended, objects merged."""
+        content, calls = delta.get("content"), delta.get("tool_calls")
+        if self._first is None and (content or delta.get("refusal") or calls or reasoning_of(delta)):
             self._first = time.perf_counter() - self._started
+        for call in calls or []:
+            self._add_call(call)
+        for name, value in delta.items():
+            old = self._message.get(name)
+            if name == "tool_calls":
+                continue
+            if isinstance(old, list) and isinstance(value, str):
+                value = _parts(value)
+            elif isinstance(value, list) and isinstance(old, StringIO):
+                self._message[name] = _parts(old.getvalue())
+            elif isinstance(value, str) and name not in _ONCE:
+                if not isinstance(old, StringIO):
+                    old = self._message[name] = StringIO()
+                old.write(value)
+                continue
+            _update(self._message, {name: value})
 
-    def _add(self, piece: dict[str, Any]) -> None:
-        """Add a fragment of a tool call: the first one has the name, the arguments come in parts."""
-        index = piece.get("index")
-        call = self._calls.setdefault(index if isinstance(index, int) else 0, {"id": "", "function": {}})
-        call["id"] = piece.get("id") or call["id"]
-        function, more = call["function"], piece.get("function") or {}
-        function["name"] = more.get("name") or function.get("name")
-        if isinstance(more.get("arguments"), str):
-            function["arguments"] = function.get("arguments", "") + more["arguments"]
+    def _add_call(self, piece: dict[str, Any]) -> None:
+        """Add a fragment of a tool call to the call that it continues, or begin a new call.
+
+        The index alone decides little: some servers number all calls 0, or none. Some repeat the name in each
+        fragment, with a new id, and some repeat whole calls at the end.
+        """
+        function = piece.get("function") or {}
+        name, arguments = function.get("name"), function.get("arguments")
+        if not isinstance(arguments, str):
+            arguments = "" if arguments is None else json.dumps(arguments)
+        index, id = piece.get("index"), str(piece.get("id") or "")
+        call = self._known.get(index) if isinstance(index, int) else (self._calls or [None])[-1]
+        if call is not None and id:
+            call = self._known.get(id, call)
+        is_new, is_doubtful = call is None, False
+        if call is not None and call.name and name:
+            is_other = bool(id) and id != call.id
+            if name != call.name:
+                is_new = is_other or not id
+            elif self._has_whole_arguments(call):
+                if not is_other and arguments == call.arguments.getvalue():
+                    return
+                is_new = is_other or bool(arguments.strip())
+                is_doubtful = not arguments.strip()
+        if call is None or is_new:
+            call = _StreamedCall(is_doubtful=is_doubtful)
+            self._calls.append(call)
+        if isinstance(index, int):
+            self._known[index] = call
+        if id:
+            self._known[id] = call
+        call.id, call.name = call.id or id, name or call.name
+        call.arguments.write(arguments)
+        more = {key: value for key, value in piece.items() if key not in ("index", "id", "function")}
+        inner = {key: value for key, value in function.items() if key not in ("name", "arguments")}
+        _update(call.extra, {**more, "function": inner} if inner else more)
+
+    def _has_whole_arguments(self, call: _StreamedCall) -> bool:
+        """Whether the arguments so far are complete JSON; False after 32 MiB of such checks."""
+        text = call.arguments.getvalue()
+        self._unchecked -= len(text)
+        try:
+            return self._unchecked >= 0 and text.endswith(("}", "]", '"')) and json.loads(text) is not None
+        except (ValueError, RecursionError):
+            return False
+
+
+_ONCE = ("role", "name", "id", "type")
+"""Texts of a message that some servers repeat in every delta."""
+
+
+def _parts(text: str) -> list[dict[str, Any]]:
+    """A text as parts of a content that is a list."""
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Merge an object into another: lists are extended, null is ignored, other values are replaced."""
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            _update(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            before += value
+        elif value is not None:
+            old[name] = value

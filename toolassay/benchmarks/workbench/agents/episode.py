@@ -247,7 +247,7 @@ class Episode:
         ]
 
     def _note(self, response: ChatResponse) -> None:
-        """Record what the conversation does not contain: reasoning is never sent back."""
+        """Record what is not in the texts of the conversation."""
         self._cut_off = response.is_cut_off
         if response.reasoning:
             place = {"try": len(self._discarded), "step": self._steps}
@@ -270,7 +270,8 @@ def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
 def _readable(response: ChatResponse) -> ChatResponse:
     """The response without lone surrogates, which neither files nor servers accept."""
     calls = tuple(
-        ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
+        ToolCall(*map(readable, (call.id, call.name, call.arguments)), call.extra)
+        for call in response.tool_calls
     )
     text, reasoning = readable(response.text), readable(response.reasoning)
     return replace(response, text=text, reasoning=reasoning, tool_calls=calls)
