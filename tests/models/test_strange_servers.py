@@ -326,10 +326,8 @@ async def test_calls_of_tools_come_in_pieces(client: ClientName) -> None:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("wire_format", "aiohttp_transport", "openai_transport"):
-        monkeypatch.setattr(f"toolassay.models.{module}.MAX_ANSWER", 2**20)
-        monkeypatch.setattr(f"toolassay.models.{module}.MAX_STREAM", 2**21, raising=False)
-        monkeypatch.setattr(f"toolassay.models.{module}.MAX_ERROR", 2**10, raising=False)
+    for name, size in (("ANSWER", 2**20), ("STREAM", 2**21), ("ERROR", 2**10)):
+        monkeypatch.setattr(f"toolassay.models.wire_format.MAX_{name}", size)
 
 
 def endless(head: bytes, *parts: bytes) -> Answer:
@@ -385,8 +383,8 @@ async def test_the_beginning_of_an_error_without_end_is_read(client: ClientName)
 async def test_a_body_that_is_always_there_does_not_delay_time_outs(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"toolassay.models.{client}_transport.MAX_ANSWER", 2**40)
-    monkeypatch.setattr("toolassay.models.wire_format.bytearray", lambda: Counted(), raising=False)
+    monkeypatch.setattr("toolassay.models.wire_format.MAX_ANSWER", 2**40)
+    monkeypatch.setattr("toolassay.models.wire_format.bytearray", Counted, raising=False)
     head = OPEN_HEAD + b"Content-Encoding: gzip\r\n\r\n" + BEGIN
     async with RawServer(always(head + PART * 200)) as server:  # 3 GB of text
         error = await failure(server.base, client, total_timeout=0.5, max_tries=1)

@@ -19,16 +19,7 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import (
-    EVENT_STREAM,
-    MAX_ANSWER,
-    MAX_ERROR,
-    decoded,
-    encoded_body,
-    read_bytes,
-    read_completion,
-    read_stream,
-)
+from toolassay.models.wire_format import encoded_body, read_error, read_response
 
 CONNECT = 30.0
 """Seconds to establish a connection; a server that does not accept within them is unreachable."""
@@ -84,17 +75,13 @@ class AiohttpTransport:
             raise connection_broken(_reason(error)) from None
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
-        status = response.status
+        status, chunks, charset = response.status, response.content.iter_any(), response.charset
         if status >= 400:
-            data = await read_bytes(response.content.iter_any(), MAX_ERROR, cut=True)
-            text = decoded(data, response.charset)
+            text = await read_error(chunks, charset)
             raise failed_answer(status, text, response.headers.get("Retry-After"), self._place)
         if status >= 300:
             raise moved(self._place, status, response.headers.get("Location"))
-        if response.content_type == EVENT_STREAM:
-            return await read_stream(response.content.iter_any(), started)
-        body = await read_bytes(response.content.iter_any(), MAX_ANSWER)
-        return read_completion(body, time.perf_counter() - started, charset=response.charset)
+        return await read_response(chunks, started, response.content_type, charset)
 
     @property
     def _place(self) -> str:

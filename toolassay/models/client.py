@@ -15,16 +15,7 @@ from toolassay.models.address import VersionPath
 from toolassay.models.concurrency_limiter import Limiter, limiter_of, waiting
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
-from toolassay.models.protocol import (
-    Attempt,
-    ChatModel,
-    ChatRequest,
-    ChatResponse,
-    Meter,
-    NoMeter,
-    ToolCall,
-    Transport,
-)
+from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
 from toolassay.models.redaction import without
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import over_time_limit, timed_out
@@ -275,17 +266,13 @@ class Client:
 
     def _without_credentials(self, response: ChatResponse) -> ChatResponse:
         """Redact the answer: a server that echoes requests may have put a key into it."""
-        hide = partial(without, self._credentials)
-        calls = tuple(
-            ToolCall(call.id, hide(call.name), hide(call.arguments), map_texts(call.extra, hide))
-            for call in response.tool_calls
-        )
-        text, reasoning, extra = (
-            hide(response.text),
-            hide(response.reasoning),
-            map_texts(response.extra, hide),
-        )
-        return replace(response, text=text, reasoning=reasoning, tool_calls=calls, extra=extra)
+        change = partial(without, self._credentials)
+
+        def hidden(answer: Any, *names: str) -> Any:
+            return replace(answer, **{name: map_texts(getattr(answer, name), change) for name in names})
+
+        calls = tuple(hidden(call, "name", "arguments", "extra") for call in response.tool_calls)
+        return replace(hidden(response, "text", "reasoning", "extra"), tool_calls=calls)
 
     def _book(
         self,

@@ -28,16 +28,7 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import (
-    EVENT_STREAM,
-    MAX_ANSWER,
-    MAX_ERROR,
-    decoded,
-    encoded_body,
-    read_bytes,
-    read_completion,
-    read_stream,
-)
+from toolassay.models.wire_format import encoded_body, read_error, read_response
 
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by name
 
@@ -96,10 +87,10 @@ class OpenAITransport:
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
         except _FailedResponse as error:
-            headers = error.response.headers
-            if error.status < 400:
-                raise moved(place, error.status, headers.get("location")) from None
-            raise failed_answer(error.status, error.text, headers.get("retry-after"), place) from None
+            status, text, headers = error.args
+            if status < 400:
+                raise moved(place, status, headers.get("location")) from None
+            raise failed_answer(status, text, headers.get("retry-after"), place) from None
         except self._sdk.APIConnectionError as error:
             raise _connection_failure(error, place, self._options.timeout) from None
         except (self._sdk.OpenAIError, ValueError) as error:
@@ -121,10 +112,8 @@ class OpenAITransport:
             stream_cls=self._sdk.AsyncStream,
         )
         try:
-            if response.headers.get("content-type", "").startswith(EVENT_STREAM):
-                return await read_stream(response.aiter_bytes(), started)
-            body = await read_bytes(response.aiter_bytes(), MAX_ANSWER)
-            return read_completion(body, time.perf_counter() - started, charset=response.charset_encoding)
+            kind = response.headers.get("content-type", "")
+            return await read_response(response.aiter_bytes(), started, kind, response.charset_encoding)
         finally:
             await response.aclose()
 
@@ -151,9 +140,7 @@ class OpenAITransport:
             logging.getLogger("httpx2").setLevel(logging.WARNING)  # at INFO it logs the whole address
         common: dict[str, Any] = {
             "max_retries": 0,
-            "http_client": self._sdk.DefaultAioHttpClient(
-                follow_redirects=False, event_hooks={"response": [_fail]}
-            ),
+            "http_client": self._sdk.DefaultAioHttpClient(follow_redirects=False, event_hooks=_HOOKS),
             "default_headers": {name: str(value) for name, value in options.extra_headers.items()},
             "default_query": address.parameters,
         }
@@ -177,17 +164,17 @@ class OpenAITransport:
 
 
 class _FailedResponse(Exception):
-    """A response with a status of 300 or more, and the first MiB of its body as text."""
-
-    def __init__(self, response: Any, text: str) -> None:
-        self.response, self.status, self.text = response, response.status_code, text
+    """Status (300 or more), text and headers of a response."""
 
 
 async def _fail(response: Any) -> None:
     """Raise `_FailedResponse`, because the SDK would read a body of any length."""
     if response.status_code >= 300:
-        data = await read_bytes(response.aiter_bytes(), MAX_ERROR, cut=True)
-        raise _FailedResponse(response, decoded(data, response.charset_encoding))
+        text = await read_error(response.aiter_bytes(), response.charset_encoding)
+        raise _FailedResponse(response.status_code, text, response.headers)
+
+
+_HOOKS = {"response": [_fail]}
 
 
 def _azure_endpoint(options: ModelOptions) -> str | None:

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 
 from toolassay.answers import CUT_OFF
@@ -91,7 +90,7 @@ def read_completion(
     'yes'
     """
     try:
-        body = json.loads(text if isinstance(text, str) else decoded(text, charset))
+        body = json.loads(text if isinstance(text, str) else _decoded(text, charset))
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
@@ -197,7 +196,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
     return "".join(text_of(thought) or "" for thought in thoughts)
 
 
-def decoded(body: bytes, charset: str | None) -> str:
+def _decoded(body: bytes, charset: str | None) -> str:
     """Decode as UTF-8, the encoding of JSON; if that fails, by the header's charset."""
     try:
         return body.decode("utf-8-sig")
@@ -216,11 +215,9 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
         name, arguments = function.get("name"), function.get("arguments")
         if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments)
-        extra = _extra(call, ("id", "function"))
+        extra = _extra(call, ("id", "function", *(("type",) if call.get("type") == "function" else ())))
         if inner := _extra(function, ("name", "arguments")):
             extra["function"] = inner
-        if extra == {"type": "function"}:
-            extra = {}
         found.append(
             ToolCall(str(call.get("id") or ""), name if isinstance(name, str) else "", arguments, extra)
         )
@@ -309,24 +306,44 @@ def _tokens(body: Mapping[str, Any], name: str) -> int | None:
     return count if usable else None
 
 
-async def read_bytes(chunks: AsyncIterator[bytes], most: int, *, cut: bool = False) -> bytes:
-    """Join the chunks of a body.
+EVENT_STREAM = "text/event-stream"
+GRACE = 0.5
+"""Seconds to wait for the rest of a stream (token counts, end of the connection) after its finish reason."""
+
+
+async def read_error(chunks: AsyncIterator[bytes], charset: str | None) -> str:
+    """The beginning of an error's body."""
+    return _decoded(await _read_bytes(chunks, MAX_ERROR), charset)
+
+
+async def read_response(
+    chunks: AsyncIterator[bytes], started: float, content_type: str, charset: str | None
+) -> ChatResponse:
+    """Parse the body of a response with status 200, whether it is a stream or not.
 
     Args:
-        chunks: The decompressed body.
-        most: Maximum bytes.
-        cut: Whether to ignore the rest of a longer body instead of raising.
+        chunks: The body as it arrives, decompressed.
+        started: When the request was sent, by `time.perf_counter`.
+        content_type: Content-Type header.
+        charset: Encoding in it.
 
     Raises:
-        ModelError: The body is longer.
+        ModelError: As in `read_completion` or `StreamedAnswer`, or the body is too long.
     """
+    if content_type.startswith(EVENT_STREAM):
+        return await _read_stream(chunks, started)
+    body = await _read_bytes(chunks, MAX_ANSWER + 1)
+    if len(body) > MAX_ANSWER:
+        raise _too_long(MAX_ANSWER)
+    return read_completion(body, time.perf_counter() - started, charset=charset)
+
+
+async def _read_bytes(chunks: AsyncIterator[bytes], most: int) -> bytes:
     body = bytearray()
     async for chunk in chunks:
         body += chunk
-        if len(body) > most:
-            if cut:
-                break
-            raise _too_long(most)
+        if len(body) >= most:
+            break
         # A chunk that is already here does not suspend: without this, time-outs and signals would wait for
         # the end of a compressed body.
         await asyncio.sleep(0)
@@ -338,22 +355,10 @@ def _too_long(most: int) -> ModelError:
     return ModelError(message, transient=True, kind="too long")
 
 
-EVENT_STREAM = "text/event-stream"
-GRACE = 0.5
-"""Seconds to wait for the rest of a stream (token counts, end of the connection) after its finish reason."""
-
-
-async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResponse:
-    """Parse a stream of server-sent events; chunks may end anywhere, even inside a character.
+async def _read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResponse:
+    """Parse server-sent events; chunks may end anywhere, even inside a character.
 
     An answer is complete with its finish reason, even if the connection then hangs or breaks.
-
-    Args:
-        chunks: Bytes as they arrive.
-        started: When the request was sent, by `time.perf_counter`.
-
-    Raises:
-        ModelError: As in `StreamedAnswer`, or the stream is too long.
     """
     answer = StreamedAnswer(started)
     size, rest = 0, bytearray()
@@ -367,7 +372,7 @@ async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatRespo
             first, *more = chunk.split(b"\n")
             rest += first
             if size > MAX_STREAM or len(rest) > MAX_ANSWER:
-                raise _too_long(MAX_ANSWER if size <= MAX_STREAM else MAX_STREAM)
+                raise _too_long(min(size, MAX_STREAM))
             for part in more:
                 answer.line(rest.decode(errors="replace"))
                 rest = bytearray(part)
@@ -383,25 +388,6 @@ async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatRespo
             async with asyncio.timeout(GRACE):
                 await read(to_end=True)
     return answer.response()
-
-
-class _StreamedCall:
-    """A tool call whose fragments arrive in deltas.
-
-    Attributes:
-        is_doubtful: Whether it began like a last fragment of the call before; dropped without arguments.
-    """
-
-    def __init__(self, *, is_doubtful: bool) -> None:
-        self.id, self.name, self.arguments = "", "", StringIO()
-        self.extra: dict[str, Any] = {}
-        self.is_doubtful = is_doubtful
-
-    @property
-    def whole(self) -> dict[str, Any]:
-        """The call as in an answer that is not streamed."""
-        function = {"name": self.name, "arguments": self.arguments.getvalue() or None}
-        return {**self.extra, "id": self.id, "function": {**self.extra.get("function", {}), **function}}
 
 
 class StreamedAnswer:
@@ -424,8 +410,9 @@ class StreamedAnswer:
 
     def _restart(self) -> None:
         self._message: dict[str, Any] = {}
-        self._calls: list[_StreamedCall] = []
-        self._known: dict[int | str, _StreamedCall] = {}  # the latest call by index and by id
+        self._texts: dict[str, list[str]] = {}
+        self._calls: list[dict[str, Any]] = []
+        self._known: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
 
     @property
     def is_complete(self) -> bool:
@@ -433,38 +420,33 @@ class StreamedAnswer:
         return self._ended or self._reason is not None
 
     def line(self, line: str) -> None:
-        """Add one line.
+        """Add one line. After the finish reason the answer is complete, and errors are ignored.
 
         Raises:
             ModelError: The line is an error of the server, or is not valid.
         """
         line = line.strip()
-        name, _, data = line.partition(":")
-        if not line:
-            self._event = ""
-        elif self._ended or name in ("", "id", "retry"):
-            return  # a comment, or a field without meaning here
-        elif name == "event":
-            self._event = data.strip()
-        elif name == "data":
-            self._read(data.strip())
-        elif line.startswith("{"):
-            self._read(line)  # an event without its field name
-        elif name == "error":  # llama.cpp
-            self._event = name
-            self._read(data.strip())
-        else:
+        # Some servers send a failure as bare JSON, or as "error: …" (llama.cpp).
+        name, _, data = ("data", "", line) if line.startswith("{") else line.partition(":")
+        data = data.strip()
+        if self._ended:
+            return
+        if name == "event" or not line:
+            self._event = data
+        elif name in ("data", "error") and data:
+            self._read(data, is_failure="error" in (name, self._event))
+        elif name not in ("", "data", "id", "retry"):
             self._unknown = self._unknown or line
 
-    def _read(self, data: str) -> None:
+    def _read(self, data: str, *, is_failure: bool) -> None:
         if data == "[DONE]":
             self._ended = True
-        if not data or self._ended:
             return
         try:
             event = json.loads(data)
             choices, usage = event.get("choices"), event.get("usage")
-            if failure := event if self._event == "error" else _reported(event):
+            failure = event if is_failure else _reported(event)
+            if failure and self._reason is None:
                 raise failure_inside(failure)
             if not (isinstance(choices, list) or usage):
                 self._unknown = self._unknown or event
@@ -477,7 +459,8 @@ class StreamedAnswer:
                 self._reason = choice.get("finish_reason") or self._reason
         except (ValueError, AttributeError, TypeError, RecursionError):
             said = f"the server's stream cannot be read: {data[:200]}"
-            raise ModelError(said, transient=True, kind="unreadable") from None
+            if self._reason is None:
+                raise ModelError(said, transient=True, kind="unreadable") from None
 
     def response(self) -> ChatResponse:
         """The complete answer, after the stream has ended.
@@ -489,13 +472,18 @@ class StreamedAnswer:
             raise failure_inside(self._unknown)
         if not self.is_complete:
             raise ModelError("the stream ended in the middle", transient=True, kind="truncated")
-        message = {
-            name: value.getvalue() if isinstance(value, StringIO) else value
-            for name, value in self._message.items()
-        }
-        message["tool_calls"] = [
-            call.whole for call in self._calls if call.arguments.getvalue() or not call.is_doubtful
-        ]
+        message = dict(self._message)
+        for name, pieces in self._texts.items():
+            text, parts = "".join(pieces), message.get(name)
+            message[name] = [*parts, {"type": "text", "text": text}] if isinstance(parts, list) else text
+        message["tool_calls"] = calls = []
+        for call in self._calls:
+            function = call["function"]
+            function["arguments"] = "".join(function["arguments"]) or None
+            # Without arguments, after a call of the same tool: a last fragment with an id of its own.
+            before = calls[-1]["function"] if calls else {}
+            if function["arguments"] or not before.get("arguments") or before["name"] != function["name"]:
+                calls.append(call)
         whole = {"choices": [{"message": message, "finish_reason": self._reason}], "usage": self._usage}
         read = read_body(whole, time.perf_counter() - self._started)
         return replace(read, first_token_seconds=self._first)
@@ -508,19 +496,10 @@ class StreamedAnswer:
         for call in calls or []:
             self._add_call(call)
         for name, value in delta.items():
-            old = self._message.get(name)
-            if name == "tool_calls":
-                continue
-            if isinstance(old, list) and isinstance(value, str):
-                value = _parts(value)
-            elif isinstance(value, list) and isinstance(old, StringIO):
-                self._message[name] = _parts(old.getvalue())
-            elif isinstance(value, str) and name not in _ONCE:
-                if not isinstance(old, StringIO):
-                    old = self._message[name] = StringIO()
-                old.write(value)
-                continue
-            _update(self._message, {name: value})
+            if isinstance(value, str) and name not in _ONCE:
+                self._texts.setdefault(name, []).append(value)
+            elif name != "tool_calls":
+                _update(self._message, {name: value})
 
     def _add_call(self, piece: dict[str, Any]) -> None:
         """Add a fragment of a tool call to the call that it continues, or begin a new call.
@@ -529,53 +508,44 @@ class StreamedAnswer:
         fragment, with a new id, and some repeat whole calls at the end.
         """
         function = piece.get("function") or {}
-        name, arguments = function.get("name"), function.get("arguments")
-        if not isinstance(arguments, str):
-            arguments = "" if arguments is None else json.dumps(arguments)
-        index, id = piece.get("index"), str(piece.get("id") or "")
+        index, id, name, given = (
+            piece.get("index"),
+            piece.get("id"),
+            function.get("name"),
+            function.get("arguments"),
+        )
+        given = given if isinstance(given, str) else "" if given is None else json.dumps(given)
         call = self._known.get(index) if isinstance(index, int) else (self._calls or [None])[-1]
-        if call is not None and id:
-            call = self._known.get(id, call)
-        is_new, is_doubtful = call is None, False
-        if call is not None and call.name and name:
-            is_other = bool(id) and id != call.id
-            if name != call.name:
-                is_new = is_other or not id
+        call = call and self._known.get(id, call)
+        if call and name and (known := call["function"].get("name")):
+            is_other = bool(id) and id != call["id"]
+            if name != known:
+                call = call if id and not is_other else None
             elif self._has_whole_arguments(call):
-                if not is_other and arguments == call.arguments.getvalue():
+                if not is_other and given == "".join(call["function"]["arguments"]):
                     return
-                is_new = is_other or bool(arguments.strip())
-                is_doubtful = not arguments.strip()
-        if call is None or is_new:
-            call = _StreamedCall(is_doubtful=is_doubtful)
+                call = None if is_other or given.strip() else call
+        if call is None:
+            call = {"id": None, "function": {"arguments": []}}
             self._calls.append(call)
-        if isinstance(index, int):
-            self._known[index] = call
-        if id:
-            self._known[id] = call
-        call.id, call.name = call.id or id, name or call.name
-        call.arguments.write(arguments)
-        more = {key: value for key, value in piece.items() if key not in ("index", "id", "function")}
-        inner = {key: value for key, value in function.items() if key not in ("name", "arguments")}
-        _update(call.extra, {**more, "function": inner} if inner else more)
+        self._known |= {key: call for key in (index, id) if key is not None and key != ""}
+        function = {**function, "arguments": [given]}
+        _update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
 
-    def _has_whole_arguments(self, call: _StreamedCall) -> bool:
+    def _has_whole_arguments(self, call: dict[str, Any]) -> bool:
         """Whether the arguments so far are complete JSON; False after 32 MiB of such checks."""
-        text = call.arguments.getvalue()
+        pieces = call["function"]["arguments"]
+        pieces[:] = [text := "".join(pieces)]  # so that the next check joins two pieces, not all
         self._unchecked -= len(text)
         try:
-            return self._unchecked >= 0 and text.endswith(("}", "]", '"')) and json.loads(text) is not None
+            is_closed = self._unchecked >= 0 and text.rstrip().endswith(("}", "]", '"'))
+            return is_closed and json.loads(text) is not None
         except (ValueError, RecursionError):
             return False
 
 
 _ONCE = ("role", "name", "id", "type")
 """Texts of a message that some servers repeat in every delta."""
-
-
-def _parts(text: str) -> list[dict[str, Any]]:
-    """A text as parts of a content that is a list."""
-    return [{"type": "text", "text": text}] if text else []
 
 
 def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:

@@ -143,7 +143,7 @@ class Native:
                 "id": call.id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": call.arguments},
-                **_with_extra(call.extra),
+                **_if_any(call.extra),
             }
             for call in asked
         ]
@@ -240,15 +240,14 @@ class PublishedReact(React):
 
 
 def _message(response: ChatResponse, content: str | None) -> Message:
-    """An answer as a message of the conversation."""
-    extra = response.extra
-    if (content or "") != response.text:
-        extra = {name: value for name, value in extra.items() if name != "content"}
-    return {"role": "assistant", "content": content, **_with_extra(extra)}
+    """An answer as a message of the conversation; parts of a text that is cut here do not go back."""
+    cut = (content or "") != response.text
+    extra = {name: value for name, value in response.extra.items() if not (cut and name == "content")}
+    return {"role": "assistant", "content": content, **_if_any(extra)}
 
 
-def _with_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """What the server sent besides the known fields, as `sent_back` expects it."""
+def _if_any(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What the server sent besides the known fields, for `sent_back`."""
     return {"extra": extra} if extra else {}
 
 
