@@ -61,14 +61,14 @@ class AiohttpTransport:
                 return await self._read(response, started)
         except aiohttp.ClientConnectorError as error:
             reason = getattr(getattr(error, "os_error", None), "strerror", None) or error
-            raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
+            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
         except aiohttp.ConnectionTimeoutError:
             reason = f"no connection within {CONNECT:g} s"
-            raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
+            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
         except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # ValueError: invalid URL or port
-            raise wrong_address(self._place, error) from None
+            raise wrong_address(self._options.place, error) from None
         except aiohttp.ClientPayloadError as error:
             raise connection_broken(_reason(error), kind="truncated") from None
         except (aiohttp.ClientError, OSError) as error:
@@ -78,14 +78,10 @@ class AiohttpTransport:
         status, chunks, charset = response.status, response.content.iter_any(), response.charset
         if status >= 400:
             text = await read_error(chunks, charset)
-            raise failed_answer(status, text, response.headers.get("Retry-After"), self._place)
+            raise failed_answer(status, text, response.headers.get("Retry-After"), self._options.place)
         if status >= 300:
-            raise moved(self._place, status, response.headers.get("Location"))
+            raise moved(self._options.place, status, response.headers.get("Location"))
         return await read_response(chunks, started, response.content_type, charset)
-
-    @property
-    def _place(self) -> str:
-        return self._options.place
 
     async def close(self) -> None:
         """Close the session."""

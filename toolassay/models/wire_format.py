@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
@@ -27,7 +26,6 @@ MAX_STREAM = 2**26
 """Maximum bytes of a stream, which repeats an envelope of a few hundred bytes with every token."""
 MAX_ERROR = 2**20
 """Bytes that are read of an error's body; the rest is ignored."""
-_DEEPEST = 100  # maximum levels of nesting in the fields that are sent back
 
 
 def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
@@ -123,8 +121,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         content, refusal = text_of(message.get("content")), message.get("refusal")
         calls = _tool_calls(message.get("tool_calls"))
         reasoning = reasoning_of(message)
-        known = ("role", "tool_calls", *(() if isinstance(message.get("content"), list) else ("content",)))
-        extra = _extra(message, known)
+        is_text = isinstance(message.get("content"), str)
+        extra = _extra(message, ("role", "tool_calls", "content" if is_text else ""))
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
@@ -215,9 +213,9 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
         name, arguments = function.get("name"), function.get("arguments")
         if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments)
-        extra = _extra(call, ("id", "function", *(("type",) if call.get("type") == "function" else ())))
-        if inner := _extra(function, ("name", "arguments")):
-            extra["function"] = inner
+        inner = _extra(function, ("name", "arguments"))
+        known = ("id", "type" if call.get("type") == "function" else "")
+        extra = _extra({**call, "function": inner or None}, known)
         found.append(
             ToolCall(str(call.get("id") or ""), name if isinstance(name, str) else "", arguments, extra)
         )
@@ -230,7 +228,17 @@ def _extra(sent: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     return map_texts(more, readable)  # type: ignore[no-any-return]
 
 
-def map_texts(value: Any, change: Callable[[str], str], levels: int = _DEEPEST) -> Any:
+def change_texts(response: ChatResponse, change: Callable[[str], str]) -> ChatResponse:
+    """Copy an answer with every text of the model in it changed."""
+
+    def changed(answer: Any, *names: str) -> Any:
+        return replace(answer, **{name: map_texts(getattr(answer, name), change) for name in names})
+
+    calls = tuple(changed(call, "id", "name", "arguments", "extra") for call in response.tool_calls)
+    return replace(changed(response, "text", "reasoning", "extra"), tool_calls=calls)  # type: ignore[no-any-return]
+
+
+def map_texts(value: Any, change: Callable[[str], str], levels: int = 100) -> Any:
     """Copy a JSON value with every text in it changed.
 
     Raises:
@@ -362,31 +370,27 @@ async def _read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResp
     """
     answer = StreamedAnswer(started)
     size, rest = 0, bytearray()
-
-    async def read(*, to_end: bool) -> None:
-        nonlocal size, rest
-        async for chunk in chunks:
-            size += len(chunk)
-            # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which answers
-            # may contain.
-            first, *more = chunk.split(b"\n")
-            rest += first
-            if size > MAX_STREAM or len(rest) > MAX_ANSWER:
-                raise _too_long(min(size, MAX_STREAM))
-            for part in more:
-                answer.line(rest.decode(errors="replace"))
-                rest = bytearray(part)
-            if answer.is_complete and not to_end:
-                return
-            await asyncio.sleep(0)
-        answer.line(rest.decode(errors="replace"))
-
-    await read(to_end=False)
-    if answer.is_complete:
-        # A connection can be reused only if it was read to its end.
-        with contextlib.suppress(Exception):
-            async with asyncio.timeout(GRACE):
-                await read(to_end=True)
+    try:
+        async with asyncio.timeout(None) as timer:
+            async for chunk in chunks:
+                size += len(chunk)
+                # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which
+                # answers may contain.
+                first, *more = chunk.split(b"\n")
+                rest += first
+                if size > MAX_STREAM or len(rest) > MAX_ANSWER:
+                    raise _too_long(min(size, MAX_STREAM))
+                for part in more:
+                    answer.line(rest.decode(errors="replace"))
+                    rest = bytearray(part)
+                if answer.is_complete and timer.when() is None:
+                    # A connection can be reused only if it was read to its end.
+                    timer.reschedule(asyncio.get_running_loop().time() + GRACE)
+                await asyncio.sleep(0)
+            answer.line(rest.decode(errors="replace"))
+    except Exception:
+        if not answer.is_complete:
+            raise
     return answer.response()
 
 
