@@ -262,7 +262,7 @@ def test_what_a_server_sends_beside_the_known_fields_is_kept() -> None:
     call = {"id": "a", "function": {"name": "find", "arguments": "{}", "mark": 1}, **MORE}
     message = {"role": "assistant", "thoughts": "so", "none": None, "tool_calls": [call], **MORE}
     whole = read_completion(completion(message, "tool_calls"))
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"role": "assistant", "thoughts": "s", "notes": [1], "none": None},
         {"role": "assistant", "thoughts": "o", "notes": [2], "signed": {"key": "?"}, "tool_calls": [call]},
         {"signed": {"key": "c2ln"}},

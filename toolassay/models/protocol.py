@@ -117,7 +117,10 @@ def sent_back(recorded: Mapping[str, Any]) -> dict[str, Any]:
     >>> sent_back({"role": "assistant", "content": "4", "extra": {"reasoning_content": "2 + 2"}})
     {'role': 'assistant', 'content': '4', 'reasoning_content': '2 + 2'}
     """
-    return {name: value for name, value in recorded.items() if name != "extra"} | recorded.get("extra", {})
+    return {
+        **{name: value for name, value in recorded.items() if name != "extra"},
+        **recorded.get("extra", {}),
+    }
 
 
 class ChatModel(Protocol):

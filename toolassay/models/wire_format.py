@@ -480,7 +480,7 @@ class StreamedAnswer:
         for name, pieces in self._texts.items():
             text, parts = "".join(pieces), message.get(name)
             message[name] = [*parts, {"type": "text", "text": text}] if isinstance(parts, list) else text
-        message["tool_calls"] = calls = []
+        calls: list[dict[str, Any]] = []
         for call in self._calls:
             function = call["function"]
             function["arguments"] = "".join(function["arguments"]) or None
@@ -488,7 +488,8 @@ class StreamedAnswer:
             before = calls[-1]["function"] if calls else {}
             if function["arguments"] or not before.get("arguments") or before["name"] != function["name"]:
                 calls.append(call)
-        whole = {"choices": [{"message": message, "finish_reason": self._reason}], "usage": self._usage}
+        choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self._reason}
+        whole = {"choices": [choice], "usage": self._usage}
         read = read_body(whole, time.perf_counter() - self._started)
         return replace(read, first_token_seconds=self._first)
 
@@ -519,8 +520,9 @@ class StreamedAnswer:
             function.get("arguments"),
         )
         given = given if isinstance(given, str) else "" if given is None else json.dumps(given)
-        call = self._known.get(index) if isinstance(index, int) else (self._calls or [None])[-1]
-        call = call and self._known.get(id, call)
+        last = self._calls[-1] if self._calls else None
+        call = self._known.get(index) if isinstance(index, int) else last
+        call = call and self._known.get(id or "", call)
         if call and name and (known := call["function"].get("name")):
             is_other = bool(id) and id != call["id"]
             if name != known:
