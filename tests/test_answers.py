@@ -316,6 +316,12 @@ def test_hostile_texts_end(piece: str, before: str, size: int) -> None:
     assert answer.problem
 
 
+def test_a_text_that_no_model_writes_is_not_parsed() -> None:
+    text = '{"task_nodes": []}' + " " * 100 + "x" * 2_000_000
+    assert "characters" in (read(text).problem or "")
+    assert without_reasoning(f"<think>{text}</think>") == (f"<think>{text}</think>", False)
+
+
 def _benchmark(root: Path) -> ModuleType:
     path = root / "measurements" / "answer_parsing.py"
     spec = importlib.util.spec_from_file_location("answer_parsing", path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
+import zlib
 from contextlib import closing
 from typing import Any
 
@@ -320,3 +322,106 @@ async def test_calls_of_tools_come_in_pieces(client: ClientName) -> None:
     )
     assert answer.tool_calls == (ToolCall("c1", "search", '{"q": "weather"}'), ToolCall("c2", "stop", "{}"))
     assert answer.first_token_seconds is not None
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("ANSWER", 2**20), ("STREAM", 2**21), ("ERROR", 2**10)):
+        monkeypatch.setattr(f"toolassay.models.wire_format.MAX_{name}", size)
+
+
+def endless(head: bytes, *parts: bytes) -> Answer:
+    async def answer(writer: asyncio.StreamWriter, number: int) -> None:
+        writer.write(head)
+        for part in itertools.cycle(parts):
+            writer.write(part)
+            await writer.drain()
+
+    return answer
+
+
+def packed() -> tuple[bytes, bytes]:
+    """A gzip stream of an endless text: its beginning, and a part to repeat, which is 1,000 times as long."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    begin = packer.compress(b'{"choices": [{"message": {"content": "') + packer.flush(zlib.Z_FULL_FLUSH)
+    return begin, packer.compress(b"a" * 2**24) + packer.flush(zlib.Z_FULL_FLUSH)
+
+
+OPEN_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+EVENTS = OPEN_HEAD.replace(b"application/json", b"text/event-stream") + b"\r\n"
+BEGIN, PART = packed()
+
+
+@pytest.mark.parametrize(
+    ("head", "part"),
+    [
+        (OPEN_HEAD + b"\r\n", b"a" * 2**16),
+        (OPEN_HEAD + b"Content-Encoding: gzip\r\n\r\n" + BEGIN, PART),
+        (EVENTS, event(delta("a" * 2**10))),
+        (EVENTS, b":\n" * 2**12),
+        (EVENTS, b"data: " + b"a" * 2**16),
+    ],
+    ids=["body", "gzip", "events", "comments", "line"],
+)
+@pytest.mark.usefixtures("small")
+async def test_an_answer_without_end_is_a_failure_of_the_server(
+    client: ClientName, head: bytes, part: bytes
+) -> None:
+    async with RawServer(endless(head, part)) as server:
+        error = await failure(server.base, client, stream=head == EVENTS, max_tries=1)
+    assert (error.kind, error.transient) == ("too long", True)
+
+
+@pytest.mark.usefixtures("small")
+async def test_the_beginning_of_an_error_without_end_is_read(client: ClientName) -> None:
+    head = OPEN_HEAD.replace(b"200 OK", b"503 Later") + b"\r\n"
+    async with RawServer(endless(head, b"no room " * 100)) as server:
+        error = await failure(server.base, client, max_tries=1)
+    assert (error.kind, error.status, len(error.body)) == ("HTTP 503", 503, 2**10)
+
+
+async def test_a_body_that_is_always_there_does_not_delay_time_outs(
+    client: ClientName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolassay.models.wire_format.MAX_ANSWER", 2**40)
+    monkeypatch.setattr("toolassay.models.wire_format.bytearray", Counted, raising=False)
+    head = OPEN_HEAD + b"Content-Encoding: gzip\r\n\r\n" + BEGIN
+    async with RawServer(always(head + PART * 200)) as server:  # 3 GB of text
+        error = await failure(server.base, client, total_timeout=0.5, max_tries=1)
+    assert str(error) == "timed out: no answer within 0.5 s (--total_timeout)"
+
+
+class Counted:
+    """Stands for a body of any size."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def __iadd__(self, chunk: bytes) -> Counted:
+        self.size += len(chunk)
+        return self
+
+    def __len__(self) -> int:
+        return self.size
+
+
+@pytest.mark.parametrize("end", ["hangs", "breaks", "fails", "counts"])
+async def test_an_answer_is_complete_with_its_finish_reason(
+    client: ClientName, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolassay.models.wire_format.GRACE", 0.3)
+    usage = {"choices": [], "usage": {"prompt_tokens": 3}}
+    after = {"breaks": b"5\r\nda", "fails": chunk(event({"error": "late"}))}.get(end, chunk(event(usage)))
+
+    async def answer(writer: asyncio.StreamWriter, number: int) -> None:
+        writer.write(STREAM_HEAD + chunk(event(delta("yes", "stop"))))
+        await writer.drain()
+        writer.write(after)
+        if end != "hangs":
+            writer.close()
+        else:
+            await asyncio.sleep(30)
+
+    async with RawServer(answer) as server:
+        (read,) = await ask(server.base, client, stream=True, max_tries=1, timeout=5.0)
+    assert (read.text, read.prompt_tokens) == ("yes", 3 if end in ("hangs", "counts") else None)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.models import ChatRequest, ModelError, ModelOptions
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, ToolCall
 from toolassay.models.wire_format import StreamedAnswer, read_completion, request_body
 
 JSON = st.recursive(
@@ -184,3 +184,165 @@ def test_thoughts_are_tokens_too() -> None:
 def test_cached_tokens_are_read_as_servers_write_them(usage: object, cached: int | None) -> None:
     body = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "usage": usage}
     assert read_completion(json.dumps(body)).cached_tokens == cached
+
+
+def streamed(*deltas: dict[str, Any], reason: str = "tool_calls") -> ChatResponse:
+    answer = StreamedAnswer(time.perf_counter())
+    for delta in (*deltas, {}):
+        answer.line(f"data: {json.dumps({'choices': [{'delta': delta}]})}")
+    answer.line(f"data: {json.dumps({'choices': [{'delta': {}, 'finish_reason': reason}]})}")
+    return answer.response()
+
+
+def piece(name: str | None = None, arguments: Any = None, **fields: Any) -> dict[str, Any]:
+    return {**fields, "function": {"name": name, "arguments": arguments}}
+
+
+PAIRS = [("find", '{"q": 1}'), ("find", '{"q": 2}'), ("stop", "{}")]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [lambda n: {"index": n}, lambda n: {"index": 0}, lambda n: {"index": None}, lambda n: {}],
+)
+@pytest.mark.parametrize("ids", ["abc", ("", "", "")])
+@pytest.mark.parametrize("cut", [None, 4])
+def test_a_new_id_or_a_name_after_whole_arguments_begins_a_call(
+    index: Any, ids: str, cut: int | None
+) -> None:
+    pieces = []
+    for number, (name, arguments) in enumerate(PAIRS):
+        place = index(number)
+        pieces.append(piece(name, arguments[:cut], **place, **({"id": ids[number]} if ids[number] else {})))
+        if arguments[:cut] != arguments:
+            pieces.append(piece(None, arguments[cut:], **place))
+    wanted = [ToolCall(id, *pair) for id, pair in zip(ids, PAIRS, strict=True)]
+    assert list(streamed(*({"tool_calls": [one]} for one in pieces)).tool_calls) == wanted
+    assert list(streamed({"tool_calls": pieces}).tool_calls) == wanted
+
+
+@pytest.mark.parametrize(
+    ("pieces", "calls"),
+    [
+        # A new id and the name in each fragment, the last of them empty.
+        (
+            [("find", '{"q"', "a1"), ("find", ": 1}", "a2"), ("find", "", "a3")],
+            [ToolCall("a1", "find", '{"q": 1}')],
+        ),
+        # All calls again at the end.
+        (
+            [("find", '{"q": 1}', "a"), ("stop", "{}", "b"), ("find", '{"q": 1}', "a"), ("stop", "{}", "b")],
+            [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "stop", "{}")],
+        ),
+        # Arguments as an object, and none.
+        (
+            [("find", {"q": 1}, "a"), ("find", {"q": 2}, "b"), ("stop", None, "c")],
+            [
+                ToolCall("a", "find", '{"q": 1}'),
+                ToolCall("b", "find", '{"q": 2}'),
+                ToolCall("c", "stop", "{}"),
+            ],
+        ),
+        # Two calls of one tool, whose first fragments have no arguments.
+        (
+            [("find", "", "a"), (None, '{"q": 1}', None), ("find", "", "b"), (None, '{"q": 2}', None)],
+            [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "find", '{"q": 2}')],
+        ),
+    ],
+)
+def test_fragments_that_share_an_index(pieces: list[tuple[Any, Any, Any]], calls: list[ToolCall]) -> None:
+    deltas = ({"tool_calls": [piece(name, given, id=id, index=0)]} for name, given, id in pieces)
+    assert list(streamed(*deltas).tool_calls) == calls
+
+
+MORE = {"signed": {"key": "c2ln"}, "notes": [1, 2]}
+
+
+def test_what_a_server_sends_beside_the_known_fields_is_kept() -> None:
+    call = {"id": "a", "function": {"name": "find", "arguments": "{}", "mark": 1}, **MORE}
+    message = {"role": "assistant", "thoughts": "so", "none": None, "tool_calls": [call], **MORE}
+    whole = read_completion(completion(message, "tool_calls"))
+    parts: list[dict[str, Any]] = [
+        {"role": "assistant", "thoughts": "s", "notes": [1], "none": None},
+        {"role": "assistant", "thoughts": "o", "notes": [2], "signed": {"key": "?"}, "tool_calls": [call]},
+        {"signed": {"key": "c2ln"}},
+    ]
+    for answer in (whole, streamed(*parts)):
+        assert answer.extra == {"thoughts": "so", **MORE}
+        assert answer.tool_calls[0].extra == {"function": {"mark": 1}, **MORE}
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    assert streamed({"content": [thought]}, {"content": "yes"}, reason="stop").extra == {
+        "content": [thought, {"type": "text", "text": "yes"}]
+    }
+    deep: Any = "x"
+    for _ in range(150):
+        deep = [deep]
+    with pytest.raises(ModelError, match="not a chat completion"):
+        read_completion(completion({"content": "yes", "deep": deep}))
+
+
+BEGUN = 'data: {"choices": [{"delta": {"content": "hal"}}]}'
+FINISHED = 'data: {"choices": [{"delta": {"content": "f"}, "finish_reason": "stop"}]}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (['data: {"error": "no memory"}', FINISHED], "error in the answer"),
+        (['data: {"text": "no memory", "error_code": 50004}', FINISHED], "error in the answer"),
+        (['data: {"object": "error", "message": "no memory", "code": 500}', FINISHED], "HTTP 500"),
+        (["event: error", 'data: {"message": "no memory", "code": 503}', "", FINISHED], "HTTP 503"),
+        (["event: error", "data: no memory", "", FINISHED], "unreadable"),
+        (["data: no memory", FINISHED], "unreadable"),
+        (['error: {"code": 500, "message": "no memory"}', FINISHED], "HTTP 500"),
+        (['{"error": {"message": "no memory"}}', FINISHED], "error in the answer"),
+        (['data: {"detail": "no memory"}'], "error in the answer"),
+        (['data: {"message": "no memory", "code": 500}'], "HTTP 500"),
+        (['data: {"status": "failed", "msg": "no memory"}'], "error in the answer"),
+        (["no memory"], "error in the answer"),
+    ],
+)
+@pytest.mark.parametrize("end", [[], ["data: [DONE]"]])
+def test_an_event_that_is_no_chunk_is_a_failure_of_the_server(
+    lines: list[str], kind: str, end: list[str]
+) -> None:
+    answer = StreamedAnswer(time.perf_counter())
+    with pytest.raises(ModelError, match="no memory") as caught:
+        for line in (BEGUN, *lines, *end):
+            answer.line(line)
+        answer.response()
+    assert (caught.value.transient, caught.value.kind) == (True, kind)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(": working", "", "id: 7", "retry: 3", "data:", "event: ping", 'data: {"type": "ping"}', "data: {}"),
+        *('data: {"choices": [], "prompt_filter_results": [{}]}', 'data: {"usage": {"prompt_tokens": 3}}'),
+        *('data: {"choices": null, "error": null, "error_code": 0}', 'data: {"trace": "x"}', "working"),
+    ],
+)
+def test_an_event_that_is_no_chunk_does_no_harm_before_the_finish_reason(line: str) -> None:
+    answer = StreamedAnswer(time.perf_counter())
+    for one in (BEGUN, line, FINISHED, line):
+        answer.line(one)
+    assert answer.response().text == "half"
+
+
+def test_an_event_may_hold_the_message_so_far() -> None:
+    answer = StreamedAnswer(time.perf_counter())
+    for text, reason in (("hal", None), ("half", "stop")):
+        choice = {"message": {"content": text}, "finish_reason": reason}
+        answer.line(f"data: {json.dumps({'choices': [choice]})}")
+    assert answer.response().text == "half"
+
+
+@pytest.mark.parametrize("name", [None, "find"])
+def test_arguments_in_many_fragments_take_linear_time(name: str | None) -> None:
+    def seconds(count: int) -> float:
+        pieces = [piece(name, '"}' if number else '{"q": "', index=0) for number in range(count)]
+        began = time.process_time()
+        streamed(*({"tool_calls": [one]} for one in pieces))
+        return time.process_time() - began
+
+    assert seconds(40_000) < 12 * seconds(10_000)

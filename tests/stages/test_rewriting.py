@@ -41,7 +41,7 @@ class Improving:
         turn = len(request.messages) // 2
         value = written(request)
         text = self.first[turn](value) if turn < len(self.first) else json.dumps(value)
-        return ChatResponse(text, prompt_tokens=10, completion_tokens=5)
+        return ChatResponse(text, prompt_tokens=10, completion_tokens=5, extra={"signed": turn})
 
     async def close(self) -> None: ...
 
@@ -134,6 +134,7 @@ def test_an_interrupted_sample_goes_on_with_its_next_rewrite(tmp_path: Path) -> 
     again = Improving(broken)
     assert run(folder, again, number_of_samples=2, multiworker=1)
     assert [len(one.messages) for one in again.asked] == [3]
+    assert again.asked[0].messages[1]["signed"] == 0
     assert BROKEN not in requests_of(folder)
 
 

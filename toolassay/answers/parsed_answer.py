@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from toolassay.answers.malformed_json import NOTHING, load, repaired_values
 from toolassay.answers.reasoning import without_reasoning
-from toolassay.answers.spans import DEEPEST, Span, spans
+from toolassay.answers.spans import DEEPEST, LONGEST, Span, spans
 
 CUT_OFF = ("length", "max_tokens", "model_length")
 """Finish reasons with which providers report a token limit."""
@@ -101,6 +101,8 @@ def read_answer(
     text = text.lstrip("\ufeff").strip()
     if not text:
         return ParsedAnswer(None, spent, False, "the answer is empty")
+    if len(text) > LONGEST:
+        return ParsedAnswer(None, spent, False, f"the answer has more than {LONGEST:,} characters")
     found, unfinished = reader.find(text)
     if found is None:
         if reader.echoed and not spent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolassay.answers.spans import OBJECT_START, SCANNED, end_of_object
+from toolassay.answers.spans import LONGEST, OBJECT_START, SCANNED, end_of_object
 
 _REASONING = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"
 # An opening or closing tag of any model: matches "<think>", "</seed:think>" and "[/THINK]", not "<thinker>".
@@ -33,11 +33,14 @@ def visible_parts(text: str) -> tuple[list[tuple[int, int]], bool]:
 
     A closing tag without an opening one ends a block that began in the prompt, so everything before it is
     reasoning. A tag inside a closed JSON object is part of a string, except for an opening tag at the start
-    of a line and a closing tag at the end of a line or before a brace, bracket or fence.
+    of a line and a closing tag at the end of a line or before a brace, bracket or fence. A text of more than
+    `LONGEST` characters counts as one part.
 
     Returns:
         Start and end of each part in order, and whether the text ends inside a block.
     """
+    if len(text) > LONGEST:
+        return [(0, len(text))], False
     parts: list[tuple[int, int]] = []
     start, inside = 0, False
     brace = text.find("{")

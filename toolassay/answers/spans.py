@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 DEEPEST = 100
 """Maximum levels of nesting; plans and requests need fewer than ten."""
+LONGEST = 2_000_000
+"""Maximum characters of an answer that is parsed; the longest outputs of models have about half of that."""
 SCANNED = 1_200_000
 """Maximum characters that all searches for objects in one text may read."""
 _OBJECTS = 500  # maximum objects in a text; bounds the list, as SCANNED bounds the scan

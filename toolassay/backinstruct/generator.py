@@ -16,6 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.models.protocol import sent_back
 from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.prompt_templates import size_of
 from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
@@ -223,7 +224,7 @@ class Generator:
         for one in attempts:
             found = "\n".join(f"- {text}" for _, text in one["problems"])
             messages += [
-                {"role": "assistant", "content": one["response"]},
+                sent_back({"role": "assistant", "content": one["response"], "extra": one.get("extra", {})}),
                 {"role": "user", "content": Template(built_in("rewrite")).substitute(problems=found)},
             ]
         parameters = {**self.parameters, **(self._shape(sample) if self._shape else {})}
@@ -248,6 +249,7 @@ class Generator:
             "prompt_tokens": response.prompt_tokens,
             "completion_tokens": response.completion_tokens,
             **({"reasoning": response.reasoning} if response.reasoning else {}),
+            **({"extra": response.extra} if response.extra and self._rewrites else {}),
             "problems": [list(one) for one in problems],
         }
 
@@ -313,7 +315,8 @@ def read_kept(output: Path, seed: int) -> dict[str, Any]:
 
 def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
     """What the journal keeps of each attempt."""
-    return {name: entry[name] for name in ("response", "finish_reason", "prompt_tokens", "completion_tokens")}
+    kept = ("response", "finish_reason", "prompt_tokens", "completion_tokens", "extra")
+    return {name: entry[name] for name in kept if name in entry}
 
 
 def rewriting_facts(journal: Journal) -> dict[str, Any]:

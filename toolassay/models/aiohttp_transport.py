@@ -19,7 +19,7 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
+from toolassay.models.wire_format import encoded_body, read_error, read_response
 
 CONNECT = 30.0
 """Seconds to establish a connection; a server that does not accept within them is unreachable."""
@@ -61,34 +61,27 @@ class AiohttpTransport:
                 return await self._read(response, started)
         except aiohttp.ClientConnectorError as error:
             reason = getattr(getattr(error, "os_error", None), "strerror", None) or error
-            raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
+            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
         except aiohttp.ConnectionTimeoutError:
             reason = f"no connection within {CONNECT:g} s"
-            raise unreachable(self._place, f"{reason}{self._proxy_hint()}") from None
+            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
         except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # ValueError: invalid URL or port
-            raise wrong_address(self._place, error) from None
+            raise wrong_address(self._options.place, error) from None
         except aiohttp.ClientPayloadError as error:
             raise connection_broken(_reason(error), kind="truncated") from None
         except (aiohttp.ClientError, OSError) as error:
             raise connection_broken(_reason(error)) from None
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
-        status = response.status
+        status, chunks, charset = response.status, response.content.iter_any(), response.charset
         if status >= 400:
-            text = await response.text(errors="replace")
-            raise failed_answer(status, text, response.headers.get("Retry-After"), self._place)
+            text = await read_error(chunks, charset)
+            raise failed_answer(status, text, response.headers.get("Retry-After"), self._options.place)
         if status >= 300:
-            raise moved(self._place, status, response.headers.get("Location"))
-        if response.content_type == EVENT_STREAM:
-            return await read_stream(response.content.iter_any(), started)
-        body = await response.read()
-        return read_completion(body, time.perf_counter() - started, charset=response.charset)
-
-    @property
-    def _place(self) -> str:
-        return self._options.place
+            raise moved(self._options.place, status, response.headers.get("Location"))
+        return await read_response(chunks, started, response.content_type, charset)
 
     async def close(self) -> None:
         """Close the session."""

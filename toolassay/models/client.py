@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from toolassay.models import retry
@@ -19,7 +20,7 @@ from toolassay.models.redaction import without
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import over_time_limit, timed_out
 from toolassay.models.structured_output import PARAMETER, SchemaForms, schema_of
-from toolassay.models.wire_format import parameters_of
+from toolassay.models.wire_format import change_texts, parameters_of
 
 _LONG_WAIT = 5.0  # seconds; shorter waits are not reported
 _IGNORED = (
@@ -236,7 +237,8 @@ class Client:
 
     def _answered(self, sent: _Sent, response: ChatResponse, status: int | None) -> ChatResponse:
         """Redact an answer, learn from it and report it to the meter."""
-        response = self._without_credentials(response)
+        # A server that echoes requests may have put a key into its answer.
+        response = change_texts(response, partial(without, self._credentials))
         if self._endpoint is not None:
             response = replace(response, endpoint=self._endpoint)
         self.limiter.release(sent.permit)
@@ -262,16 +264,6 @@ class Client:
         longest = retry.LONGEST_RETRY_AFTER
         most = f"; waiting {longest:.0f} s" if asked > longest else ""
         self._tell(f"the server asks to wait {asked:.0f} s before the next attempt ({error.kind}){most}")
-
-    def _without_credentials(self, response: ChatResponse) -> ChatResponse:
-        """Redact the answer: a server that echoes requests may have put a key into it."""
-        hidden = self._credentials
-        calls = tuple(
-            replace(call, name=without(hidden, call.name), arguments=without(hidden, call.arguments))
-            for call in response.tool_calls
-        )
-        text, reasoning = without(hidden, response.text), without(hidden, response.reasoning)
-        return replace(response, text=text, reasoning=reasoning, tool_calls=calls)
 
     def _book(
         self,

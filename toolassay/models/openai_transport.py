@@ -28,7 +28,7 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import EVENT_STREAM, encoded_body, read_completion, read_stream
+from toolassay.models.wire_format import encoded_body, read_error, read_response
 
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by name
 
@@ -86,14 +86,11 @@ class OpenAITransport:
             yield
         except TimeoutError:
             raise timed_out(self._options.timeout, silent=True) from None
-        except self._sdk.APIStatusError as error:
-            # The SDK's exceptions repeat headers and a wrong key, so they do not become the cause.
-            answer = error.response
-            if answer.status_code < 400:
-                raise moved(place, answer.status_code, answer.headers.get("location")) from None
-            raise failed_answer(
-                answer.status_code, answer.text, answer.headers.get("retry-after"), place
-            ) from None
+        except _FailedResponse as error:
+            status, text, headers = error.args
+            if status < 400:
+                raise moved(place, status, headers.get("location")) from None
+            raise failed_answer(status, text, headers.get("retry-after"), place) from None
         except self._sdk.APIConnectionError as error:
             raise _connection_failure(error, place, self._options.timeout) from None
         except (self._sdk.OpenAIError, ValueError) as error:
@@ -111,14 +108,12 @@ class OpenAITransport:
             cast_to=self._answer_type,
             content=data,
             options={"headers": {"Content-Type": "application/json", **headers}, "timeout": timeout},
-            stream=self._options.stream,
-            stream_cls=self._sdk.AsyncStream if self._options.stream else None,
+            stream=True,  # the body is read here, up to a limit
+            stream_cls=self._sdk.AsyncStream,
         )
         try:
-            if response.headers.get("content-type", "").startswith(EVENT_STREAM):
-                return await read_stream(response.aiter_bytes(), started)
-            body = await response.aread()
-            return read_completion(body, time.perf_counter() - started, charset=response.charset_encoding)
+            kind = response.headers.get("content-type", "")
+            return await read_response(response.aiter_bytes(), started, kind, response.charset_encoding)
         finally:
             await response.aclose()
 
@@ -145,7 +140,7 @@ class OpenAITransport:
             logging.getLogger("httpx2").setLevel(logging.WARNING)  # at INFO it logs the whole address
         common: dict[str, Any] = {
             "max_retries": 0,
-            "http_client": self._sdk.DefaultAioHttpClient(follow_redirects=False),
+            "http_client": self._sdk.DefaultAioHttpClient(follow_redirects=False, event_hooks=_HOOKS),
             "default_headers": {name: str(value) for name, value in options.extra_headers.items()},
             "default_query": address.parameters,
         }
@@ -166,6 +161,20 @@ class OpenAITransport:
             # The SDK requires a key, and a local server has none: send no header at all.
             self._headers["Authorization"] = self._sdk.Omit()
         return self._sdk.AsyncOpenAI(base_url=address.url, api_key=options.key or "none", **common)
+
+
+class _FailedResponse(Exception):
+    """Status (300 or more), text and headers of a response."""
+
+
+async def _fail(response: Any) -> None:
+    """Raise `_FailedResponse`, because the SDK would read a body of any length."""
+    if response.status_code >= 300:
+        text = await read_error(response.aiter_bytes(), response.charset_encoding)
+        raise _FailedResponse(response.status_code, text, response.headers)
+
+
+_HOOKS = {"response": [_fail]}
 
 
 def _azure_endpoint(options: ModelOptions) -> str | None:

@@ -43,11 +43,19 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call of the model; `arguments` is the text it wrote, which may not be valid JSON."""
+    """A tool call of the model.
+
+    Attributes:
+        id: As the server sent it; may be empty.
+        name: Name of the function.
+        arguments: The text that the model wrote, which may not be valid JSON.
+        extra: Further fields of the call, to send back with it.
+    """
 
     id: str
     name: str
     arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +73,11 @@ class ChatResponse:
         attempts: Attempts that the answer took.
         tool_calls: Tool calls of the model, if the request offered `tools`.
         cached_tokens: Prompt tokens that came from the server's cache.
-        reasoning: Reasoning that the server sent apart from the text; recorded, and otherwise ignored.
+        reasoning: Reasoning that the server sent apart from the text; recorded.
         reasoning_tokens: Tokens of the reasoning.
         endpoint: Label of the endpoint that answered, if there are several.
+        extra: Further fields of the message, to send back with it: servers may require their reasoning or
+            its signature. `content` is among them if it is a list of parts.
     """
 
     text: str
@@ -83,6 +93,7 @@ class ChatResponse:
     reasoning: str = ""
     reasoning_tokens: int | None = None
     endpoint: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def is_cut_off(self) -> bool:
@@ -98,6 +109,18 @@ class ChatResponse:
         """Whether the answer consists of reasoning alone: no text, no tool call, no refusal."""
         thought = bool(self.reasoning or self.reasoning_tokens)
         return thought and not (self.text.strip() or self.tool_calls or self.refused)
+
+
+def sent_back(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded message or tool call of the model as the server sent it; what is under `extra` is its own.
+
+    >>> sent_back({"role": "assistant", "content": "4", "extra": {"reasoning_content": "2 + 2"}})
+    {'role': 'assistant', 'content': '4', 'reasoning_content': '2 + 2'}
+    """
+    return {
+        **{name: value for name, value in recorded.items() if name != "extra"},
+        **recorded.get("extra", {}),
+    }
 
 
 class ChatModel(Protocol):

@@ -192,9 +192,11 @@ def _excess(message: str) -> tuple[int, int] | None:
     ...         "messages, 90000 in the completion)")
     (90000, 4096)
     """
-    context = re.search(r"maximum context length is (\d+)", message)
+    context = re.search(r"maximum context length is (\d{1,12})", message)
     # "(90000 in the completion" of OpenAI and vLLM, "'max_tokens' … is too large: 90000" of later vLLM.
-    answer = re.search(r"(\d+) in the completion|max_(?:completion_)?tokens\W.*?is too large: (\d+)", message)
+    answer = re.search(
+        r"(\d{1,12}) in the completion|max_(?:completion_)?tokens\W.{0,200}?is too large: (\d{1,12})", message
+    )
     if context is None or answer is None:
         return None
     most = int(answer[1] or answer[2])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from toolassay.answers import CUT_OFF
+from toolassay.files import readable
 from toolassay.models.errors import ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, OfferedTools, ToolCall
@@ -20,6 +20,12 @@ _MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
 # Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
 _THOUGHTS = ("reasoning_content", "reasoning")
 _BROKEN_OFF = ("error", "abort")  # finish reasons with which servers and proxies report their own failure
+MAX_ANSWER = 2**25
+"""Maximum bytes of an answer after decompression, and of a line of a stream."""
+MAX_STREAM = 2**26
+"""Maximum bytes of a stream, which repeats an envelope of a few hundred bytes with every token."""
+MAX_ERROR = 2**20
+"""Bytes that are read of an error's body; the rest is ignored."""
 
 
 def request_body(name: str, request: ChatRequest, options: ModelOptions) -> dict[str, Any]:
@@ -105,8 +111,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         )
 
     choices = body.get("choices")
-    if body.get("error") and not choices:
-        raise failure_inside(body["error"])
+    if not choices and (failure := _reported(body)):
+        raise failure_inside(failure)
     if choices == [] or (choices is None and "choices" in body):
         raise useless("the server's answer is empty (no choices)", "empty choices")
     try:
@@ -115,6 +121,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         content, refusal = text_of(message.get("content")), message.get("refusal")
         calls = _tool_calls(message.get("tool_calls"))
         reasoning = reasoning_of(message)
+        is_text = isinstance(message.get("content"), str)
+        extra = _extra(message, ("role", "tool_calls", "content" if is_text else ""))
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
@@ -140,7 +148,18 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         cached_tokens=_cached_tokens(body),
         reasoning=reasoning,
         reasoning_tokens=reasoning_tokens,
+        extra=extra,
     )
+
+
+def _reported(body: Mapping[str, Any]) -> Any:
+    """The failure that a body or event reports, in any of the forms of servers; None without one.
+
+    >>> _reported({"error": "no memory"}), _reported({"object": "error"}), _reported({"error_code": 0})
+    ('no memory', {'object': 'error'}, None)
+    """
+    is_failure = any(value == "error" or (value and "error" in name) for name, value in body.items())
+    return body.get("error") or (body if is_failure else None)
 
 
 def text_of(content: Any) -> str | None:
@@ -189,15 +208,51 @@ def _decoded(body: bytes, charset: str | None) -> str:
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
     """Parse the tool calls of a message; a call without a name gets "", so that the agent can answer it."""
     found = []
-    for call in calls if isinstance(calls, list) else []:
-        function = _object(_object(call).get("function"))
+    for call in map(_object, calls if isinstance(calls, list) else []):
+        function = _object(call.get("function"))
         name, arguments = function.get("name"), function.get("arguments")
         if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments)
+        inner = _extra(function, ("name", "arguments"))
+        known = ("id", "type" if call.get("type") == "function" else "")
+        extra = _extra({**call, "function": inner or None}, known)
         found.append(
-            ToolCall(str(_object(call).get("id") or ""), name if isinstance(name, str) else "", arguments)
+            ToolCall(str(call.get("id") or ""), name if isinstance(name, str) else "", arguments, extra)
         )
     return tuple(found)
+
+
+def _extra(sent: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """The fields that a server sent besides the known ones. It may require them back, but refuse null."""
+    more = {name: value for name, value in sent.items() if value is not None and name not in known}
+    return map_texts(more, readable)  # type: ignore[no-any-return]
+
+
+def change_texts(response: ChatResponse, change: Callable[[str], str]) -> ChatResponse:
+    """Copy an answer with every text of the model in it changed."""
+
+    def changed(answer: Any, *names: str) -> Any:
+        return replace(answer, **{name: map_texts(getattr(answer, name), change) for name in names})
+
+    calls = tuple(changed(call, "id", "name", "arguments", "extra") for call in response.tool_calls)
+    return replace(changed(response, "text", "reasoning", "extra"), tool_calls=calls)  # type: ignore[no-any-return]
+
+
+def map_texts(value: Any, change: Callable[[str], str], levels: int = 100) -> Any:
+    """Copy a JSON value with every text in it changed.
+
+    Raises:
+        RecursionError: It is nested deeper than `levels`.
+    """
+    if isinstance(value, str):
+        return change(value)
+    if not isinstance(value, (dict, list)):
+        return value
+    if not levels:
+        raise RecursionError
+    if isinstance(value, list):
+        return [map_texts(item, change, levels - 1) for item in value]
+    return {change(name): map_texts(item, change, levels - 1) for name, item in value.items()}
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -261,40 +316,82 @@ def _tokens(body: Mapping[str, Any], name: str) -> int | None:
 
 EVENT_STREAM = "text/event-stream"
 GRACE = 0.5
-"""Seconds to wait for the end of a stream's connection after its last event."""
+"""Seconds to wait for the rest of a stream (token counts, end of the connection) after its finish reason."""
 
 
-async def read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResponse:
-    """Parse a stream of server-sent events; chunks may end anywhere, even inside a character.
+async def read_error(chunks: AsyncIterator[bytes], charset: str | None) -> str:
+    """The beginning of an error's body."""
+    return _decoded(await _read_bytes(chunks, MAX_ERROR), charset)
+
+
+async def read_response(
+    chunks: AsyncIterator[bytes], started: float, content_type: str, charset: str | None
+) -> ChatResponse:
+    """Parse the body of a response with status 200, whether it is a stream or not.
 
     Args:
-        chunks: Bytes as they arrive.
+        chunks: The body as it arrives, decompressed.
         started: When the request was sent, by `time.perf_counter`.
+        content_type: Content-Type header.
+        charset: Encoding in it.
 
     Raises:
-        ModelError: As in `StreamedAnswer`.
+        ModelError: As in `read_completion` or `StreamedAnswer`, or the body is too long.
+    """
+    if content_type.startswith(EVENT_STREAM):
+        return await _read_stream(chunks, started)
+    body = await _read_bytes(chunks, MAX_ANSWER + 1)
+    if len(body) > MAX_ANSWER:
+        raise _too_long(MAX_ANSWER)
+    return read_completion(body, time.perf_counter() - started, charset=charset)
+
+
+async def _read_bytes(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) >= most:
+            break
+        # A chunk that is already here does not suspend: without this, time-outs and signals would wait for
+        # the end of a compressed body.
+        await asyncio.sleep(0)
+    return bytes(body[:most])
+
+
+def _too_long(most: int) -> ModelError:
+    message = f"the server's answer is longer than {most // 2**20} MiB"
+    return ModelError(message, transient=True, kind="too long")
+
+
+async def _read_stream(chunks: AsyncIterator[bytes], started: float) -> ChatResponse:
+    """Parse server-sent events; chunks may end anywhere, even inside a character.
+
+    An answer is complete with its finish reason, even if the connection then hangs or breaks.
     """
     answer = StreamedAnswer(started)
-    rest: list[bytes] = []
-    async for chunk in chunks:
-        # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which answers may
-        # contain.
-        first, *more = chunk.split(b"\n")
-        rest.append(first)
-        for part in more:
-            answer.line(b"".join(rest).decode(errors="replace"))
-            rest = [part]
-        if answer.ended:
-            break
-    answer.line(b"".join(rest).decode(errors="replace"))
-    response = answer.response()
-    # A connection can be reused only if it was read to its end. The answer is complete, so failures of that
-    # are ignored.
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(GRACE):
-            async for _ in chunks:
-                pass
-    return response
+    size, rest = 0, bytearray()
+    try:
+        async with asyncio.timeout(None) as timer:
+            async for chunk in chunks:
+                size += len(chunk)
+                # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which
+                # answers may contain.
+                first, *more = chunk.split(b"\n")
+                rest += first
+                if size > MAX_STREAM or len(rest) > MAX_ANSWER:
+                    raise _too_long(min(size, MAX_STREAM))
+                for part in more:
+                    answer.line(rest.decode(errors="replace"))
+                    rest = bytearray(part)
+                if answer.is_complete and timer.when() is None:
+                    # A connection can be reused only if it was read to its end.
+                    timer.reschedule(asyncio.get_running_loop().time() + GRACE)
+                await asyncio.sleep(0)
+            answer.line(rest.decode(errors="replace"))
+    except Exception:
+        if not answer.is_complete:
+            raise
+    return answer.response()
 
 
 class StreamedAnswer:
@@ -302,46 +399,72 @@ class StreamedAnswer:
 
     Args:
         started: When the request was sent, by `time.perf_counter`.
-
-    Attributes:
-        ended: Whether the stream has sent `[DONE]`.
     """
 
     def __init__(self, started: float) -> None:
-        self.ended = False
+        self._ended = False
         self._started = started
-        self._text: list[str] | None = None
-        self._refusal: list[str] = []
-        self._thoughts: list[str] = []
-        self._calls: dict[int, dict[str, Any]] = {}
         self._reason: str | None = None
         self._usage: Any = None
         self._first: float | None = None
+        self._event = ""
+        self._unknown: Any = None  # an event that is no chunk: a failure unless a finish reason follows
+        self._unchecked = MAX_ANSWER
+        self._restart()
+
+    def _restart(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._calls: list[dict[str, Any]] = []
+        self._known: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the stream has sent a finish reason or `[DONE]`."""
+        return self._ended or self._reason is not None
 
     def line(self, line: str) -> None:
-        """Add one line.
+        """Add one line. After the finish reason the answer is complete, and errors are ignored.
 
         Raises:
             ModelError: The line is an error of the server, or is not valid.
         """
-        if self.ended or not line.startswith("data:"):
-            return  # a comment, an event name, or the empty line between events
-        data = line[5:].strip()
+        line = line.strip()
+        # Some servers send a failure as bare JSON, or as "error: …" (llama.cpp).
+        name, _, data = ("data", "", line) if line.startswith("{") else line.partition(":")
+        data = data.strip()
+        if self._ended:
+            return
+        if name == "event" or not line:
+            self._event = data
+        elif name in ("data", "error") and data:
+            self._read(data, is_failure="error" in (name, self._event))
+        elif name not in ("", "data", "id", "retry"):
+            self._unknown = self._unknown or line
+
+    def _read(self, data: str, *, is_failure: bool) -> None:
         if data == "[DONE]":
-            self.ended = True
+            self._ended = True
             return
         try:
             event = json.loads(data)
-            if event.get("error"):
-                raise failure_inside(event["error"])
-            self._usage = event.get("usage") or self._usage
-            for choice in event.get("choices") or []:
-                self._take(choice.get("delta") or {})
+            choices, usage = event.get("choices"), event.get("usage")
+            failure = event if is_failure else _reported(event)
+            if failure and self._reason is None:
+                raise failure_inside(failure)
+            if not (isinstance(choices, list) or usage):
+                self._unknown = self._unknown or event
+            self._usage = usage or self._usage
+            for choice in choices or []:
+                delta, message = choice.get("delta"), choice.get("message")
+                if delta is None and message:  # an event with the message so far
+                    self._restart()
+                self._add(delta or message or {})
                 self._reason = choice.get("finish_reason") or self._reason
         except (ValueError, AttributeError, TypeError, RecursionError):
-            raise ModelError(
-                "the server's stream cannot be read", transient=True, kind="unreadable"
-            ) from None
+            said = f"the server's stream cannot be read: {data[:200]}"
+            if self._reason is None:
+                raise ModelError(said, transient=True, kind="unreadable") from None
 
     def response(self) -> ChatResponse:
         """The complete answer, after the stream has ended.
@@ -349,38 +472,95 @@ class StreamedAnswer:
         Raises:
             ModelError: The stream ended early, or it had no content.
         """
-        if not self.ended and self._reason is None:
+        if self._unknown and self._reason is None:
+            raise failure_inside(self._unknown)
+        if not self.is_complete:
             raise ModelError("the stream ended in the middle", transient=True, kind="truncated")
-        message = {
-            "content": None if self._text is None else "".join(self._text),
-            "refusal": "".join(self._refusal) or None,
-            "reasoning_content": "".join(self._thoughts),
-            "tool_calls": [self._calls[index] for index in sorted(self._calls)],
-        }
-        whole = {"choices": [{"message": message, "finish_reason": self._reason}], "usage": self._usage}
+        message = dict(self._message)
+        for name, pieces in self._texts.items():
+            text, parts = "".join(pieces), message.get(name)
+            message[name] = [*parts, {"type": "text", "text": text}] if isinstance(parts, list) else text
+        calls: list[dict[str, Any]] = []
+        for call in self._calls:
+            function = call["function"]
+            function["arguments"] = "".join(function["arguments"]) or None
+            # Without arguments, after a call of the same tool: a last fragment with an id of its own.
+            before = calls[-1]["function"] if calls else {}
+            if function["arguments"] or not before.get("arguments") or before["name"] != function["name"]:
+                calls.append(call)
+        choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self._reason}
+        whole = {"choices": [choice], "usage": self._usage}
         read = read_body(whole, time.perf_counter() - self._started)
         return replace(read, first_token_seconds=self._first)
 
-    def _take(self, delta: dict[str, Any]) -> None:
-        text, refusal, calls = text_of(delta.get("content")), delta.get("refusal"), delta.get("tool_calls")
-        if text is not None:
-            self._text = self._text or []
-            self._text.append(text)
-        if isinstance(refusal, str):
-            self._refusal.append(refusal)
-        for call in calls or []:
-            self._add(call)
-        thought = reasoning_of(delta)
-        self._thoughts.append(thought)
-        if self._first is None and (text or refusal or calls or thought):
+    def _add(self, delta: dict[str, Any]) -> None:
+        """Add a delta to the message: texts are joined, lists extended, objects merged."""
+        content, calls = delta.get("content"), delta.get("tool_calls")
+        if self._first is None and (content or delta.get("refusal") or calls or reasoning_of(delta)):
             self._first = time.perf_counter() - self._started
+        for call in calls or []:
+            self._add_call(call)
+        for name, value in delta.items():
+            if isinstance(value, str) and name not in _ONCE:
+                self._texts.setdefault(name, []).append(value)
+            elif name != "tool_calls":
+                _update(self._message, {name: value})
 
-    def _add(self, piece: dict[str, Any]) -> None:
-        """Add a fragment of a tool call: the first one has the name, the arguments come in parts."""
-        index = piece.get("index")
-        call = self._calls.setdefault(index if isinstance(index, int) else 0, {"id": "", "function": {}})
-        call["id"] = piece.get("id") or call["id"]
-        function, more = call["function"], piece.get("function") or {}
-        function["name"] = more.get("name") or function.get("name")
-        if isinstance(more.get("arguments"), str):
-            function["arguments"] = function.get("arguments", "") + more["arguments"]
+    def _add_call(self, piece: dict[str, Any]) -> None:
+        """Add a fragment of a tool call to the call that it continues, or begin a new call.
+
+        The index alone decides little: some servers number all calls 0, or none. Some repeat the name in each
+        fragment, with a new id, and some repeat whole calls at the end.
+        """
+        function = piece.get("function") or {}
+        index, id, name, given = (
+            piece.get("index"),
+            piece.get("id"),
+            function.get("name"),
+            function.get("arguments"),
+        )
+        given = given if isinstance(given, str) else "" if given is None else json.dumps(given)
+        last = self._calls[-1] if self._calls else None
+        call = self._known.get(index) if isinstance(index, int) else last
+        call = call and self._known.get(id or "", call)
+        if call and name and (known := call["function"].get("name")):
+            is_other = bool(id) and id != call["id"]
+            if name != known:
+                call = call if id and not is_other else None
+            elif self._has_whole_arguments(call):
+                if not is_other and given == "".join(call["function"]["arguments"]):
+                    return
+                call = None if is_other or given.strip() else call
+        if call is None:
+            call = {"id": None, "function": {"arguments": []}}
+            self._calls.append(call)
+        self._known |= {key: call for key in (index, id) if key is not None and key != ""}
+        function = {**function, "arguments": [given]}
+        _update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
+
+    def _has_whole_arguments(self, call: dict[str, Any]) -> bool:
+        """Whether the arguments so far are complete JSON; False after 32 MiB of such checks."""
+        pieces = call["function"]["arguments"]
+        pieces[:] = [text := "".join(pieces)]  # so that the next check joins two pieces, not all
+        self._unchecked -= len(text)
+        try:
+            is_closed = self._unchecked >= 0 and text.rstrip().endswith(("}", "]", '"'))
+            return is_closed and json.loads(text) is not None
+        except (ValueError, RecursionError):
+            return False
+
+
+_ONCE = ("role", "name", "id", "type")
+"""Texts of a message that some servers repeat in every delta."""
+
+
+def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Merge an object into another: lists are extended, null is ignored, other values are replaced."""
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            _update(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            before += value
+        elif value is not None:
+            old[name] = value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -259,6 +260,41 @@ def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox) -> None:
     asyncio.run(episode.run(other, {}))
     assert len(other.asked[0].messages) == 4
     assert episode.progress["observations"] == ["Event deleted successfully.", "Event not found."]
+
+
+@pytest.mark.parametrize("agent", ["native", "react", "react_published"])
+def test_what_the_server_sent_beside_an_answer_goes_back_with_it_after_an_interrupt_too(
+    sandbox: Sandbox, agent: str
+) -> None:
+    extra = {"thoughts": "hm", "extra": [1], "content": [{"type": "thinking", "signature": "c2ln"}]}
+    call = ToolCall(
+        "c0", "calendar__delete_event", '{"event_id": "0"}', {"mark": {"a": 1}, "function": {"b": 2}}
+    )
+    said = replace(action("calendar.delete_event", {"event_id": "0"}), extra=extra)
+    if agent == "native":
+        said = ChatResponse("", tool_calls=(call,), extra=extra)
+    first = Scripted(said, ModelError("gone", transient=True))
+    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent))
+    with pytest.raises(ModelError):
+        asyncio.run(episode.run(first, {}))
+    kept = json.loads(json.dumps(episode.progress))
+    other = Scripted()
+    asyncio.run(Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent), kept).run(other, {}))
+    sent = [model.asked[-1].messages[2] for model in (first, other)]
+    assert sent[0] == sent[1]
+    calls = sent[0].pop("tool_calls", None)  # type: ignore[attr-defined]
+    assert sent[0] == {"role": "assistant", **extra}
+    function = {"name": "calendar__delete_event", "arguments": call.arguments, "b": 2}
+    told = [{"id": "c0", "type": "function", "mark": {"a": 1}, "function": function}]
+    assert calls == (told if agent == "native" else None)
+
+
+def test_parts_of_a_text_that_was_cut_do_not_go_back(sandbox: Sandbox) -> None:
+    text = action("calendar.search_events", {"query": "x"}).text
+    parts = {"content": [{"type": "text", "text": f"{text}\nObservation: mine"}]}
+    said = ChatResponse(f"{text}\nObservation: mine", extra=parts)
+    _, _, model = run(sandbox, said, agent="react")
+    assert model.asked[1].messages[2] == {"role": "assistant", "content": text}
 
 
 def test_settings_that_do_not_exist() -> None:

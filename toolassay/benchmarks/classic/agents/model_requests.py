@@ -72,8 +72,13 @@ class QuestionRequests:
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Record an answer. Reasoning, its tokens and the endpoint are recorded only if there are any."""
+        """Record an answer. Reasoning, its tokens and the endpoint are recorded only if there are any.
+
+        No answer is sent back to the model, so what the server requires then is not recorded.
+        """
         answer = {**asdict(response), "cost": cost}
+        for part in (answer, *answer["tool_calls"]):
+            del part["extra"]
         for name in ("reasoning", "reasoning_tokens", "endpoint"):
             if not answer[name]:
                 del answer[name]

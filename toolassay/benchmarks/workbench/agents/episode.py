@@ -5,7 +5,7 @@ stops at a limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from toolassay.benchmarks.workbench.agents.native_and_react import (
@@ -22,10 +22,11 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, WorkplaceTool, toolset_of
 from toolassay.errors import UsageError
 from toolassay.files import readable
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
+from toolassay.models.wire_format import change_texts
 from toolassay.offline.model_tasks import AgentTask
 
 FORMS = ("native", "react", "react_published")
@@ -186,7 +187,8 @@ class Episode:
         """
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
             try:
-                response = _readable(await model.complete(self.next_request(parameters)))
+                response = await model.complete(self.next_request(parameters))
+                response = change_texts(response, readable)  # neither files nor servers accept half a pair
             except ModelError as error:
                 if error.kind != TIME_LIMIT:
                     raise
@@ -247,7 +249,7 @@ class Episode:
         ]
 
     def _note(self, response: ChatResponse) -> None:
-        """Record what the conversation does not contain: reasoning is never sent back."""
+        """Record what is not in the texts of the conversation."""
         self._cut_off = response.is_cut_off
         if response.reasoning:
             place = {"try": len(self._discarded), "step": self._steps}
@@ -265,12 +267,3 @@ class Episode:
 
 def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
     return {"outcome": outcome, "response": response, "error": error}
-
-
-def _readable(response: ChatResponse) -> ChatResponse:
-    """The response without lone surrogates, which neither files nor servers accept."""
-    calls = tuple(
-        ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
-    )
-    text, reasoning = readable(response.text), readable(response.reasoning)
-    return replace(response, text=text, reasoning=reasoning, tool_calls=calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ from toolassay.benchmarks.workbench.calls import LONGEST
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import Toolset, WorkplaceTool, listing
 from toolassay.models import ChatResponse, ToolCall
-from toolassay.models.protocol import OfferedTools
+from toolassay.models.protocol import OfferedTools, sent_back
 from toolassay.models.structured_output import json_schema
 
 Message = dict[str, Any]
@@ -131,18 +131,23 @@ class Native:
         """Calls, or the final answer without its reasoning. Missing or duplicate call ids are replaced."""
         if not response.tool_calls:
             text, _ = without_reasoning(response.text)
-            return AgentTurn({"role": "assistant", "content": response.text}, final=text or None)
+            return AgentTurn(_message(response, response.text), final=text or None)
         ids = [call.id for call in response.tool_calls]
         fine = all(ids) and len(set(ids)) == len(ids)
         asked = [
-            ToolCall(call.id if fine else f"call_{step}_{place}", call.name, call.arguments)
+            call if fine else replace(call, id=f"call_{step}_{place}")
             for place, call in enumerate(response.tool_calls)
         ]
         calls = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+                **_if_any(call.extra),
+            }
             for call in asked
         ]
-        return AgentTurn({"role": "assistant", "content": response.text or None, "tool_calls": calls}, asked)
+        return AgentTurn({**_message(response, response.text or None), "tool_calls": calls}, asked)
 
     def observations(self, asked: Sequence[ToolCall], results: Sequence[str]) -> list[Message]:
         """One message per call."""
@@ -186,7 +191,7 @@ class React:
         [ToolCall(id='0', name='a.b', arguments='{}')]
         """
         text = _before_observation(response.text)
-        message = {"role": "assistant", "content": text}
+        message = _message(response, text)
         # "action" is searched for at the top level only: the input of an action may contain objects of any
         # form.
         answer = read_answer(
@@ -221,7 +226,7 @@ class PublishedReact(React):
         [ToolCall(id='0', name='x', arguments='{}')]
         """
         text = response.text.partition("\nObservation:")[0]
-        message = {"role": "assistant", "content": text}
+        message = _message(response, text)
         found = _PUBLISHED_BLOCK.search(text)
         if found is None:
             return AgentTurn(message, final=text.strip() or None, is_prose=True)
@@ -232,6 +237,18 @@ class PublishedReact(React):
         if isinstance(action, list) and action:
             action = action[0]
         return _action_turn(message, action, step, otherwise=found[1])
+
+
+def _message(response: ChatResponse, content: str | None) -> Message:
+    """An answer as a message of the conversation; parts of a text that is cut here do not go back."""
+    cut = (content or "") != response.text
+    extra = {name: value for name, value in response.extra.items() if not (cut and name == "content")}
+    return {"role": "assistant", "content": content, **_if_any(extra)}
+
+
+def _if_any(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What the server sent besides the known fields, for `sent_back`."""
+    return {"extra": extra} if extra else {}
 
 
 def _action_schema(tools: Iterable[WorkplaceTool]) -> dict[str, Any]:
@@ -292,15 +309,16 @@ def moment_of(system: str) -> datetime | None:
 def presentable(message: Message, toolset: Toolset) -> Message:
     """A message as servers accept it in a request: valid function names, and arguments that are an object.
 
-    The recorded conversation keeps what the model wrote.
+    The recorded conversation keeps what the model wrote. What the server sent besides goes back unchanged.
     """
     if not message.get("tool_calls"):
-        return message
-    calls = [
-        {**call, "function": _presentable_call(**call["function"], toolset=toolset)}
-        for call in message["tool_calls"]
-    ]
-    return {**message, "tool_calls": calls}
+        return sent_back(message)
+    calls = []
+    for call in message["tool_calls"]:
+        function = _presentable_call(**call["function"], toolset=toolset)
+        more = call.get("extra", {}).get("function", {})
+        calls.append({**sent_back(call), "function": {**more, **function}})
+    return {**sent_back(message), "tool_calls": calls}
 
 
 def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
