@@ -41,6 +41,7 @@ from toolassay.executors.workspace import (
     is_path,
     paths_in,
     state_of,
+    stored,
 )
 from toolassay.extras import Option
 from toolassay.files import read_text
@@ -187,6 +188,7 @@ class _OpenMcp(OpenExecutor):
     ) -> None:
         self._configs, self._source, self._limits = configs, source, limits
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
+        self._keys = {name: config.keys for name, config in configs.items()}
         self.is_isolated = source is not None and not any(config.url for config in configs.values())
         reuses = fresh == "worker" or source is None
         self._pool = EnvironmentPool(self._made, reuses=reuses, restores=self.is_isolated)
@@ -246,6 +248,10 @@ class _OpenMcp(OpenExecutor):
     def secrets(self, server: str) -> tuple[str, ...]:
         """Texts that no message may repeat: see `ServerConfig.secrets`."""
         return self._configs[server].secrets
+
+    def keys(self, server: str) -> tuple[str, ...]:
+        """Texts that no result may repeat: see `ServerConfig.keys`."""
+        return self._keys[server]
 
     @property
     def limits(self) -> CallLimits:
@@ -324,8 +330,7 @@ class _McpEnvironment:
         except _Answered as error:
             raise Refusal(self._shown(error)) from None
         try:
-            if self._workspace is not None:
-                answer = self._workspace.with_names(answer)
+            answer = stored(answer, self._workspace, self._opened.keys(server))
             return _result(answer, listed, limits, self._opened.secrets(server))
         except EnvironmentFailure:
             self._has_failed = True
@@ -333,7 +338,11 @@ class _McpEnvironment:
 
     async def state(self) -> State | None:
         """The files of the workspace."""
-        return None if self._workspace is None else await asyncio.to_thread(self._workspace.state)
+        if self._workspace is None:
+            return None
+        keys = [key for server in self._sessions for key in self._opened.keys(server)]
+        state: State = stored(await asyncio.to_thread(self._workspace.state), None, keys)
+        return state
 
     async def connected(self, server: str) -> _Session:
         """The connection to a server, which is started when it is first needed.

@@ -25,6 +25,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.executors.executor import EnvironmentFailure, State
 from toolassay.extras import Option
+from toolassay.models.redaction import without
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
@@ -241,6 +242,12 @@ def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
             (folders if path.is_dir() else files).append(place)
             waiting += [path] if path.is_dir() else []
     return files, folders
+
+
+def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
+    """A JSON value as files keep it: with `/workspace` for the path of the copy, and `***` for each key."""
+    named = value if workspace is None else workspace.with_names(value)
+    return _with_texts(named, lambda text: without(keys, text))
 
 
 def _with_texts(value: Any, change: Any) -> Any:
