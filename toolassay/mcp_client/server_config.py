@@ -27,7 +27,7 @@ _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _NAMED = re.compile(r"-{0,2}(?P<name>[A-Za-z][\w.-]*)(?:=|:\s)(?P<value>.+)", re.DOTALL)
 # A variable, as `docker run -e` takes it: "SHOP_USER=ann"; not "--mode=read-only", which is no secret.
 _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*=.+", re.DOTALL)
-# The name of a credential: "GITHUB_TOKEN", "x-api-key", "--pass", "T_PIN" and "userPin"; not "--ping", "author".
+# The name of a credential: "GITHUB_TOKEN", "x-api-key", "T_PIN" and "userPin"; not "--ping" or "author".
 _SENSITIVE = re.compile(
     r"key|token|secret|pass|pwd|auth(?!or(?!i))|login|cred|cookie|bearer|signature|_pat\b"
     r"|(?<![a-z])pin(?![a-z])|(?-i:[a-z]Pin(?![a-z]))",

@@ -27,10 +27,8 @@ _PROC = Path("/proc")
 _MARK = "TOOLASSAY_CHILD"
 # All that a server sees of the environment: no keys.
 _PASSED = (
-    ("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE")
-    + ("SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE")
-    if os.name == "nt"
-    else ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+    *("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"),
+    *("APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "USERPROFILE"),  # of Windows
 )
 # Last lines that say nothing of the failure before them: "Node.js v20.20.2" and the place of npm's log.
 _EMPTY_LINE = re.compile(r"\s*(?:Node\.js v[\d.]+|npm (?:error|ERR!) (?:A complete log|\s*/).*)?\s*")
