@@ -149,10 +149,12 @@ class OpenExecutor(ABC):
     Attributes:
         is_isolated: Whether each environment starts from the same state and nothing outlives it, so that an
             interrupted plan is simply run again.
+        is_shared: Whether a process serves several plans, so that what it remembers outlives a plan.
         identity: What a run's results depend on, for its manifest: JSON without secrets.
     """
 
     is_isolated: bool = True
+    is_shared: bool = False
     identity: Mapping[str, Any] = {}
 
     @abstractmethod

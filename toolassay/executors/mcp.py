@@ -83,8 +83,8 @@ class McpExecution:
         mcp_config: A configuration file with `mcpServers`.
         header: `Name: value`, sent with every request to an address.
         workspace: Folder that is copied for each server; `{workspace}` in the command stands for the copy.
-        fresh: "plan": a new server and copy for each plan. "worker": one server for many plans, its copy
-            restored before each.
+        fresh: "plan": a new server and copy for each plan; without a workspace, a new server after each
+            plan that writes. "worker": one server for many plans, its copy restored before each.
     """
 
     server: str = ""
@@ -190,12 +190,14 @@ class _OpenMcp(OpenExecutor):
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
         self._keys = {name: config.keys for name, config in configs.items()}
         self.is_isolated = source is not None and not any(config.url for config in configs.values())
-        reuses = fresh == "worker" or source is None
+        # An address is used as it is. A server that is started here serves further plans until one writes.
+        self.is_shared = fresh == "worker" or any(config.url for config in configs.values())
+        reuses = self.is_shared or source is None
         self._pool = EnvironmentPool(self._made, reuses=reuses, restores=self.is_isolated)
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
             "workspace": None if source is None else digest_of(state_of(source)),
-            "fresh": fresh if source is not None else None,
+            "fresh": fresh if source is not None or fresh == "worker" else None,
         }
 
     async def list_tools(self) -> None:
@@ -306,11 +308,13 @@ class _McpEnvironment:
     def __init__(self, opened: _OpenMcp, workspace: Workspace | None) -> None:
         self._opened, self._workspace = opened, workspace
         self._sessions: dict[str, _Session] = {}
-        self._has_failed = False
+        self._has_failed = self._has_written = False
 
     @property
     def is_usable(self) -> bool:
-        """Whether no call failed and all connections live."""
+        """Whether no call failed or wrote for this plan only, and all connections live."""
+        if self._has_written and not self._opened.is_shared:
+            return False
         return not self._has_failed and all(session.is_alive for session in self._sessions.values())
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
@@ -319,6 +323,7 @@ class _McpEnvironment:
         if found is None:
             raise Refusal(self._opened.missing(tool))
         server, name, listed = found
+        self._has_written |= not self._opened.is_read_only(tool)
         given: dict[str, Any] = dict(arguments)
         if self._workspace is not None:
             given = self._workspace.with_real_paths(given)

@@ -158,7 +158,8 @@ class _OpenPython(OpenExecutor):
         self.keys = ServerConfig(env=passed).keys
         self._names: frozenset[str] = frozenset()
         self.is_isolated = source is not None
-        self._pool = EnvironmentPool(self._made, reuses=fresh == "worker", restores=self.is_isolated)
+        self.is_shared = fresh == "worker"
+        self._pool = EnvironmentPool(self._made, reuses=self.is_shared, restores=self.is_isolated)
         self.identity = {
             "functions": Path(functions).name,
             "workspace": None if source is None else digest_of(state_of(source)),

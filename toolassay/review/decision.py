@@ -198,6 +198,7 @@ def check(label: Mapping[str, Any], gates: Sequence[Gate]) -> CheckedLabel:
     return CheckedLabel(tuple(f"{fault.where} {fault.reason}" for fault in gold.faults), tuple(findings))
 
 
+_LATEST = 1e9  # seconds; no page is open for 30 years
 _LONGEST_TIME = 24 * 3600.0  # seconds; more means that the page was left open
 
 
@@ -277,8 +278,8 @@ def record_of(
         insisted = checked.rejections
     elif changed:
         raise UsageError(f"'{wanted.action}' with edits", fix="choose one of the fixes")
-    if wanted.seconds < 0:
-        raise UsageError("a negative time", fix="send the seconds since the sample was shown")
+    if not 0 <= wanted.seconds < _LATEST:
+        raise UsageError("an impossible time", fix="send the seconds since the sample was shown")
     return Record(
         id=sample.id,
         fingerprint=sample.fingerprint,
