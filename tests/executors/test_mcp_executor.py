@@ -266,7 +266,7 @@ async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) 
     with serving("shop", "http") as address:
         async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
             first = await run_with(ready, tmp_path / "journal.jsonl", items[:1])
-            environment = ready._pool._idle[0]  # type: ignore[attr-defined]
+            environment = ready._idle[0]  # type: ignore[attr-defined]
             session = environment._sessions[""]
             await session.do(_forget_session)
             second = await run_with(ready, tmp_path / "journal.jsonl", items)

@@ -428,7 +428,7 @@ async def test_a_process_that_ended_between_plans_is_replaced(functions: Path, t
         os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + 10
         # Until its threads have ended too; the event loop does not know of the end before it runs.
-        while ready._pool._idle[0].is_usable:  # type: ignore[attr-defined]
+        while ready._idle[0].is_usable:  # type: ignore[attr-defined]
             assert time.monotonic() < deadline
             time.sleep(0.002)  # noqa: ASYNC251
         done = await run_with(ready, tmp_path / "journal.jsonl", items, workers=1)

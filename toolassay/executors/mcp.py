@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import EnvironmentPool
+from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -26,7 +26,6 @@ from toolassay.executors.executor import (
     NotCalled,
     OpenExecutor,
     Refusal,
-    State,
     folder_option,
     one_line,
 )
@@ -36,12 +35,9 @@ from toolassay.executors.workspace import (
     WORKSPACE,
     Workspace,
     check_folder,
-    copy_of,
     digest_of,
     is_path,
-    paths_in,
     state_of,
-    stored,
 )
 from toolassay.extras import Option
 from toolassay.files import read_text
@@ -180,20 +176,22 @@ def _words(config: ServerConfig) -> tuple[str, ...]:
     return (config.command, *config.args, *config.env.values(), config.cwd or "")
 
 
-class _OpenMcp(OpenExecutor):
+class _OpenMcp(PooledExecutor):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
     def __init__(
         self, configs: Mapping[str, ServerConfig], source: Path | None, fresh: str, limits: CallLimits
     ) -> None:
-        self._configs, self._source, self._limits = configs, source, limits
-        self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
-        self._keys = {name: config.keys for name, config in configs.items()}
-        self.is_isolated = source is not None and not any(config.url for config in configs.values())
         # An address is used as it is. A server that is started here serves further plans until one writes.
         self.is_shared = fresh == "worker" or any(config.url for config in configs.values())
-        reuses = self.is_shared or source is None
-        self._pool = EnvironmentPool(self._made, reuses=reuses, restores=self.is_isolated)
+        super().__init__(
+            source,
+            limits,
+            is_isolated=source is not None and not any(config.url for config in configs.values()),
+            reuses=self.is_shared or source is None,
+        )
+        self._configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
+        self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
             "workspace": None if source is None else digest_of(state_of(source)),
@@ -212,14 +210,9 @@ class _OpenMcp(OpenExecutor):
         except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
-    @asynccontextmanager
-    async def environment(self) -> AsyncIterator[Environment]:
-        """A new copy and server, or one that an earlier plan has used."""
-        async with self._pool.taken() as environment:
-            yield environment
-
-    async def _made(self) -> _McpEnvironment:
-        return _McpEnvironment(self, None if self._source is None else await copy_of(self._source))
+    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+        """Servers start when a call needs them."""
+        return _McpEnvironment(self, workspace)
 
     async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
         """Connect to the servers of the tools, unless each plan has servers of its own."""
@@ -227,10 +220,6 @@ class _OpenMcp(OpenExecutor):
         if not self.is_isolated:
             for server in dict.fromkeys(found[0] for tool in tools if (found := self.find(tool))):
                 await environment.connected(server)
-
-    async def close(self) -> None:
-        """End the idle servers."""
-        await self._pool.close()
 
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""
@@ -250,15 +239,6 @@ class _OpenMcp(OpenExecutor):
     def secrets(self, server: str) -> tuple[str, ...]:
         """Texts that no message may repeat: see `ServerConfig.secrets`."""
         return self._configs[server].secrets
-
-    def keys(self, server: str) -> tuple[str, ...]:
-        """Texts that no result may repeat: see `ServerConfig.keys`."""
-        return self._keys[server]
-
-    @property
-    def limits(self) -> CallLimits:
-        """Bounds on each call."""
-        return self._limits
 
     def find(self, tool: Tool) -> tuple[str, str, Mapping[str, Any]] | None:
         """The server of a tool, its name there, and how the server lists it; None if no server has it."""
@@ -287,10 +267,6 @@ class _OpenMcp(OpenExecutor):
         """Whether no server has the tool."""
         return "" if self.find(tool) else f"the server has no tool '{tool.id}'"
 
-    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those of the workspace."""
-        return ((), ()) if self._source is None else paths_in(self._source)
-
     async def resources(self) -> Sequence[Mapping[str, Any]]:
         """The resources of all servers."""
         found: list[Mapping[str, Any]] = []
@@ -302,20 +278,21 @@ class _OpenMcp(OpenExecutor):
         return found
 
 
-class _McpEnvironment:
+class _McpEnvironment(CopiedEnvironment):
     """The connections of one plan, or of one worker."""
 
     def __init__(self, opened: _OpenMcp, workspace: Workspace | None) -> None:
-        self._opened, self._workspace = opened, workspace
+        super().__init__(workspace, opened.keys)
+        self._opened = opened
         self._sessions: dict[str, _Session] = {}
-        self._has_failed = self._has_written = False
+        self._has_written = False
 
     @property
     def is_usable(self) -> bool:
         """Whether no call failed or wrote for this plan only, and all connections live."""
         if self._has_written and not self._opened.is_shared:
             return False
-        return not self._has_failed and all(session.is_alive for session in self._sessions.values())
+        return not self.has_failed and all(session.is_alive for session in self._sessions.values())
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
@@ -324,9 +301,7 @@ class _McpEnvironment:
             raise Refusal(self._opened.missing(tool))
         server, name, listed = found
         self._has_written |= not self._opened.is_read_only(tool)
-        given: dict[str, Any] = dict(arguments)
-        if self._workspace is not None:
-            given = self._workspace.with_real_paths(given)
+        given = self.given(arguments)
         limits = self._opened.limits
         try:
             answer = await self.on(
@@ -335,19 +310,10 @@ class _McpEnvironment:
         except _Answered as error:
             raise Refusal(self._shown(error)) from None
         try:
-            answer = stored(answer, self._workspace, self._opened.keys(server))
-            return _result(answer, listed, limits, self._opened.secrets(server))
+            return _result(self.stored(answer), listed, limits, self._opened.secrets(server))
         except EnvironmentFailure:
-            self._has_failed = True
+            self.has_failed = True
             raise
-
-    async def state(self) -> State | None:
-        """The files of the workspace."""
-        if self._workspace is None:
-            return None
-        keys = [key for server in self._sessions for key in self._opened.keys(server)]
-        state: State = stored(await asyncio.to_thread(self._workspace.state), None, keys)
-        return state
 
     async def connected(self, server: str) -> _Session:
         """The connection to a server, which is started when it is first needed.
@@ -358,15 +324,15 @@ class _McpEnvironment:
         session = self._sessions.get(server)
         if session is not None:
             return session
-        session = _Session(self._opened.config(server, self._workspace), self._opened.limits)
+        session = _Session(self._opened.config(server, self.workspace), self._opened.limits)
         self._sessions[server] = session
         try:
             await session.start()
         except ServerError as error:
-            self._has_failed = True
+            self.has_failed = True
             raise NotCalled(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
-            self._has_failed = True
+            self.has_failed = True
             raise
         return session
 
@@ -384,31 +350,26 @@ class _McpEnvironment:
         except ServerError as error:
             if error.code is not None:
                 raise _Answered(error.reason) from None
-            self._has_failed = True
+            self.has_failed = True
             failure = NotCalled if error.is_unsent else EnvironmentFailure
             raise failure(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
-            self._has_failed = True
+            self.has_failed = True
             raise
 
     def _shown(self, text: object) -> str:
-        return one_line(self._workspace.with_names(str(text)) if self._workspace else text)
-
-    async def restore(self) -> None:
-        """Give the workspace its first content again."""
-        if self._workspace is not None:
-            await asyncio.to_thread(self._workspace.restore)
+        return one_line(self.stored(str(text)))
 
     async def close(self) -> None:
         """End the servers and delete the copy."""
         cancelled: asyncio.CancelledError | None = None
         for session in self._sessions.values():
             try:
-                await session.close(at_once=self._has_failed or cancelled is not None)
+                await session.close(at_once=self.has_failed or cancelled is not None)
             except asyncio.CancelledError as error:
                 cancelled = error
-        if self._workspace is not None:
-            self._workspace.remove()
+        if self.workspace is not None:
+            self.workspace.remove()
         if cancelled is not None:
             raise cancelled
 

@@ -22,18 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import EnvironmentPool
+from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
-    Environment,
     EnvironmentFailure,
     ExecutionContext,
     Executor,
     NotCalled,
     OpenExecutor,
     Refusal,
-    State,
     folder_option,
     one_line,
 )
@@ -42,11 +40,8 @@ from toolassay.executors.workspace import (
     WORKSPACE,
     Workspace,
     check_folder,
-    copy_of,
     digest_of,
-    paths_in,
     state_of,
-    stored,
 )
 from toolassay.extras import Option
 from toolassay.mcp_client.server_config import ServerConfig
@@ -145,7 +140,7 @@ def _absolute(functions: str) -> str:
     return functions
 
 
-class _OpenPython(OpenExecutor):
+class _OpenPython(PooledExecutor):
     def __init__(
         self,
         functions: str,
@@ -154,12 +149,11 @@ class _OpenPython(OpenExecutor):
         limits: CallLimits,
         passed: Mapping[str, str],
     ) -> None:
-        self.functions, self.source, self.limits, self.passed = functions, source, limits, passed
+        self.is_shared = fresh == "worker"
+        super().__init__(source, limits, is_isolated=source is not None, reuses=self.is_shared)
+        self.functions, self.passed = functions, passed
         self.keys = ServerConfig(env=passed).keys
         self._names: frozenset[str] = frozenset()
-        self.is_isolated = source is not None
-        self.is_shared = fresh == "worker"
-        self._pool = EnvironmentPool(self._made, reuses=self.is_shared, restores=self.is_isolated)
         self.identity = {
             "functions": Path(functions).name,
             "workspace": None if source is None else digest_of(state_of(source)),
@@ -176,44 +170,30 @@ class _OpenPython(OpenExecutor):
         except EnvironmentFailure as error:
             raise UsageError(str(error), fix="correct the module of --functions, or --pass_env") from None
 
-    @asynccontextmanager
-    async def environment(self) -> AsyncIterator[Environment]:
-        """A new process and copy, or those of an earlier plan."""
-        async with self._pool.taken() as environment:
-            yield environment
-
-    async def _made(self) -> _PythonEnvironment:
-        workspace = None if self.source is None else await copy_of(self.source)
+    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+        """Start a process."""
         environment = _PythonEnvironment(self, workspace)
         await environment.start()
         return environment
-
-    async def close(self) -> None:
-        """End the idle processes."""
-        await self._pool.close()
 
     def missing(self, tool: Tool) -> str:
         """Whether the module has no such function."""
         name = _function_name(tool)
         return "" if name in self._names else f"the module has no function '{name}'"
 
-    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those of the workspace."""
-        return ((), ()) if self.source is None else paths_in(self.source)
 
-
-class _PythonEnvironment:
+class _PythonEnvironment(CopiedEnvironment):
     def __init__(self, opened: _OpenPython, workspace: Workspace | None) -> None:
-        self._opened, self.workspace = opened, workspace
+        super().__init__(workspace, opened.keys)
+        self._opened = opened
         self._server: ServerProcess | None = None
         self._calls: asyncio.WriteTransport | None = None
         self.names: list[str] = []
-        self._has_failed = False
 
     @property
     def is_usable(self) -> bool:
         """Whether every call returned and the process runs."""
-        return not self._has_failed and self._server is not None and not has_ended(self._server.process)
+        return not self.has_failed and self._server is not None and not has_ended(self._server.process)
 
     async def start(self) -> None:
         """Start the process and wait until it has imported the module.
@@ -269,8 +249,8 @@ class _PythonEnvironment:
                     if len(text) > longest:
                         raise EnvironmentFailure("the result is larger than --max_result allows")
                     if piece.startswith(_LAST):
-                        value: dict[str, Any] = json.loads(text)
-                        return stored(value, self.workspace, self._opened.keys)
+                        answer: dict[str, Any] = self.stored(json.loads(text))
+                        return answer
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
         with contextlib.suppress(TimeoutError):
@@ -282,15 +262,12 @@ class _PythonEnvironment:
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
         assert self._server is not None
-        given: Any = dict(arguments)
-        if self.workspace is not None:
-            given = self.workspace.with_real_paths(given)
-        self._has_failed = True  # until there is an answer
+        self.has_failed = True  # until there is an answer
         if has_ended(self._server.process):
             raise NotCalled("the process of the functions ended before the call")
-        message = {"function": _function_name(tool), "arguments": given}
+        message = {"function": _function_name(tool), "arguments": self.given(arguments)}
         answer = await self._answer(message, self._opened.limits.seconds)
-        self._has_failed = False
+        self.has_failed = False
         if "error" in answer:
             raise Refusal(one_line(answer["error"]))
         result = CallResult.of(answer["result"])
@@ -298,18 +275,6 @@ class _PythonEnvironment:
         if size > self._opened.limits.result_bytes:
             raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
         return result
-
-    async def restore(self) -> None:
-        """Give the workspace its first content again."""
-        if self.workspace is not None:
-            await asyncio.to_thread(self.workspace.restore)
-
-    async def state(self) -> State | None:
-        """The files of the workspace."""
-        if self.workspace is None:
-            return None
-        state: State = stored(await asyncio.to_thread(self.workspace.state), None, self._opened.keys)
-        return state
 
     async def close(self) -> None:
         """End the process with its children and delete the copy."""
