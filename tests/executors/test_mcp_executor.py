@@ -305,12 +305,12 @@ async def test_a_server_that_is_gone_leaves_no_plan_in_doubt(tmp_path: Path) -> 
     ]
     with serving("shop", "http") as address:
         async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
-            config = ready._configs[""]  # type: ignore[attr-defined]
+            config = ready.configs[""]  # type: ignore[attr-defined]
             away = f"http://127.0.0.1:{closed_port()}/mcp"
             await ready.close()  # type: ignore[attr-defined]
-            ready._configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
+            ready.configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
             gone = await run_with(ready, tmp_path / "journal.jsonl", items)
-            ready._configs = {"": config}  # type: ignore[attr-defined]
+            ready.configs = {"": config}  # type: ignore[attr-defined]
             back = await run_with(ready, tmp_path / "journal.jsonl", items)
     assert {one.outcome for one in gone.values()} == {"provider_error"}
     assert all("refuses the connection" in one.reason for one in gone.values())

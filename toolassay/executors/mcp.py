@@ -26,7 +26,6 @@ from toolassay.executors.executor import (
     NotCalled,
     OpenExecutor,
     Refusal,
-    folder_option,
     one_line,
 )
 from toolassay.executors.workspace import (
@@ -34,8 +33,8 @@ from toolassay.executors.workspace import (
     PLACEHOLDER,
     WORKSPACE,
     Workspace,
-    check_folder,
     digest_of,
+    folder_of,
     is_path,
     state_of,
 )
@@ -121,9 +120,7 @@ class McpExecutor(Executor):
             UsageError: No server is given, or one cannot be listed.
         """
         configs = _configs(options)
-        source = folder_option(options.workspace)
-        if source is not None:
-            check_folder(source)
+        source = folder_of(options.workspace)
         needs_copy = any(PLACEHOLDER in word for config in configs.values() for word in _words(config))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
@@ -190,7 +187,7 @@ class _OpenMcp(PooledExecutor):
             is_isolated=source is not None and not any(config.url for config in configs.values()),
             reuses=self.is_shared or source is None,
         )
-        self._configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
+        self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
@@ -203,7 +200,7 @@ class _OpenMcp(PooledExecutor):
         try:
             async with self.environment() as environment:
                 assert isinstance(environment, _McpEnvironment)
-                for name in self._configs:
+                for name in self.configs:
                     listed = await environment.on(name, lambda connection: connection.list_tools())
                     named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
                     self._tools[name] = {key: tool for key, tool in named.items() if isinstance(key, str)}
@@ -223,7 +220,7 @@ class _OpenMcp(PooledExecutor):
 
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""
-        config = self._configs[server]
+        config = self.configs[server]
         if workspace is None:
             return config
         fill = workspace.filled_in
@@ -235,10 +232,6 @@ class _OpenMcp(PooledExecutor):
             # A relative path among arguments then leads into the copy, never to the user's own files.
             cwd=str(workspace.path) if config.cwd is None else fill(config.cwd),
         )
-
-    def secrets(self, server: str) -> tuple[str, ...]:
-        """Texts that no message may repeat: see `ServerConfig.secrets`."""
-        return self._configs[server].secrets
 
     def find(self, tool: Tool) -> tuple[str, str, Mapping[str, Any]] | None:
         """The server of a tool, its name there, and how the server lists it; None if no server has it."""
@@ -272,7 +265,7 @@ class _OpenMcp(PooledExecutor):
         found: list[Mapping[str, Any]] = []
         async with self.environment() as environment:
             assert isinstance(environment, _McpEnvironment)
-            for name in self._configs:
+            for name in self.configs:
                 listed = await environment.on(name, lambda connection: connection.list_resources())
                 found += [one for one in listed if isinstance(one, Mapping)]
         return found
@@ -310,7 +303,7 @@ class _McpEnvironment(CopiedEnvironment):
         except _Answered as error:
             raise Refusal(self._shown(error)) from None
         try:
-            return _result(self.stored(answer), listed, limits, self._opened.secrets(server))
+            return _result(self.stored(answer), listed, limits, self._opened.configs[server].secrets)
         except EnvironmentFailure:
             self.has_failed = True
             raise
@@ -505,11 +498,7 @@ def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits, secrets:
         raise Refusal(one_line(without(secrets, text)))  # some servers report errors as ordinary results
     value = structured if structured is not None else _value(text)
     result = CallResult(value, text or CallResult.of(value).text)
-    size = len(result.text.encode(errors="surrogatepass"))
-    if structured is not None:
-        size = max(size, len(json.dumps(structured, ensure_ascii=False).encode(errors="surrogatepass")))
-    if size > limits.result_bytes:
-        raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+    limits.check(result.text, "" if structured is None else json.dumps(structured, ensure_ascii=False))
     return result
 
 

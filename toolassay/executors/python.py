@@ -32,15 +32,14 @@ from toolassay.executors.executor import (
     NotCalled,
     OpenExecutor,
     Refusal,
-    folder_option,
     one_line,
 )
 from toolassay.executors.workspace import (
     FRESH,
     WORKSPACE,
     Workspace,
-    check_folder,
     digest_of,
+    folder_of,
     state_of,
 )
 from toolassay.extras import Option
@@ -110,9 +109,7 @@ class PythonExecutor(Executor):
                 file=options.functions,
                 fix="read the code, then add --allow_tools if you trust it",
             )
-        source = folder_option(options.workspace)
-        if source is not None:
-            check_folder(source)
+        source = folder_of(options.workspace)
         for name in options.pass_env:
             if name not in os.environ:
                 raise UsageError(
@@ -271,9 +268,7 @@ class _PythonEnvironment(CopiedEnvironment):
         if "error" in answer:
             raise Refusal(one_line(answer["error"]))
         result = CallResult.of(answer["result"])
-        size = len(result.text.encode(errors="surrogatepass"))
-        if size > self._opened.limits.result_bytes:
-            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+        self._opened.limits.check(result.text)
         return result
 
     async def close(self) -> None:

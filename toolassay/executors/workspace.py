@@ -71,7 +71,7 @@ class Workspace:
     """
 
     def __init__(self, source: Path) -> None:
-        check_folder(source)
+        folder_of(source)
         self._source = source.resolve()
         self._above = Path(tempfile.mkdtemp(prefix="toolassay-")).resolve()
         self.path = self._above / "workspace"
@@ -158,14 +158,17 @@ async def copy_of(source: Path) -> Workspace:
         raise
 
 
-def check_folder(source: Path) -> None:
-    """Check that a folder can be copied.
+def folder_of(workspace: str | Path) -> Path | None:
+    """The folder that an option names for copies; None if it names none.
 
     Raises:
         UsageError: It is not a folder.
     """
-    if not source.is_dir():
-        raise UsageError("is not a folder", file=source, fix="give --workspace the folder to copy")
+    if str(workspace) == "":
+        return None
+    if not Path(workspace).is_dir():
+        raise UsageError("is not a folder", file=Path(workspace), fix="give --workspace the folder to copy")
+    return Path(workspace)
 
 
 def is_path(word: str) -> bool:

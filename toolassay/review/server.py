@@ -12,6 +12,7 @@ import hmac
 import secrets
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 from aiohttp import web
@@ -32,16 +33,51 @@ _HEADERS = {
 }
 
 
-class Guard(Loopback):
-    """Refuses requests that do not come from the review page.
+BIGGEST = 2**24  # bytes of a request; a sample of megabytes can be edited
+_KINDS = {".css": "text/css", ".js": "text/javascript"}
+_LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
+
+Answer = dict[str, Any]
+
+
+class ReviewServer(Loopback):
+    """The page on `http://127.0.0.1:<port>/` and the routes it uses.
+
+    `GET /api/overview`, `/api/samples/<number>`, `/api/search`, `/api/summary`; `POST /api/check`,
+    `/api/decide`, `/api/undo`. Answers are JSON objects; a refusal has an `error` for people.
+
+    Args:
+        session: the review.
+        reviewer: the reviewer's name; if empty, the page asks for it.
+        queue: the queue that the page opens with.
 
     Attributes:
         token: the secret, new at each start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session, *, reviewer: str = "", queue: Queue = "all") -> None:
         super().__init__(biggest=BIGGEST, headers=_HEADERS, shutdown_timeout=1.0)
         self.token = secrets.token_urlsafe(24)
+        self.session = session
+        self._start = {"reviewer": reviewer, "queue": queue}
+        # One action at a time: each waits for the disk, in a thread.
+        self._one = asyncio.Lock()
+        router = self.application.router
+        router.add_get("/", self._page)
+        router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
+        router.add_get("/api/start", self._answer(lambda request: self._start))
+        router.add_get("/api/overview", self._answer(self._overview))
+        router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
+        router.add_get("/api/search", self._answer(self._search))
+        router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
+        router.add_post("/api/check", self._posted(self._check))
+        router.add_post("/api/decide", self._posted(self._decide))
+        router.add_post("/api/undo", self._posted(self._undo))
+
+    @property
+    def address(self) -> str:
+        """Where the page is, with the secret that opens it."""
+        return f"{self.base}?token={self.token}"
 
     @property
     def cookie(self) -> str:
@@ -69,92 +105,18 @@ class Guard(Loopback):
     def _is_secret(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
 
-
-BIGGEST = 2**24  # bytes of a request; a sample of megabytes can be edited
-_PAGE = {
-    "review.css": "text/css",
-    **dict.fromkeys(
-        (
-            "api.js",
-            "dialogs.js",
-            "drawing.js",
-            "editor.js",
-            "elements.js",
-            "fields.js",
-            "findings.js",
-            "review.js",
-            "sample.js",
-            "theme.js",
-        ),
-        "text/javascript",
-    ),
-}
-_LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
-
-Answer = dict[str, Any]
-
-
-class ReviewServer:
-    """The page on `http://127.0.0.1:<port>/` and the routes it uses.
-
-    `GET /api/overview`, `/api/samples/<number>`, `/api/search`, `/api/summary`; `POST /api/check`,
-    `/api/decide`, `/api/undo`. Answers are JSON objects; a refusal has an `error` for people.
-
-    Args:
-        session: the review.
-        reviewer: the reviewer's name; if empty, the page asks for it.
-        queue: the queue that the page opens with.
-    """
-
-    def __init__(self, session: Session, *, reviewer: str = "", queue: Queue = "all") -> None:
-        self.session = session
-        self.guard = Guard()
-        self._start = {"reviewer": reviewer, "queue": queue}
-        # One action at a time: each waits for the disk, in a thread.
-        self._one = asyncio.Lock()
-        application = self.guard.application
-        application.router.add_get("/", self._page)
-        application.router.add_get("/page/{name}", self._asset)
-        application.router.add_get("/api/start", self._answer(lambda request: self._start))
-        application.router.add_get("/api/overview", self._answer(self._overview))
-        application.router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
-        application.router.add_get("/api/search", self._answer(self._search))
-        application.router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
-        application.router.add_post("/api/check", self._posted(self._check))
-        application.router.add_post("/api/decide", self._posted(self._decide))
-        application.router.add_post("/api/undo", self._posted(self._undo))
-
-    @property
-    def address(self) -> str:
-        """Where the page is, with the secret that opens it."""
-        return f"{self.guard.base}?token={self.guard.token}"
-
-    async def open(self, port: int = 0) -> None:
-        """Start to listen.
-
-        Args:
-            port: the port; 0 takes a free one.
-
-        Raises:
-            UsageError: the port is taken.
-        """
-        await self.guard.open(port)
-
-    async def close(self) -> None:
-        """Stop the server."""
-        await self.guard.close()
-
     async def _page(self, request: web.Request) -> web.Response:
         return web.Response(text=_resource("toolassay.review", "page/review.html"), content_type="text/html")
 
     async def _asset(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        if name in _LIBRARIES:
-            text = _resource("toolassay.report", f"vendor/{name}")
-            return web.Response(text=text, content_type="text/javascript")
-        if name not in _PAGE:
+        folder = ("toolassay.report", "vendor") if name in _LIBRARIES else ("toolassay.review", "page")
+        if (kind := _KINDS.get(Path(name).suffix)) is None:
             raise web.HTTPNotFound
-        return web.Response(text=_resource("toolassay.review", f"page/{name}"), content_type=_PAGE[name])
+        try:
+            return web.Response(text=_resource(folder[0], f"{folder[1]}/{name}"), content_type=kind)
+        except FileNotFoundError:
+            raise web.HTTPNotFound from None
 
     def _answer(self, work: Callable[[web.Request], Mapping[str, Any]]) -> Handler:
         async def handler(request: web.Request) -> web.Response:

@@ -13,7 +13,7 @@ from toolassay.errors import ToolassayError
 from toolassay.serving.batch_service import BATCHES, FILES, BatchService
 from toolassay.serving.completions import Received, Reply, completion, error_body, has_messages
 from toolassay.serving.faults import KINDS, WHOLE, Behaviour
-from toolassay.serving.loopback import HOST, Loopback, json_object, no_port
+from toolassay.serving.loopback import HOST, Loopback, bound, json_object
 from toolassay.serving.responses import abort, apply_fault, deliver, error_response, garbage, refusal
 
 PATH = "/v1/chat/completions"
@@ -113,7 +113,7 @@ class ChatServer(Loopback):
             UsageError: The port is in use.
         """
         await self.runner.setup()
-        self._reserved = self._bound(port)
+        self._reserved = bound(port)
         self.port = self._reserved.getsockname()[1]
         if listen:
             await self.listen()
@@ -121,8 +121,8 @@ class ChatServer(Loopback):
     async def listen(self) -> None:
         """Start to accept connections."""
         if self._site is None:
-            bound, self._reserved = self._reserved or self._bound(self.port), None
-            self._site = web.SockSite(self.runner, bound, backlog=1024)
+            listening, self._reserved = self._reserved or bound(self.port), None
+            self._site = web.SockSite(self.runner, listening, backlog=1024)
             await self._site.start()
 
     async def refuse(self) -> None:
@@ -132,7 +132,7 @@ class ChatServer(Loopback):
         await self._site.stop()
         self._site = None
         # A bound socket that does not listen refuses connections and keeps the port from other processes.
-        self._reserved = self._bound(self.port)
+        self._reserved = bound(self.port)
         server = self.runner.server
         for connection in list(server.connections) if server is not None else []:
             if connection.transport is not None:
@@ -147,16 +147,6 @@ class ChatServer(Loopback):
         await self.runner.cleanup()
         if self._reserved is not None:
             self._reserved.close()
-
-    def _bound(self, port: int) -> socket.socket:
-        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind((HOST, port))
-        except OSError as error:
-            bound.close()
-            raise no_port(port, error) from error
-        return bound
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await json_object(request)

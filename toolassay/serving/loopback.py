@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -76,13 +77,10 @@ class Loopback:
         Raises:
             UsageError: The port is in use.
         """
+        listening = bound(port)
+        self.port = listening.getsockname()[1]
         await self.runner.setup()
-        try:
-            await web.TCPSite(self.runner, HOST, port).start()
-        except OSError as error:
-            await self.runner.cleanup()
-            raise no_port(port, error) from error
-        self.port = int(self.runner.addresses[0][1])
+        await web.SockSite(self.runner, listening).start()
 
     async def close(self) -> None:
         """Stop the server."""
@@ -120,11 +118,21 @@ class Loopback:
         return None
 
 
-def no_port(port: int, error: OSError) -> UsageError:
-    """The error of a port on which a server cannot listen."""
-    return UsageError(
-        f"cannot listen on port {port}: {error.strerror}", fix="use another --port, or 0 for a free one"
-    )
+def bound(port: int) -> socket.socket:
+    """A socket with a port of 127.0.0.1, which does not listen yet; 0 takes a free one.
+
+    Raises:
+        UsageError: The port is in use.
+    """
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((HOST, port))
+    except OSError as error:
+        made.close()
+        wrong = f"cannot listen on port {port}: {error.strerror}"
+        raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
+    return made
 
 
 async def json_object(request: web.Request) -> dict[str, Any]:
