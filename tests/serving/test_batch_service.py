@@ -195,7 +195,8 @@ async def test_files_and_batches_are_bounded(
     monkeypatch.setattr(f"{module}.MOST_OBJECTS", 1)
     assert await refused(sdk.files.create(file=("b", b"x"), purpose="batch")) == 507
     assert await refused(sdk.post("/batches", body=batch, cast_to=object)) == 507
-    for body in ([], "x", {"input_file_id": 10**400}):
+    odd_bodies: list[Any] = [[], "x", {"input_file_id": 10**400}]
+    for body in odd_bodies:
         assert await refused(sdk.post("/batches", body=body, cast_to=object)) == 400
     for limit in ("x", "-1", "0", "9" * 400):
         assert await refused(sdk.get(f"/batches?limit={limit}", cast_to=object)) == 400

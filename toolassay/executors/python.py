@@ -275,7 +275,7 @@ class _PythonEnvironment(CopiedEnvironment):
         """End the process with its children and delete the copy."""
         try:
             if self._calls is not None:
-                self._calls.close()
+                self._calls.abort()
             if self._server is not None:
                 await self._server.stop(0)
         finally:

@@ -142,8 +142,9 @@ async def json_object(request: web.Request) -> dict[str, Any]:
         web.HTTPBadRequest: It is none, or has a number that is not finite.
     """
     try:
-        numbers = dict.fromkeys(("parse_constant", "parse_float", "parse_int"), _number)
-        body = json.loads(await request.read(), **numbers)
+        body = json.loads(
+            await request.read(), parse_constant=_number, parse_float=_number, parse_int=_number
+        )
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
