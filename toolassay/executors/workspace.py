@@ -39,7 +39,7 @@ WORKSPACE = Option(
 )
 FRESH = Option(
     "fresh",
-    "mcp, python: 'plan' starts a new process on a new copy for each plan, and without --workspace after each "
+    "mcp, python: 'plan' starts a new process on a new copy for each plan, without --workspace after each "
     "plan that writes; 'worker' one process for many plans, whose copy is restored before each.",
     choices=("plan", "worker"),
 )
