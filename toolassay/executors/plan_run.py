@@ -136,9 +136,7 @@ class PlanRunner:
         self._rules, self._journal = rules, journal
         self._first_state: State | None = None
         self._has_written = False
-        self._outcomes: dict[
-            str, int
-        ] = {}  # hash of the outcome of a call, by the calls from the start to it
+        self._outcomes: dict[str, int] = {}  # the hash of a result, by the calls of the plan up to it
         self._affected: set[RequestId] = set()
 
     @property

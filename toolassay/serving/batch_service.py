@@ -25,7 +25,7 @@ FILES, BATCHES = "/v1/files", "/v1/batches"
 URL = "/v1/chat/completions"
 MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000
 MOST_STORED, MOST_OBJECTS = 2**30, 10_000
-"""Bytes of all files, and number of files and of batches: they are in memory until the server ends."""
+"""Bytes of all files and of the requests of all batches, and number of each: they stay in memory."""
 OVER = ("completed", "failed", "expired", "cancelled")
 _MOST_AT_ONCE = 100  # batches in progress
 _PAGE = 20  # objects of a page without `limit`, as documented
@@ -79,6 +79,7 @@ class StoredBatch:
         facts: Further fields of the batch object.
         status: As the API names it.
         task: Works on it.
+        size: Bytes of its requests.
     """
 
     id: str
@@ -89,6 +90,7 @@ class StoredBatch:
     failed: int = 0
     task: asyncio.Task[None] | None = None
     is_cancelled: bool = False
+    size: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The batch object."""
@@ -249,7 +251,8 @@ class BatchService:
 
     def _full(self, objects: Sequence[object], size: int = 0) -> web.Response | None:
         """The response to a request that this server has no memory for; None if it has."""
-        if len(objects) < MOST_OBJECTS and sum(len(one.content) for one in self.files) + size <= MOST_STORED:
+        size += sum(len(one.content) for one in self.files) + sum(one.size for one in self.batches)
+        if len(objects) < MOST_OBJECTS and size <= MOST_STORED:
             return None
         return error_response("this server keeps no more files and batches: restart it", 507)
 
@@ -257,13 +260,13 @@ class BatchService:
 
     async def _create(self, request: web.Request) -> web.StreamResponse:
         body = await json_object(request)
-        if full := self._full(self.batches):
-            return full
-        if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
-            return error_response(f"{_MOST_AT_ONCE} batches are in progress: try again later", 429)
         file = self._file_of(str(body.get("input_file_id")))
         if file is None:
             return error_response(f"no file {body.get('input_file_id')}", 400, code="invalid_file")
+        if full := self._full(self.batches, len(file.content)):
+            return full
+        if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
+            return error_response(f"{_MOST_AT_ONCE} batches are in progress: try again later", 429)
         if body.get("endpoint") != URL or body.get("completion_window") != "24h":
             return error_response(f"'endpoint' is not {URL}, or 'completion_window' is not 24h")
         number = len(self.batches)
@@ -272,7 +275,7 @@ class BatchService:
             "created_at": int(time.time()),
             "metadata": body.get("metadata"),
         }
-        batch = StoredBatch(f"batch_{number + 1}", [], facts)
+        batch = StoredBatch(f"batch_{number + 1}", [], facts, size=len(file.content))
         self.batches.append(batch)
         headers = dict(request.headers)
         batch.task = asyncio.create_task(self._work(batch, file, self.ending(number), headers))
