@@ -213,7 +213,7 @@ class BatchService:
     # Files
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        if full := self._full(self.files, request.content_length or 0):
+        if (full := self._full(self.files, request.content_length or 0)) is not None:
             return full
         form: Mapping[str, Any] = {}
         with suppress(ValueError, LookupError, RuntimeError):  # of a malformed form
@@ -263,7 +263,7 @@ class BatchService:
         file = self._file_of(str(body.get("input_file_id")))
         if file is None:
             return error_response(f"no file {body.get('input_file_id')}", 400, code="invalid_file")
-        if full := self._full(self.batches, len(file.content)):
+        if (full := self._full(self.batches, len(file.content))) is not None:
             return full
         if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
             return error_response(f"{_MOST_AT_ONCE} batches are in progress: try again later", 429)

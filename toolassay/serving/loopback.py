@@ -92,7 +92,9 @@ class Loopback:
         self._requests += 1
         self._bytes += size
         try:
-            response = self.refusal(request) or await handler(request)
+            response = self.refusal(request)
+            if response is None:
+                response = await handler(request)
         except web.HTTPException as error:
             response = self._refused(error.status, error.reason)
         finally:
