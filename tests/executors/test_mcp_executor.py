@@ -176,6 +176,32 @@ async def test_a_worker_uses_one_server_and_restores_its_copy(tmp_path: Path) ->
     assert_all_ended(pids)
 
 
+@pytest.mark.parametrize(("fresh", "counts"), [("plan", [1, 1, 1]), ("worker", [1, 2, 3])])
+async def test_what_a_server_remembers_does_not_reach_the_next_plan(
+    tmp_path: Path, pids: Path, fresh: str, counts: list[int]
+) -> None:
+    """Without a workspace: a server that wrote is not used again, those that only read are."""
+    reads = [planned(f"read {number}", ("list_notes", {})) for number in range(3)]
+    add = ("append_note", {"name": "n", "text": "t"})
+    items = [*reads, *(planned(number, add, ("list_notes", {})) for number in range(3))]
+    server = f"PIDS={pids} {command_of('notes', 'database')} :memory:"
+    async with opened(EXECUTOR, tmp_path, library_of(items), server=server, fresh=fresh) as ready:
+        assert ready.is_shared == (fresh == "worker")
+        done = await run_with(ready, tmp_path / "journal.jsonl", items, workers=1)
+    assert [results(done[number])[1] for number in range(3)] == [{"result": ["n"] * n} for n in counts]
+    numbers = await asyncio.to_thread(pids.read_text)
+    assert len(numbers.split()) == (3 if fresh == "plan" else 1)
+    assert_all_ended(pids)
+
+
+async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, pids: Path) -> None:
+    (notes / "oak.txt").write_text("key-0815-x, Ulm, value-77-of-oak")
+    server = f"SHOP_TOKEN=key-0815-x SHOP_PLACE=value-77-of-oak {notes_server(pids)}"
+    item = planned("read", ("read_note", {"name": "oak.txt"}))
+    done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
+    assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]
+
+
 async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
     tmp_path: Path, notes: Path, pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,7 +266,7 @@ async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) 
     with serving("shop", "http") as address:
         async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
             first = await run_with(ready, tmp_path / "journal.jsonl", items[:1])
-            environment = ready._pool._idle[0]  # type: ignore[attr-defined]
+            environment = ready._idle[0]  # type: ignore[attr-defined]
             session = environment._sessions[""]
             await session.do(_forget_session)
             second = await run_with(ready, tmp_path / "journal.jsonl", items)
@@ -279,12 +305,12 @@ async def test_a_server_that_is_gone_leaves_no_plan_in_doubt(tmp_path: Path) -> 
     ]
     with serving("shop", "http") as address:
         async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
-            config = ready._configs[""]  # type: ignore[attr-defined]
+            config = ready.configs[""]  # type: ignore[attr-defined]
             away = f"http://127.0.0.1:{closed_port()}/mcp"
             await ready.close()  # type: ignore[attr-defined]
-            ready._configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
+            ready.configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
             gone = await run_with(ready, tmp_path / "journal.jsonl", items)
-            ready._configs = {"": config}  # type: ignore[attr-defined]
+            ready.configs = {"": config}  # type: ignore[attr-defined]
             back = await run_with(ready, tmp_path / "journal.jsonl", items)
     assert {one.outcome for one in gone.values()} == {"provider_error"}
     assert all("refuses the connection" in one.reason for one in gone.values())

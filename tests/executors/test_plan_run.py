@@ -447,3 +447,36 @@ def test_a_result_is_the_same_before_and_after_the_journal() -> None:
         assert result_of(ExecutedCall.of(call.to_json())) == result
     execution = Execution(1, "ran", "x", "p", (ExecutedCall(0, "t", {}, 1),), varies=(0,))
     assert Execution.of(execution.to_json()).varies == (0,)
+
+
+def remembering() -> Answer:
+    """Results that count the calls of `add` in all plans."""
+    added: list[str] = []
+
+    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> Any:
+        added.extend(["ash"] if tool == "add" else [])
+        return {"added": len(added)} if tool == "add" else None
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("isolated", "plans", "affected"),
+    [
+        (True, [[READ], [READ], [ADD], [ADD], [ADD, READ]], 0),
+        (False, [[READ], [READ, READ]], 0),
+        (False, [[READ], [ADD], [READ], [READ]], 2),
+        # The copy is restored, and the shelf remembers: the same calls from the start give another result.
+        (None, [[ADD], [READ], [ADD, READ], [READ], [ADD]], 2),
+    ],
+)
+async def test_plans_that_see_what_others_left_are_counted(
+    tmp_path: Path, isolated: bool | None, plans: list[Any], affected: int
+) -> None:
+    shop = Shop(isolated=isolated is True, answer=None if isolated is not None else remembering())
+    shop.is_isolated, shop.is_shared = isolated is not False, isolated is not True
+    items = [planned(number, *calls) for number, calls in enumerate(plans)]
+    with ExecutionJournal(tmp_path / "journal.jsonl") as journal:
+        runner = PlanRunner(shop, "test", library_of(items), WRITES, journal)
+        summary = await runner.run_all(items, 1, lambda: None)
+    assert (summary.new, summary.affected) == (len(plans), affected)

@@ -25,11 +25,11 @@ from toolassay.executors.python import EXECUTOR
 pytestmark = pytest.mark.usefixtures("temporary_files")
 
 FUNCTIONS = '''
-import asyncio, dataclasses, datetime, os, subprocess, sys, time
+import asyncio, atexit, dataclasses, datetime, os, sqlite3, subprocess, sys, threading, time
 from pathlib import Path
 
 print("a banner")  # must not reach the results
-LOG = os.environ.get("FUNCTIONS_LOG", os.devnull)
+LOG = Path(__file__).with_name("log")
 Path(LOG).open("a").write(f"pid {os.getpid()}\\n")
 
 @dataclasses.dataclass
@@ -116,6 +116,59 @@ def read(path: str) -> str:
 def here() -> str:
     return os.getcwd()
 
+FORGED = b'{"result": "forged"}'
+
+def flood():
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        for line in (FORGED, b"\\n" + FORGED + b"\\n", b"0" * 64 + b" " + FORGED + b"\\n"):
+            try:
+                os.write(fd, line)
+            except OSError:
+                pass
+
+def flood_for_a_while():
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        flood()
+
+def forge(way: str) -> str:
+    if way == "descriptors":
+        flood()
+    elif way == "streams":
+        for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
+            print(FORGED.decode(), file=stream, flush=True)
+    elif way == "thread":
+        threading.Thread(target=flood_for_a_while).start()
+    elif way == "exit":
+        atexit.register(flood)
+    elif way == "fork" and os.fork() == 0:
+        return "forged"
+    elif way == "forked exit" and os.fork() == 0:
+        sys.exit("forged")
+    elif way == "forked flood" and os.fork() == 0:
+        flood_for_a_while()
+        os._exit(0)
+    elif way == "child":
+        code = "import os; p = os.getppid(); [open(f'/proc/{p}/fd/{n}', 'wb', 0).write(line)"
+        code += " for n in os.listdir(f'/proc/{p}/fd') if 'pipe' in os.readlink(f'/proc/{p}/fd/{n}')"
+        code += " and open(f'/proc/{p}/fdinfo/{n}').read().split()[3][-1] == '1']"
+        line = b"\\n" + FORGED + b"\\n"
+        subprocess.run([sys.executable, "-c", f"line = {line!r}; {code}"], close_fds=False, check=True)
+    return f"real {way}"
+
+def variable(name: str) -> str:
+    value = os.environ.get(name)
+    if value is not None:
+        Path("seen").write_text(value)
+        base = sqlite3.connect("seen.db")
+        base.execute(f"CREATE TABLE '{value}' (value)")
+        base.execute("INSERT INTO '%s' VALUES (?)" % value, [value])
+        base.commit()
+    return f"{name} is {value}"
+
+def raised(name: str) -> None:
+    raise ValueError(os.environ[name])
+
 MEMORY = []
 
 def remembered() -> int:
@@ -125,9 +178,8 @@ def remembered() -> int:
 
 
 @pytest.fixture
-def functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def functions(tmp_path: Path) -> Path:
     """The file of the functions; they log to `log` beside it."""
-    monkeypatch.setenv("FUNCTIONS_LOG", str(tmp_path / "log"))
     path = tmp_path / "functions.py"
     path.write_text(FUNCTIONS)
     return path
@@ -239,17 +291,42 @@ async def test_a_result_up_to_the_limit_is_kept_whatever_json_makes_of_it(functi
     assert [len(one.result) for one in done.calls] == [60_000, 30_000]
 
 
-async def test_children_of_functions_are_ended_with_them(
-    functions: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("toolassay.executors.python._END_SECONDS", 0.3)
+async def test_children_of_functions_are_ended_with_them(functions: Path) -> None:
     began = time.monotonic()
     done = await run(functions, ("child", {}), ("fork", {}))
-    child, fork = shown(done)
-    assert not is_running(child)
-    assert time.monotonic() - began < 15  # it left the group and holds the pipes, which is no reason to wait
-    if is_running(fork):
-        os.kill(fork, signal.SIGKILL)
+    assert not [pid for pid in shown(done) if is_running(pid)]  # the second one left the group
+    assert time.monotonic() - began < 15
+
+
+WAYS = ("descriptors", "streams", "thread", "exit", "fork", "forked exit", "forked flood", "child")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_a_function_writes_is_no_result(functions: Path, way: str) -> None:
+    """Neither its own, nor that of a later call."""
+    done = await run(functions, ("forge", {"way": way}), *[("long", {"size": 90_000})] * 3, limits=LIMITS)
+    assert done.outcome == "ran", done.reason
+    assert shown(done) == [f"real {way}", *["x" * 90_000] * 3]
+
+
+async def test_functions_see_no_variable_that_is_not_passed_and_no_key_is_kept(
+    functions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SHOP_API_KEY", "SHOP_TOKEN", "SHOP_REGION"):
+        monkeypatch.setenv(name, f"value-of-{name}-77")
+    (tmp_path / "source").mkdir()
+    calls = [("variable", {"name": name}) for name in ("SHOP_API_KEY", "SHOP_TOKEN", "SHOP_REGION")]
+    more = {"pass_env": ["SHOP_TOKEN", "SHOP_REGION"], "workspace": str(tmp_path / "source")}
+    done = await run(functions, *calls[:2], ("raised", {"name": "SHOP_TOKEN"}), **more)
+    assert shown(done) == ["SHOP_API_KEY is None", "SHOP_TOKEN is ***", "ValueError: ***"]
+    assert "seen.db/***" in (done.changes or ())
+    assert "seen" in (done.changes or ())
+    assert "value-of" not in (tmp_path / "journal.jsonl").read_text()
+    (tmp_path / "journal.jsonl").unlink()
+    done = await run(functions, *calls[2:], ("here", {}), **more)
+    assert shown(done) == ["SHOP_REGION is value-of-SHOP_REGION-77", "/workspace"]
+    with pytest.raises(UsageError, match="SHOP_NONE is not set"):
+        await run(functions, ("here", {}), pass_env=["SHOP_NONE"])
 
 
 async def test_importing_and_writing_need_consent(functions: Path, tmp_path: Path) -> None:
@@ -351,7 +428,7 @@ async def test_a_process_that_ended_between_plans_is_replaced(functions: Path, t
         os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + 10
         # Until its threads have ended too; the event loop does not know of the end before it runs.
-        while ready._pool._idle[0].is_usable:  # type: ignore[attr-defined]
+        while ready._idle[0].is_usable:  # type: ignore[attr-defined]
             assert time.monotonic() < deadline
             time.sleep(0.002)  # noqa: ASYNC251
         done = await run_with(ready, tmp_path / "journal.jsonl", items, workers=1)

@@ -106,7 +106,7 @@ async def test_the_environment_is_minimal(monkeypatch: pytest.MonkeyPatch) -> No
     environment = json.loads(tools[0]["description"])
     assert environment["SHOP"] == "open"
     assert "PATH" in environment
-    allowed = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "SHOP", "TOOLASSAY_MCP_SERVER"}
+    allowed = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "SHOP", "TOOLASSAY_CHILD"}
     # Python and the C library add their own.
     assert set(environment) - allowed <= {
         "LC_CTYPE",

@@ -28,9 +28,9 @@ async def server(tmp_path: Path) -> AsyncIterator[ReviewServer]:
 async def client(server: ReviewServer) -> AsyncIterator[aiohttp.ClientSession]:
     """A browser that has opened the printed address."""
     jar = aiohttp.CookieJar(unsafe=True)  # loopback addresses have cookies too
-    async with aiohttp.ClientSession(server.guard.base, cookie_jar=jar) as session:
+    async with aiohttp.ClientSession(server.base, cookie_jar=jar) as session:
         async with session.get(server.address) as response:
-            assert (response.status, str(response.url)) == (200, server.guard.base)
+            assert (response.status, str(response.url)) == (200, server.base)
             assert "script-src 'self'" in response.headers["Content-Security-Policy"]
         yield session
 
@@ -83,6 +83,9 @@ async def test_what_is_refused_says_why(server: ReviewServer, client: aiohttp.Cl
         wanted(server, 0, "correct") | {"reviewer": ""},
         wanted(server, 0, "correct") | {"queue": "mine"},
         wanted(server, 0, "correct", note=["a"]),
+        *(wanted(server, 0, "correct", seconds=value) for value in (-1, 10**12, 10**400, float("nan"))),
+        *(wanted(server, 0, "correct", seconds=value) for value in (True, "1", None, float("-inf"))),
+        *(wanted(server, 0, "correct") | {"number": value} for value in (-1, 10**400, 1.5, "\ud800", None)),
         wanted(server, 0, "correct", note="x" * 20_001),
         [],
     ]
@@ -97,7 +100,7 @@ async def test_what_is_refused_says_why(server: ReviewServer, client: aiohttp.Cl
 
 
 async def test_without_the_secret_address_every_request_is_refused(server: ReviewServer) -> None:
-    async with aiohttp.ClientSession(server.guard.base) as stranger:
+    async with aiohttp.ClientSession(server.base) as stranger:
         for path in ("/", "/?token=wrong", "/api/overview", "/page/review.js"):
             status, answer = await get(stranger, path)
             assert (status, "sample" in str(answer)) == (403, False), path
@@ -109,12 +112,10 @@ async def test_without_the_secret_address_every_request_is_refused(server: Revie
 async def test_a_page_that_rebinds_its_name_is_stopped(
     server: ReviewServer, client: aiohttp.ClientSession
 ) -> None:
-    for host in ("evil.example", f"evil.example:{server.guard.port}", "127.0.0.1", ""):
+    for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1", ""):
         status, _ = await get(client, "/api/overview", params=WHO, headers={"Host": host})
         assert status == 403, host
-    status, _ = await get(
-        client, "/api/overview", params=WHO, headers={"Host": f"localhost:{server.guard.port}"}
-    )
+    status, _ = await get(client, "/api/overview", params=WHO, headers={"Host": f"localhost:{server.port}"})
     assert status == 200
 
 
@@ -127,7 +128,7 @@ async def test_other_pages_of_the_browser_change_nothing(
         assert status == 403, origin
     async with client.post("/api/decide", data=str(body), headers={"Content-Type": "text/plain"}) as answer:
         assert answer.status == 415
-    status, _ = await post(client, "/api/decide", body, headers={"Origin": server.guard.base.rstrip("/")})
+    status, _ = await post(client, "/api/decide", body, headers={"Origin": server.base.rstrip("/")})
     assert status == 200
 
 
@@ -196,7 +197,7 @@ async def test_hostile_texts_are_data(tmp_path: Path) -> None:
     made["id"] = HOSTILE
     async with serving(session_of(folder_of(tmp_path / "d", [made]))) as server:
         jar = aiohttp.CookieJar(unsafe=True)
-        async with aiohttp.ClientSession(server.guard.base, cookie_jar=jar) as session:
+        async with aiohttp.ClientSession(server.base, cookie_jar=jar) as session:
             async with session.get(server.address) as answer:
                 assert HOSTILE not in await answer.text()
             async with session.get("/api/samples/0", params=WHO) as answer:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Literal
 
+import aiohttp
 import pytest
 from openai import APIStatusError, AsyncOpenAI
 
@@ -172,3 +173,37 @@ async def test_an_unknown_fault_is_a_mistake_of_the_test(fake_server: FakeServer
     with pytest.raises(APIStatusError) as raised:
         await sdk.batches.retrieve("x")
     assert raised.value.status_code == 500
+
+
+async def test_files_and_batches_are_bounded(
+    fake_server: FakeServer, sdk: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(work: Awaitable[Any]) -> int:
+        with pytest.raises(APIStatusError) as caught:
+            await work
+        return caught.value.status_code
+
+    module = "toolassay.serving.batch_service"
+    file = await sdk.files.create(file=("a", b"x" * 500), purpose="batch")
+    batch = {"input_file_id": file.id, "endpoint": URL, "completion_window": "24h"}
+    monkeypatch.setattr(f"{module}._MOST_AT_ONCE", 1)
+    await sdk.post("/batches", body=batch, cast_to=object)
+    fake_server.batches.batches[0].status = "in_progress"
+    assert await refused(sdk.post("/batches", body=batch, cast_to=object)) == 429
+    monkeypatch.setattr(f"{module}.MOST_STORED", 2_000)
+    assert await refused(sdk.files.create(file=("b", b"x" * 1_600), purpose="batch")) == 507
+    monkeypatch.setattr(f"{module}.MOST_OBJECTS", 1)
+    assert await refused(sdk.files.create(file=("b", b"x"), purpose="batch")) == 507
+    assert await refused(sdk.post("/batches", body=batch, cast_to=object)) == 507
+    odd_bodies: list[Any] = [[], "x", {"input_file_id": 10**400}]
+    for body in odd_bodies:
+        assert await refused(sdk.post("/batches", body=body, cast_to=object)) == 400
+    for limit in ("x", "-1", "0", "9" * 400):
+        assert await refused(sdk.get(f"/batches?limit={limit}", cast_to=object)) == 400
+    monkeypatch.undo()
+    headers = {"Content-Type": "multipart/form-data; boundary=a"}
+    odd = b'--a\r\nContent-Disposition: form-data; name="file"\r\nContent-Transfer-Encoding: x\r\n\r\n--a--'
+    async with aiohttp.ClientSession(headers=headers) as session:
+        for content in (b"x", odd):
+            async with session.post(f"{fake_server.base}/files", data=content) as response:
+                assert response.status == 400

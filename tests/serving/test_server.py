@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -86,13 +87,72 @@ async def test_what_else_there_is(fake_server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"{", b"\xff", b"[]", {}, {"messages": []}, {"messages": "hi"}, {"messages": ["hi"]}]
+    "body",
+    [
+        *(b"{", b"\xff", b"[]", {}, {"messages": []}, {"messages": "hi"}, {"messages": ["hi"]}),
+        *(b'{"messages": [{}], "seed": ' + number + b"}" for number in (b"9" * 400, b"NaN", b"-1e999")),
+    ],
 )
 async def test_an_unreadable_request_is_reported(fake_server: FakeServer, body: Any) -> None:
     status, _, text = await post(fake_server, body)
     assert status == 400
     assert json.loads(text)["error"]["type"] == "invalid_request_error"
     assert not fake_server.received
+
+
+async def test_pages_of_other_sites_reach_nothing(fake_server: FakeServer) -> None:
+    own, port = f"127.0.0.1:{fake_server.port}", fake_server.port
+    cases = [
+        ({"Host": "evil.example"}, 403),
+        ({"Host": f"evil.example:{port}"}, 403),
+        ({"Host": "127.0.0.1"}, 403),
+        ({"Host": f"127.0.0.1:{port + 1}"}, 403),
+        ({"Host": f"127.0.0.1.evil.example:{port}"}, 403),
+        ({"Host": ""}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": f"https://{own}"}, 403),
+        ({"Host": f"LocalHost:{port}"}, 200),
+        ({"Host": f"[::1]:{port}"}, 200),
+        ({"Origin": f"http://{own}"}, 200),
+        ({}, 200),
+    ]
+    form = {"purpose": "batch", "file": b"{}"}
+    async with aiohttp.ClientSession() as session:
+        for headers, status in cases:
+            async with session.get(f"{fake_server.base}/models", headers=headers) as response:
+                assert (response.status, "error" in await response.json()) == (status, status != 200), headers
+            data = aiohttp.FormData()
+            data.add_field("purpose", form["purpose"])
+            data.add_field("file", form["file"], filename="a")
+            async with session.post(f"{fake_server.base}/files", data=data, headers=headers) as response:
+                assert response.status == status, headers
+    assert len(fake_server.batches.files) == sum(status == 200 for _, status in cases)
+
+
+async def test_what_is_held_is_bounded(fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"{}"
+
+    async def send(**settings: Any) -> int:
+        url = f"{fake_server.base}/chat/completions"
+        async with aiohttp.ClientSession() as session, session.post(url, **settings) as response:
+            assert (await response.json())["error"]["message"]
+            return response.status
+
+    assert await send(data=chunks()) == 411
+    assert await send(data=b"{}", headers={"Content-Encoding": "gzip"}) == 411
+    monkeypatch.setattr(fake_server, "_biggest", 100)
+    assert await send(data=b" " * 101) == 413
+    monkeypatch.setattr("toolassay.serving.loopback._MOST_BYTES", 100)
+    fake_server.behaviour = lambda prompt, number: "hold"
+    held = asyncio.create_task(answer(fake_server))
+    await asyncio.to_thread(fake_server.wait_for, 1)
+    assert await send(data=b" " * 60) == 429
+    monkeypatch.setattr("toolassay.serving.loopback._MOST_REQUESTS", 1)
+    assert await send(data=b"{}") == 429
+    fake_server.release()
+    assert (await held)["choices"]
 
 
 async def test_an_unknown_address_is_reported(fake_server: FakeServer) -> None:

@@ -90,13 +90,13 @@ def test_the_server_answers_under_its_own_address_only(tmp_path: Path) -> None:
             async with aiohttp.ClientSession() as session:
                 for host in (None, "evil.example", f"localhost:{server.port}"):
                     headers = {"Host": host} if host else {}
-                    async with session.get(server.address, headers=headers) as answer:
+                    async with session.get(server.base, headers=headers) as answer:
                         found.append((answer.status, await answer.text()))
                 page.unlink()
-                async with session.get(server.address) as answer:
+                async with session.get(server.base) as answer:
                     found.append((answer.status, ""))
             other = PageServer(lambda: page)
-            with pytest.raises(UsageError, match="is in use"):
+            with pytest.raises(UsageError, match="in use"):
                 await other.open(server.port)
         finally:
             await server.close()
@@ -104,5 +104,5 @@ def test_the_server_answers_under_its_own_address_only(tmp_path: Path) -> None:
 
     found = asyncio.run(ask())
     assert found[0] == found[2] == (200, "<p>hello")
-    assert found[1] == (403, "this server answers only under its own address")
+    assert (found[1][0], "its own address" in found[1][1]) == (403, True)
     assert found[3][0] == 500

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from toolassay.data_folder import DataFolder
@@ -36,6 +35,16 @@ class CallLimits:
     seconds: float = 30.0
     result_bytes: int = 2**20
     memory_bytes: int = 2**30
+
+    def check(self, *texts: str) -> None:
+        """Check the size of a result, in each form that it has.
+
+        Raises:
+            EnvironmentFailure: It is too large.
+        """
+        size = max(len(text.encode(errors="surrogatepass")) for text in texts)
+        if size > self.result_bytes:
+            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
 
 
 class Refusal(Exception):
@@ -150,10 +159,12 @@ class OpenExecutor(ABC):
     Attributes:
         is_isolated: Whether each environment starts from the same state and nothing outlives it, so that an
             interrupted plan is simply run again.
+        is_shared: Whether a process serves several plans, so that what it remembers outlives a plan.
         identity: What a run's results depend on, for its manifest: JSON without secrets.
     """
 
     is_isolated: bool = True
+    is_shared: bool = False
     identity: Mapping[str, Any] = {}
 
     @abstractmethod
@@ -219,8 +230,3 @@ def one_line(text: object, longest: int = 300) -> str:
     """
     flat = " ".join("".join(one if one.isprintable() else " " for one in str(text)).split())
     return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
-
-
-def folder_option(value: str | Path | None) -> Path | None:
-    """The folder that an option names; None if it names none."""
-    return None if value in (None, "") else Path(str(value))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import EnvironmentPool
+from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -23,8 +23,6 @@ from toolassay.executors.executor import (
     NotCalled,
     OpenExecutor,
     Refusal,
-    State,
-    folder_option,
     one_line,
 )
 from toolassay.executors.workspace import (
@@ -32,11 +30,9 @@ from toolassay.executors.workspace import (
     PLACEHOLDER,
     WORKSPACE,
     Workspace,
-    check_folder,
-    copy_of,
     digest_of,
+    folder_of,
     is_path,
-    paths_in,
     state_of,
 )
 from toolassay.extras import Option
@@ -77,8 +73,8 @@ class McpExecution:
         mcp_config: A configuration file with `mcpServers`.
         header: `Name: value`, sent with every request to an address.
         workspace: Folder that is copied for each server; `{workspace}` in the command stands for the copy.
-        fresh: "plan": a new server and copy for each plan. "worker": one server for many plans, its copy
-            restored before each.
+        fresh: "plan": a new server and copy for each plan; without a workspace, a new server after each
+            plan that writes. "worker": one server for many plans, its copy restored before each.
     """
 
     server: str = ""
@@ -119,9 +115,7 @@ class McpExecutor(Executor):
             UsageError: No server is given, or one cannot be listed.
         """
         configs = _configs(options)
-        source = folder_option(options.workspace)
-        if source is not None:
-            check_folder(source)
+        source = folder_of(options.workspace)
         needs_copy = any(PLACEHOLDER in word for config in configs.values() for word in _words(config))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
@@ -174,21 +168,26 @@ def _words(config: ServerConfig) -> tuple[str, ...]:
     return (config.command, *config.args, *config.env.values(), config.cwd or "")
 
 
-class _OpenMcp(OpenExecutor):
+class _OpenMcp(PooledExecutor):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
     def __init__(
         self, configs: Mapping[str, ServerConfig], source: Path | None, fresh: str, limits: CallLimits
     ) -> None:
-        self._configs, self._source, self._limits = configs, source, limits
+        # An address is used as it is. A server that is started here serves further plans until one writes.
+        self.is_shared = fresh == "worker" or any(config.url for config in configs.values())
+        super().__init__(
+            source,
+            limits,
+            is_isolated=source is not None and not any(config.url for config in configs.values()),
+            reuses=self.is_shared or source is None,
+        )
+        self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
-        self.is_isolated = source is not None and not any(config.url for config in configs.values())
-        reuses = fresh == "worker" or source is None
-        self._pool = EnvironmentPool(self._made, reuses=reuses, restores=self.is_isolated)
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
             "workspace": None if source is None else digest_of(state_of(source)),
-            "fresh": fresh if source is not None else None,
+            "fresh": fresh if source is not None or fresh == "worker" else None,
         }
 
     async def list_tools(self) -> None:
@@ -196,21 +195,16 @@ class _OpenMcp(OpenExecutor):
         try:
             async with self.environment() as environment:
                 assert isinstance(environment, _McpEnvironment)
-                for name in self._configs:
+                for name in self.configs:
                     listed = await environment.on(name, lambda connection: connection.list_tools())
                     named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
                     self._tools[name] = {key: tool for key, tool in named.items() if isinstance(key, str)}
         except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
-    @asynccontextmanager
-    async def environment(self) -> AsyncIterator[Environment]:
-        """A new copy and server, or one that an earlier plan has used."""
-        async with self._pool.taken() as environment:
-            yield environment
-
-    async def _made(self) -> _McpEnvironment:
-        return _McpEnvironment(self, None if self._source is None else await copy_of(self._source))
+    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+        """Servers start when a call needs them."""
+        return _McpEnvironment(self, workspace)
 
     async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
         """Connect to the servers of the tools, unless each plan has servers of its own."""
@@ -219,13 +213,9 @@ class _OpenMcp(OpenExecutor):
             for server in dict.fromkeys(found[0] for tool in tools if (found := self.find(tool))):
                 await environment.connected(server)
 
-    async def close(self) -> None:
-        """End the idle servers."""
-        await self._pool.close()
-
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""
-        config = self._configs[server]
+        config = self.configs[server]
         if workspace is None:
             return config
         fill = workspace.filled_in
@@ -237,15 +227,6 @@ class _OpenMcp(OpenExecutor):
             # A relative path among arguments then leads into the copy, never to the user's own files.
             cwd=str(workspace.path) if config.cwd is None else fill(config.cwd),
         )
-
-    def secrets(self, server: str) -> tuple[str, ...]:
-        """Texts that no message may repeat: see `ServerConfig.secrets`."""
-        return self._configs[server].secrets
-
-    @property
-    def limits(self) -> CallLimits:
-        """Bounds on each call."""
-        return self._limits
 
     def find(self, tool: Tool) -> tuple[str, str, Mapping[str, Any]] | None:
         """The server of a tool, its name there, and how the server lists it; None if no server has it."""
@@ -274,33 +255,32 @@ class _OpenMcp(OpenExecutor):
         """Whether no server has the tool."""
         return "" if self.find(tool) else f"the server has no tool '{tool.id}'"
 
-    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those of the workspace."""
-        return ((), ()) if self._source is None else paths_in(self._source)
-
     async def resources(self) -> Sequence[Mapping[str, Any]]:
         """The resources of all servers."""
         found: list[Mapping[str, Any]] = []
         async with self.environment() as environment:
             assert isinstance(environment, _McpEnvironment)
-            for name in self._configs:
+            for name in self.configs:
                 listed = await environment.on(name, lambda connection: connection.list_resources())
                 found += [one for one in listed if isinstance(one, Mapping)]
         return found
 
 
-class _McpEnvironment:
+class _McpEnvironment(CopiedEnvironment):
     """The connections of one plan, or of one worker."""
 
     def __init__(self, opened: _OpenMcp, workspace: Workspace | None) -> None:
-        self._opened, self._workspace = opened, workspace
+        super().__init__(workspace, opened.keys)
+        self._opened = opened
         self._sessions: dict[str, _Session] = {}
-        self._has_failed = False
+        self._has_written = False
 
     @property
     def is_usable(self) -> bool:
-        """Whether no call failed and all connections live."""
-        return not self._has_failed and all(session.is_alive for session in self._sessions.values())
+        """Whether no call failed or wrote for this plan only, and all connections live."""
+        if self._has_written and not self._opened.is_shared:
+            return False
+        return not self.has_failed and all(session.is_alive for session in self._sessions.values())
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
@@ -308,9 +288,8 @@ class _McpEnvironment:
         if found is None:
             raise Refusal(self._opened.missing(tool))
         server, name, listed = found
-        given: dict[str, Any] = dict(arguments)
-        if self._workspace is not None:
-            given = self._workspace.with_real_paths(given)
+        self._has_written |= not self._opened.is_read_only(tool)
+        given = self.given(arguments)
         limits = self._opened.limits
         try:
             answer = await self.on(
@@ -319,16 +298,10 @@ class _McpEnvironment:
         except _Answered as error:
             raise Refusal(self._shown(error)) from None
         try:
-            if self._workspace is not None:
-                answer = self._workspace.with_names(answer)
-            return _result(answer, listed, limits, self._opened.secrets(server))
+            return _result(self.stored(answer), listed, limits, self._opened.configs[server].secrets)
         except EnvironmentFailure:
-            self._has_failed = True
+            self.has_failed = True
             raise
-
-    async def state(self) -> State | None:
-        """The files of the workspace."""
-        return None if self._workspace is None else await asyncio.to_thread(self._workspace.state)
 
     async def connected(self, server: str) -> _Session:
         """The connection to a server, which is started when it is first needed.
@@ -339,15 +312,15 @@ class _McpEnvironment:
         session = self._sessions.get(server)
         if session is not None:
             return session
-        session = _Session(self._opened.config(server, self._workspace), self._opened.limits)
+        session = _Session(self._opened.config(server, self.workspace), self._opened.limits)
         self._sessions[server] = session
         try:
             await session.start()
         except ServerError as error:
-            self._has_failed = True
+            self.has_failed = True
             raise NotCalled(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
-            self._has_failed = True
+            self.has_failed = True
             raise
         return session
 
@@ -365,31 +338,26 @@ class _McpEnvironment:
         except ServerError as error:
             if error.code is not None:
                 raise _Answered(error.reason) from None
-            self._has_failed = True
+            self.has_failed = True
             failure = NotCalled if error.is_unsent else EnvironmentFailure
             raise failure(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
-            self._has_failed = True
+            self.has_failed = True
             raise
 
     def _shown(self, text: object) -> str:
-        return one_line(self._workspace.with_names(str(text)) if self._workspace else text)
-
-    async def restore(self) -> None:
-        """Give the workspace its first content again."""
-        if self._workspace is not None:
-            await asyncio.to_thread(self._workspace.restore)
+        return one_line(self.stored(str(text)))
 
     async def close(self) -> None:
         """End the servers and delete the copy."""
         cancelled: asyncio.CancelledError | None = None
         for session in self._sessions.values():
             try:
-                await session.close(at_once=self._has_failed or cancelled is not None)
+                await session.close(at_once=self.has_failed or cancelled is not None)
             except asyncio.CancelledError as error:
                 cancelled = error
-        if self._workspace is not None:
-            self._workspace.remove()
+        if self.workspace is not None:
+            self.workspace.remove()
         if cancelled is not None:
             raise cancelled
 
@@ -523,11 +491,7 @@ def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits, secrets:
             problem = one_line(without(secrets, problem))
             raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
     result = CallResult(value, text or CallResult.of(value).text)
-    size = len(result.text.encode(errors="surrogatepass"))
-    if structured is not None:
-        size = max(size, len(json.dumps(structured, ensure_ascii=False).encode(errors="surrogatepass")))
-    if size > limits.result_bytes:
-        raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+    limits.check(result.text, "" if structured is None else json.dumps(structured, ensure_ascii=False))
     return result
 
 

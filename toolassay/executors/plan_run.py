@@ -98,10 +98,12 @@ class RunSummary:
     Attributes:
         new: Number of plans executed in this start.
         stopped: Why it stopped before the last plan; empty if it did not.
+        affected: Number of plans that may depend on state that other plans left in a process.
     """
 
     new: int = 0
     stopped: str = ""
+    affected: int = 0
     _failures: int = field(default=0, repr=False)
 
     def count(self, execution: Execution) -> None:
@@ -134,6 +136,9 @@ class PlanRunner:
         self._opened, self._name, self._library = opened, name, library
         self._rules, self._journal = rules, journal
         self._first_state: State | None = None
+        self._has_written = False
+        self._outcomes: dict[str, int] = {}  # the hash of a result, by the calls of the plan up to it
+        self._affected: set[RequestId] = set()
 
     @property
     def passes(self) -> int:
@@ -169,6 +174,7 @@ class PlanRunner:
 
         for work in (first, second)[: self.passes]:
             await self._each(work, items, workers, advance, summary)
+        summary.affected = len(self._affected)
         return summary
 
     async def _each(
@@ -272,6 +278,7 @@ class PlanRunner:
         results: dict[int, CallResult] = {}
         calls: list[ExecutedCall] = []
         reason = ""
+        is_after_write = self._has_written and not self._opened.is_isolated
         for number, tool in enumerate(tools):
             call = done.get(number)
             if call is None:
@@ -282,6 +289,9 @@ class PlanRunner:
                     break
                 call = await self._recorded(item, number, tool, call, environment)
             calls.append(call)
+            if self._opened.is_shared and (self._is_new_outcome(calls) or is_after_write):
+                self._affected.add(item.id)
+            self._has_written |= not self._opened.is_read_only(tool)
             if call.error is not None:
                 reason = f"call {call.node} ({tool.id}): {call.error}"
                 break
@@ -300,6 +310,12 @@ class PlanRunner:
             if before is None or after is None
             else {"digest": digest_of(after), "places": len(after), "changes": changes_of(before, after)},
         )
+
+    def _is_new_outcome(self, calls: Sequence[ExecutedCall]) -> bool:
+        """Whether the same calls, from the start of a plan, ended otherwise in an earlier plan."""
+        key = digest_of({"calls": [[call.tool, call.arguments] for call in calls]})
+        outcome = hash(repr((calls[-1].result, calls[-1].error)))
+        return self._outcomes.setdefault(key, outcome) != outcome
 
     async def _recorded(
         self, item: PlannedItem, number: int, tool: Tool, call: ExecutedCall, environment: Environment

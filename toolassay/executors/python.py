@@ -1,19 +1,20 @@
 """Executes calls of Python functions, in a process of their own with bounds on time, output and memory.
 
-Run as a program, this module is that process: it reads a call a line and writes a result a line.
+Run as a program, this module is that process: it reads a call a line and writes a signed result a line.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import inspect
 import json
 import os
+import secrets
 import sys
 import threading
 import time
-from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,38 +22,36 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import EnvironmentPool
+from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
-    Environment,
     EnvironmentFailure,
     ExecutionContext,
     Executor,
     NotCalled,
     OpenExecutor,
     Refusal,
-    State,
-    folder_option,
     one_line,
 )
 from toolassay.executors.workspace import (
     FRESH,
     WORKSPACE,
     Workspace,
-    check_folder,
-    copy_of,
     digest_of,
-    paths_in,
+    folder_of,
     state_of,
 )
 from toolassay.extras import Option
-from toolassay.mcp_client.server_process import has_ended
+from toolassay.mcp_client.server_config import ServerConfig
+from toolassay.mcp_client.server_process import ServerProcess, has_ended
 from toolassay.tools import Tool
 
 _START_SECONDS = 60.0  # to import the module of the functions
 _END_SECONDS = 5.0  # until the status of a process that was killed arrives
 _LONGEST_ESCAPE = 6  # bytes in JSON for a byte of a text: "\\u0007"
+_PIECE = 400  # bytes of an answer in a line: POSIX writes 512 at once, whatever else is written
+_LAST = b"."  # begins the last piece of an answer
 _PARENT_SECONDS = 0.5  # between two looks at whether the parent lives
 
 
@@ -64,9 +63,11 @@ class PythonExecution:
         functions: A module or a file, as in `toolassay import python`.
         workspace: Folder that is copied; the functions run in the copy.
         fresh: "plan" or "worker": how long a process and its copy are used.
+        pass_env: Names of variables of the environment that the functions see.
     """
 
     functions: str = ""
+    pass_env: Sequence[str] = ()
     workspace: str = ""
     fresh: str = "plan"
 
@@ -82,6 +83,12 @@ class PythonExecutor(Executor):
             "functions",
             "python: module or file with the functions; needs --allow_tools.",
             metavar="MODULE|FILE",
+        ),
+        Option(
+            "pass_env",
+            "python: variable of the environment that the functions see; may be repeated.",
+            metavar="NAME",
+            multiple=True,
         ),
         WORKSPACE,
         FRESH,
@@ -102,11 +109,15 @@ class PythonExecutor(Executor):
                 file=options.functions,
                 fix="read the code, then add --allow_tools if you trust it",
             )
-        source = folder_option(options.workspace)
-        if source is not None:
-            check_folder(source)
+        source = folder_of(options.workspace)
+        for name in options.pass_env:
+            if name not in os.environ:
+                raise UsageError(
+                    f"the variable {name} is not set", fix=f"export {name}=…, or omit --pass_env"
+                )
         functions = _absolute(options.functions)
-        opened = _OpenPython(functions, source, options.fresh, context.limits)
+        passed = {name: os.environ[name] for name in sorted(options.pass_env)}
+        opened = _OpenPython(functions, source, options.fresh, context.limits, passed)
         try:
             await opened.list_functions()
             yield opened
@@ -126,16 +137,25 @@ def _absolute(functions: str) -> str:
     return functions
 
 
-class _OpenPython(OpenExecutor):
-    def __init__(self, functions: str, source: Path | None, fresh: str, limits: CallLimits) -> None:
-        self.functions, self.source, self.limits = functions, source, limits
+class _OpenPython(PooledExecutor):
+    def __init__(
+        self,
+        functions: str,
+        source: Path | None,
+        fresh: str,
+        limits: CallLimits,
+        passed: Mapping[str, str],
+    ) -> None:
+        self.is_shared = fresh == "worker"
+        super().__init__(source, limits, is_isolated=source is not None, reuses=self.is_shared)
+        self.functions, self.passed = functions, passed
+        self.keys = ServerConfig(env=passed).keys
         self._names: frozenset[str] = frozenset()
-        self.is_isolated = source is not None
-        self._pool = EnvironmentPool(self._made, reuses=fresh == "worker", restores=self.is_isolated)
         self.identity = {
             "functions": Path(functions).name,
             "workspace": None if source is None else digest_of(state_of(source)),
             "fresh": fresh,
+            **({"pass_env": list(passed)} if passed else {}),
         }
 
     async def list_functions(self) -> None:
@@ -145,45 +165,32 @@ class _OpenPython(OpenExecutor):
                 assert isinstance(environment, _PythonEnvironment)
                 self._names = frozenset(environment.names)
         except EnvironmentFailure as error:
-            raise UsageError(str(error), fix="correct the module of --functions") from None
+            raise UsageError(str(error), fix="correct the module of --functions, or --pass_env") from None
 
-    @asynccontextmanager
-    async def environment(self) -> AsyncIterator[Environment]:
-        """A new process and copy, or those of an earlier plan."""
-        async with self._pool.taken() as environment:
-            yield environment
-
-    async def _made(self) -> _PythonEnvironment:
-        workspace = None if self.source is None else await copy_of(self.source)
+    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+        """Start a process."""
         environment = _PythonEnvironment(self, workspace)
         await environment.start()
         return environment
-
-    async def close(self) -> None:
-        """End the idle processes."""
-        await self._pool.close()
 
     def missing(self, tool: Tool) -> str:
         """Whether the module has no such function."""
         name = _function_name(tool)
         return "" if name in self._names else f"the module has no function '{name}'"
 
-    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those of the workspace."""
-        return ((), ()) if self.source is None else paths_in(self.source)
 
-
-class _PythonEnvironment:
+class _PythonEnvironment(CopiedEnvironment):
     def __init__(self, opened: _OpenPython, workspace: Workspace | None) -> None:
-        self._opened, self.workspace = opened, workspace
-        self._process: Process | None = None
+        super().__init__(workspace, opened.keys)
+        self._opened = opened
+        self._server: ServerProcess | None = None
+        self._calls: asyncio.WriteTransport | None = None
         self.names: list[str] = []
-        self._has_failed = False
 
     @property
     def is_usable(self) -> bool:
         """Whether every call returned and the process runs."""
-        return not self._has_failed and self._process is not None and not has_ended(self._process)
+        return not self.has_failed and self._server is not None and not has_ended(self._server.process)
 
     async def start(self) -> None:
         """Start the process and wait until it has imported the module.
@@ -191,99 +198,93 @@ class _PythonEnvironment:
         Raises:
             EnvironmentFailure: It cannot be imported.
         """
-        limits = self._opened.limits
+        opened = self._opened
+        config = ServerConfig(
+            name="functions",
+            command=sys.executable,
+            # -P: a file of the workspace must not be found in place of a module of the same name.
+            args=("-P", "-m", __name__),
+            env={**opened.passed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            cwd=None if self.workspace is None else str(self.workspace.path),
+        )
+        # A pipe of one direction: asyncio's own would be a socket, which a function could write to.
+        reading, writing = os.pipe()
+        loop = asyncio.get_running_loop()
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                # -P: a file of the workspace must not be found in place of a module of the same name.
-                *(sys.executable, "-P", "-m", __name__, self._opened.functions, str(limits.memory_bytes)),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                cwd=None if self.workspace is None else self.workspace.path,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                limit=_LONGEST_ESCAPE * limits.result_bytes + 2**16,
-                start_new_session=True,
-            )
-            ready = await self._read(_START_SECONDS)
+            self._calls, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
+            self._server = await ServerProcess.start(config, stdin=reading, stderr=asyncio.subprocess.DEVNULL)
+            source = {"functions": opened.functions, "memory": opened.limits.memory_bytes}
+            ready = await self._answer(source, _START_SECONDS)
             if "names" not in ready:
                 raise EnvironmentFailure(str(ready.get("error", "the process did not start")))
             self.names = list(ready["names"])
         except BaseException:
             await self.close()
             raise
+        finally:
+            os.close(reading)
 
-    async def _read(self, seconds: float) -> dict[str, Any]:
-        """A line of the process."""
-        assert self._process is not None and self._process.stdout is not None
+    async def _answer(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """Send a message; the answer, whose pieces are signed with its key. Functions wrote other lines."""
+        assert (
+            self._server is not None and self._server.process.stdout is not None and self._calls is not None
+        )
+        key, text = secrets.token_bytes(), bytearray()
+        longest = _LONGEST_ESCAPE * self._opened.limits.result_bytes + 2**16
+        sent = json.dumps({"key": key.hex(), **message})
+        self._calls.write(sent.encode(errors="surrogatepass") + b"\n")
         try:
             async with asyncio.timeout(seconds):
-                line = await self._process.stdout.readline()
+                while not self._server.process.stdout.at_eof():
+                    line = b""
+                    with contextlib.suppress(ValueError):  # too long for a piece
+                        line = await self._server.process.stdout.readline()
+                    signature, _, piece = line.removesuffix(b"\n").partition(b" ")
+                    if not hmac.compare_digest(signature, _signature(key, piece)):
+                        continue
+                    text += piece[1:]
+                    if len(text) > longest:
+                        raise EnvironmentFailure("the result is larger than --max_result allows")
+                    if piece.startswith(_LAST):
+                        answer: dict[str, Any] = self.stored(json.loads(text))
+                        return answer
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
-        except ValueError:
-            raise EnvironmentFailure("the result is larger than --max_result allows") from None
-        if not line.endswith(b"\n"):
-            how = "closed its output"
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_END_SECONDS):
-                    how = _end_of(await self._process.wait())
-            raise EnvironmentFailure(f"the process of the functions {how}")
-        value: dict[str, Any] = json.loads(line)
-        return value
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                await self._server.ended()
+        how = self._server.status or "closed its output"
+        raise EnvironmentFailure(f"the process of the functions {how}")
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
-        assert self._process is not None and self._process.stdin is not None
-        given: Any = dict(arguments)
-        if self.workspace is not None:
-            given = self.workspace.with_real_paths(given)
-        self._has_failed = True  # until there is an answer
-        if has_ended(self._process):
+        assert self._server is not None
+        self.has_failed = True  # until there is an answer
+        if has_ended(self._server.process):
             raise NotCalled("the process of the functions ended before the call")
-        message = json.dumps({"function": _function_name(tool), "arguments": given})
-        self._process.stdin.write(message.encode(errors="surrogatepass") + b"\n")
-        answer = await self._read(self._opened.limits.seconds)
-        self._has_failed = False
-        if self.workspace is not None:
-            answer = self.workspace.with_names(answer)
+        message = {"function": _function_name(tool), "arguments": self.given(arguments)}
+        answer = await self._answer(message, self._opened.limits.seconds)
+        self.has_failed = False
         if "error" in answer:
             raise Refusal(one_line(answer["error"]))
         result = CallResult.of(answer["result"])
-        size = len(result.text.encode(errors="surrogatepass"))
-        if size > self._opened.limits.result_bytes:
-            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+        self._opened.limits.check(result.text)
         return result
-
-    async def restore(self) -> None:
-        """Give the workspace its first content again."""
-        if self.workspace is not None:
-            await asyncio.to_thread(self.workspace.restore)
-
-    async def state(self) -> State | None:
-        """The files of the workspace."""
-        return None if self.workspace is None else await asyncio.to_thread(self.workspace.state)
 
     async def close(self) -> None:
         """End the process with its children and delete the copy."""
         try:
-            if self._process is not None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, 9)
-                # It also waits for the pipes, which a child that has left the group may hold.
-                with contextlib.suppress(ProcessLookupError, TimeoutError):
-                    async with asyncio.timeout(_END_SECONDS):
-                        await self._process.wait()
+            if self._calls is not None:
+                self._calls.abort()
+            if self._server is not None:
+                await self._server.stop(0)
         finally:
-            transport = getattr(self._process, "_transport", None)
-            if transport is not None:  # it stays open while such a child has a pipe
-                with contextlib.suppress(PermissionError, ProcessLookupError):
-                    transport.close()
             if self.workspace is not None:
                 self.workspace.remove()
 
 
-def _end_of(code: int) -> str:
-    return f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
+def _signature(key: bytes, text: bytes) -> bytes:
+    return hmac.digest(key, text, "sha256").hex().encode()
 
 
 def _function_name(tool: Tool) -> str:
@@ -294,47 +295,52 @@ def _function_name(tool: Tool) -> str:
 # The process of the functions
 
 
-def main(arguments: list[str]) -> None:
-    """Serve the functions of a module on the standard streams.
+def main() -> None:
+    """Serve the functions of a module: a call a line from the standard input, a signed result a line.
 
-    Args:
-        arguments: The source of the functions, and the bytes of memory.
+    The first line has the source of the functions, and the bytes of memory. The key of each line signs its
+    answer. So what a function, its threads and its children write to any descriptor is no answer.
     """
-    source, memory = arguments[0], int(arguments[1])
     _end_with_parent()
     # What functions print must not reach the results.
-    results = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogatepass")
+    results = os.dup(1)
     calls = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogatepass")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
+    process = os.getpid()
 
-    def answer(value: Mapping[str, Any]) -> None:
-        results.write(json.dumps(value, ensure_ascii=True) + "\n")
-        results.flush()
+    def answer(call: Mapping[str, Any], value: Mapping[str, Any]) -> None:
+        if os.getpid() != process:  # a fork of a function that returned as well
+            os._exit(1)
+        text = json.dumps(value, ensure_ascii=True).encode()
+        for start in range(0, len(text), _PIECE):
+            piece = (_LAST if start + _PIECE >= len(text) else b"+") + text[start : start + _PIECE]
+            os.write(results, b"\n%s %s\n" % (_signature(bytes.fromhex(call["key"]), piece), piece))
 
     import pydantic  # noqa: F401  # before the limit, which is for the functions
     import pydantic_core  # noqa: F401
 
     from toolassay.importers.python import imported_module
 
+    first = json.loads(calls.readline())
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        limit = memory + _address_space()
+        limit = first["memory"] + _address_space()
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     with contextlib.ExitStack() as stack:
         try:
-            module = stack.enter_context(imported_module(source))
+            module = stack.enter_context(imported_module(first["functions"]))
         except UsageError as error:
-            answer({"error": str(error)})
+            answer(first, {"error": str(error)})
             return
         functions = {name: value for name, value in vars(module).items() if callable(value)}
-        answer({"names": [name for name in functions if not name.startswith("_")]})
+        answer(first, {"names": [name for name in functions if not name.startswith("_")]})
         for line in calls:
             call = json.loads(line)
-            answer(_called(functions.get(call["function"]), call["arguments"]))
+            answer(call, _called(functions.get(call["function"]), call["arguments"]))
 
 
 def _end_with_parent() -> None:
@@ -396,4 +402,4 @@ async def _awaited(result: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -25,6 +25,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.executors.executor import EnvironmentFailure, State
 from toolassay.extras import Option
+from toolassay.models.redaction import without
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
@@ -38,8 +39,8 @@ WORKSPACE = Option(
 )
 FRESH = Option(
     "fresh",
-    "mcp, python: 'plan' starts a new process on a new copy for each plan; 'worker' one process for many "
-    "plans, whose copy is restored before each.",
+    "mcp, python: 'plan' starts a new process on a new copy for each plan, without --workspace after each "
+    "plan that writes; 'worker' one process for many plans, whose copy is restored before each.",
     choices=("plan", "worker"),
 )
 
@@ -70,7 +71,7 @@ class Workspace:
     """
 
     def __init__(self, source: Path) -> None:
-        check_folder(source)
+        folder_of(source)
         self._source = source.resolve()
         self._above = Path(tempfile.mkdtemp(prefix="toolassay-")).resolve()
         self.path = self._above / "workspace"
@@ -157,14 +158,17 @@ async def copy_of(source: Path) -> Workspace:
         raise
 
 
-def check_folder(source: Path) -> None:
-    """Check that a folder can be copied.
+def folder_of(workspace: str | Path) -> Path | None:
+    """The folder that an option names for copies; None if it names none.
 
     Raises:
         UsageError: It is not a folder.
     """
-    if not source.is_dir():
-        raise UsageError("is not a folder", file=source, fix="give --workspace the folder to copy")
+    if str(workspace) == "":
+        return None
+    if not Path(workspace).is_dir():
+        raise UsageError("is not a folder", file=Path(workspace), fix="give --workspace the folder to copy")
+    return Path(workspace)
 
 
 def is_path(word: str) -> bool:
@@ -241,6 +245,12 @@ def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
             (folders if path.is_dir() else files).append(place)
             waiting += [path] if path.is_dir() else []
     return files, folders
+
+
+def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
+    """A JSON value as files keep it: with `/workspace` for the path of the copy, and `***` for each key."""
+    named = value if workspace is None else workspace.with_names(value)
+    return _with_texts(named, lambda text: without(keys, text))
 
 
 def _with_texts(value: Any, change: Any) -> Any:

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,9 +27,9 @@ _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _NAMED = re.compile(r"-{0,2}(?P<name>[A-Za-z][\w.-]*)(?:=|:\s)(?P<value>.+)", re.DOTALL)
 # A variable, as `docker run -e` takes it: "SHOP_USER=ann"; not "--mode=read-only", which is no secret.
 _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*=.+", re.DOTALL)
-# The name of a credential: "GITHUB_TOKEN", "x-api-key", "--pass", "T_PIN" and "userPin"; not "--ping".
+# The name of a credential: "GITHUB_TOKEN", "x-api-key", "T_PIN" and "userPin"; not "--ping" or "author".
 _SENSITIVE = re.compile(
-    r"key|token|secret|pass|pwd|auth|login|cred|cookie|bearer|signature|_pat\b"
+    r"key|token|secret|pass|pwd|auth(?!or(?!i))|login|cred|cookie|bearer|signature|_pat\b"
     r"|(?<![a-z])pin(?![a-z])|(?-i:[a-z]Pin(?![a-z]))",
     re.IGNORECASE,
 )
@@ -155,6 +155,20 @@ class ServerConfig:
         """
         found = {secret for secret in self._secrets() if len(secret.strip()) >= _SHORTEST}
         return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The secrets that results do not repeat either: the values of credentials, by their names.
+
+        Credentials in the environment of this process are among them, passed to the server or not. A plain
+        word such as "postgres" is left out, because results have it for other reasons.
+        """
+
+        def named(values: Mapping[str, str]) -> dict[str, str]:
+            return {name: value for name, value in values.items() if _SENSITIVE.search(name)}
+
+        known = replace(self, env=named({**os.environ, **self.env}), headers=named(self.headers))
+        return tuple(secret for secret in known.secrets if not _ORDINARY.fullmatch(secret))
 
     def _secrets(self) -> Iterator[str]:
         for name, value in self.env.items():

@@ -10,6 +10,7 @@ import re
 import secrets
 import signal
 import time
+from asyncio.subprocess import PIPE
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +24,12 @@ _REAPING = 0.5  # seconds in which a process that was killed is gone
 _PROC = Path("/proc")
 # A variable that marks a server's descendants. It finds those that started a session of their own and whose
 # parent has ended, which neither the process group nor the parents' numbers lead to.
-_MARK = "TOOLASSAY_MCP_SERVER"
+_MARK = "TOOLASSAY_CHILD"
+# All that a server sees of the environment: no keys.
+_PASSED = (
+    *("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"),
+    *("APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "USERPROFILE"),  # of Windows
+)
 # Last lines that say nothing of the failure before them: "Node.js v20.20.2" and the place of npm's log.
 _EMPTY_LINE = re.compile(r"\s*(?:Node\.js v[\d.]+|npm (?:error|ERR!) (?:A complete log|\s*/).*)?\s*")
 
@@ -45,13 +51,17 @@ class ServerProcess:
         self._stderr_ended = asyncio.Event()
 
     @classmethod
-    async def start(cls, config: ServerConfig) -> ServerProcess:
+    async def start(cls, config: ServerConfig, *, stdin: int = PIPE, stderr: int = PIPE) -> ServerProcess:
         """Start the command in a session of its own, with a minimal environment and the configured variables.
+
+        Args:
+            config: The server.
+            stdin: Its input.
+            stderr: Where its errors go.
 
         Raises:
             ServerError: It cannot be started.
         """
-        from mcp.client.stdio import get_default_environment
 
         def fail(reason: str, fix: str) -> ServerError:
             return ServerError(reason, server=config.name or config.shown, fix=fix)
@@ -61,10 +71,11 @@ class ServerProcess:
             process = await asyncio.create_subprocess_exec(
                 config.command,
                 *config.args,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={**get_default_environment(), **config.env, _MARK: mark},
+                stdin=stdin,
+                stdout=PIPE,
+                stderr=stderr,
+                env={name: os.environ[name] for name in _PASSED if name in os.environ}
+                | {**config.env, _MARK: mark},
                 cwd=config.cwd,
                 start_new_session=True,  # Ctrl-C reaches only this process, which ends the whole group
             )
@@ -104,7 +115,7 @@ class ServerProcess:
             async with asyncio.timeout(1):  # its status and stderr may arrive after the end of its stdout
                 await self._stderr_ended.wait()
                 await self._ended(1, lambda: self.process.returncode is None)
-        return (self._status() or "closed its output") + self._last_line()
+        return (self.status or "closed its output") + self._last_line()
 
     @property
     def state(self) -> str:
@@ -112,10 +123,11 @@ class ServerProcess:
 
         A server that has ended may have left its output to a child, so that the output does not end.
         """
-        status = self._status()
-        return (f"; it {status}" if status else "") + self._last_line()
+        return (f"; it {self.status}" if self.status else "") + self._last_line()
 
-    def _status(self) -> str:
+    @property
+    def status(self) -> str:
+        """How it ended; empty while it runs."""
         code = self.process.returncode
         if code is None:
             return ""
@@ -135,8 +147,8 @@ class ServerProcess:
         """
         try:
             self._descendants()  # while their parents live
-            assert self.process.stdin
-            self.process.stdin.close()
+            if self.process.stdin is not None:
+                self.process.stdin.close()
             await self._ended(grace, lambda: self.process.returncode is None)
             if self._is_alive():
                 self._signal(signal.SIGTERM)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -199,6 +198,7 @@ def check(label: Mapping[str, Any], gates: Sequence[Gate]) -> CheckedLabel:
     return CheckedLabel(tuple(f"{fault.where} {fault.reason}" for fault in gold.faults), tuple(findings))
 
 
+_LATEST = 1e9  # seconds; no page is open for 30 years
 _LONGEST_TIME = 24 * 3600.0  # seconds; more means that the page was left open
 
 
@@ -278,7 +278,8 @@ def record_of(
         insisted = checked.rejections
     elif changed:
         raise UsageError(f"'{wanted.action}' with edits", fix="choose one of the fixes")
-    seconds = min(max(wanted.seconds, 0.0), _LONGEST_TIME) if math.isfinite(wanted.seconds) else 0.0
+    if not 0 <= wanted.seconds < _LATEST:
+        raise UsageError("an impossible time", fix="send the seconds since the sample was shown")
     return Record(
         id=sample.id,
         fingerprint=sample.fingerprint,
@@ -287,7 +288,7 @@ def record_of(
         parts=changed,
         note=wanted.note or "",
         insisted=insisted,
-        seconds=round(seconds, 1),
+        seconds=round(min(wanted.seconds, _LONGEST_TIME), 1),
         role=role,
     )
 

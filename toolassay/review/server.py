@@ -1,141 +1,46 @@
 """The HTTP server of the review page: its routes, and which requests it accepts.
 
-`toolassay.review.session` does the work of the routes. The server listens on loopback, which every page in
-the same browser can reach. Three checks protect it. `Host` must be a loopback name with this port, against
-DNS rebinding. The secret of the printed address must be in a cookie. A request that changes anything must
-come from this page (`Origin`) and be JSON, which forms cannot send, and scripts of other sites only after a
-preflight request, which is refused.
+`toolassay.review.session` does the work of the routes. Beside the checks of `Loopback`, the secret of the
+printed address must be in a cookie. A request that changes anything must be JSON, which forms cannot send,
+and scripts of other sites only after a preflight request, which is refused.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 from aiohttp import web
-from aiohttp.typedefs import Middleware
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.review.decision import UNDO, ChangedSample, RejectedEdit, RequestedDecision, checked_json
 from toolassay.review.session import QUEUES, Queue, Session
 from toolassay.review.store import checked_name
+from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
 __all__ = ["ReviewServer"]
 
 
-HOST = "127.0.0.1"
-_NAMES = (HOST, "localhost")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    **HEADERS,
 }
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-class Guard:
-    """Refuses requests that do not come from the review page.
-
-    Attributes:
-        port: the port of the server; set once it listens.
-        token: the secret, new at each start.
-    """
-
-    def __init__(self) -> None:
-        self.port = 0
-        self.token = secrets.token_urlsafe(24)
-
-    @property
-    def base(self) -> str:
-        """The address, without the secret."""
-        return f"http://{HOST}:{self.port}/"
-
-    @property
-    def cookie(self) -> str:
-        """The name of the cookie. Cookies are shared by all ports of a host, so the port is in the name."""
-        return f"toolassay_review_{self.port}"
-
-    def middleware(self) -> Middleware:
-        """The middleware for the application."""
-
-        @web.middleware
-        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-            response = self._refusal(request)
-            if response is None:
-                try:
-                    response = await handler(request)
-                except web.HTTPException as error:
-                    response = web.json_response({"error": error.reason}, status=error.status)
-            response.headers.update(_HEADERS)
-            return response
-
-        return guard
-
-    def _refusal(self, request: web.Request) -> web.StreamResponse | None:
-        """The response to a request that is refused or redirected; None if it is accepted."""
-        if request.headers.get("Host", "") not in {f"{name}:{self.port}" for name in _NAMES}:
-            return _refusal_response("this server answers only under its own address")
-        if request.method == "GET" and request.path == "/" and "token" in request.query:
-            if not self._is_secret(request.query["token"]):
-                return _refusal_response(
-                    "this address is from an earlier start: open the one that was printed last"
-                )
-            answer = web.Response(status=303, headers={"Location": "/"})
-            answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
-            return answer
-        if not self._is_secret(request.cookies.get(self.cookie, "")):
-            return _refusal_response("open the address that was printed: it has the key to this server")
-        if request.method != "GET":
-            origin = request.headers.get("Origin")
-            if origin is not None and origin not in {f"http://{name}:{self.port}" for name in _NAMES}:
-                return _refusal_response("only the page of this server may send this request")
-            if request.content_type != "application/json":
-                return web.json_response({"error": "send JSON"}, status=415)
-        return None
-
-    def _is_secret(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
-
-
-def _refusal_response(reason: str) -> web.Response:
-    return web.json_response({"error": reason}, status=403)
 
 
 BIGGEST = 2**24  # bytes of a request; a sample of megabytes can be edited
-_PAGE = {
-    "review.css": "text/css",
-    **dict.fromkeys(
-        (
-            "api.js",
-            "dialogs.js",
-            "drawing.js",
-            "editor.js",
-            "elements.js",
-            "fields.js",
-            "findings.js",
-            "review.js",
-            "sample.js",
-            "theme.js",
-        ),
-        "text/javascript",
-    ),
-}
+_KINDS = {".css": "text/css", ".js": "text/javascript"}
 _LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
 
 Answer = dict[str, Any]
 
 
-class ReviewServer:
+class ReviewServer(Loopback):
     """The page on `http://127.0.0.1:<port>/` and the routes it uses.
 
     `GET /api/overview`, `/api/samples/<number>`, `/api/search`, `/api/summary`; `POST /api/check`,
@@ -145,65 +50,73 @@ class ReviewServer:
         session: the review.
         reviewer: the reviewer's name; if empty, the page asks for it.
         queue: the queue that the page opens with.
+
+    Attributes:
+        token: the secret, new at each start.
     """
 
     def __init__(self, session: Session, *, reviewer: str = "", queue: Queue = "all") -> None:
+        super().__init__(biggest=BIGGEST, headers=_HEADERS, shutdown_timeout=1.0)
+        self.token = secrets.token_urlsafe(24)
         self.session = session
-        self.guard = Guard()
         self._start = {"reviewer": reviewer, "queue": queue}
         # One action at a time: each waits for the disk, in a thread.
         self._one = asyncio.Lock()
-        application = web.Application(client_max_size=BIGGEST, middlewares=[self.guard.middleware()])
-        application.router.add_get("/", self._page)
-        application.router.add_get("/page/{name}", self._asset)
-        application.router.add_get("/api/start", self._answer(lambda request: self._start))
-        application.router.add_get("/api/overview", self._answer(self._overview))
-        application.router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
-        application.router.add_get("/api/search", self._answer(self._search))
-        application.router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
-        application.router.add_post("/api/check", self._posted(self._check))
-        application.router.add_post("/api/decide", self._posted(self._decide))
-        application.router.add_post("/api/undo", self._posted(self._undo))
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+        router = self.application.router
+        router.add_get("/", self._page)
+        router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
+        router.add_get("/api/start", self._answer(lambda request: self._start))
+        router.add_get("/api/overview", self._answer(self._overview))
+        router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
+        router.add_get("/api/search", self._answer(self._search))
+        router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
+        router.add_post("/api/check", self._posted(self._check))
+        router.add_post("/api/decide", self._posted(self._decide))
+        router.add_post("/api/undo", self._posted(self._undo))
 
     @property
     def address(self) -> str:
         """Where the page is, with the secret that opens it."""
-        return f"{self.guard.base}?token={self.guard.token}"
+        return f"{self.base}?token={self.token}"
 
-    async def open(self, port: int = 0) -> None:
-        """Start to listen.
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie. Cookies are shared by all ports of a host, so the port is in the name."""
+        return f"toolassay_review_{self.port}"
 
-        Args:
-            port: the port; 0 takes a free one.
+    def refusal(self, request: web.Request) -> web.StreamResponse | None:
+        """The response to a request that is refused or redirected; None if it is accepted."""
+        if (response := super().refusal(request)) is not None:
+            return response
+        if request.method == "GET" and request.path == "/" and "token" in request.query:
+            if not self._is_secret(request.query["token"]):
+                return refused(
+                    403, "this address is from an earlier start: open the one that was printed last"
+                )
+            answer = web.Response(status=303, headers={"Location": "/"})
+            answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
+            return answer
+        if not self._is_secret(request.cookies.get(self.cookie, "")):
+            return refused(403, "open the address that was printed: it has the key to this server")
+        if request.method != "GET" and request.content_type != "application/json":
+            return refused(415, "send JSON")
+        return None
 
-        Raises:
-            UsageError: the port is taken.
-        """
-        await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, HOST, port).start()
-        except OSError as error:
-            await self._runner.cleanup()
-            wrong = f"cannot listen on port {port}: {error.strerror}"
-            raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
-        self.guard.port = self._runner.addresses[0][1]
-
-    async def close(self) -> None:
-        """Stop the server."""
-        await self._runner.cleanup()
+    def _is_secret(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
 
     async def _page(self, request: web.Request) -> web.Response:
         return web.Response(text=_resource("toolassay.review", "page/review.html"), content_type="text/html")
 
     async def _asset(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        if name in _LIBRARIES:
-            text = _resource("toolassay.report", f"vendor/{name}")
-            return web.Response(text=text, content_type="text/javascript")
-        if name not in _PAGE:
+        folder = ("toolassay.report", "vendor") if name in _LIBRARIES else ("toolassay.review", "page")
+        if (kind := _KINDS.get(Path(name).suffix)) is None:
             raise web.HTTPNotFound
-        return web.Response(text=_resource("toolassay.review", f"page/{name}"), content_type=_PAGE[name])
+        try:
+            return web.Response(text=_resource(folder[0], f"{folder[1]}/{name}"), content_type=kind)
+        except FileNotFoundError:
+            raise web.HTTPNotFound from None
 
     def _answer(self, work: Callable[[web.Request], Mapping[str, Any]]) -> Handler:
         async def handler(request: web.Request) -> web.Response:
@@ -213,9 +126,7 @@ class ReviewServer:
 
     def _posted(self, work: Callable[[Answer], Mapping[str, Any]]) -> Handler:
         async def handler(request: web.Request) -> web.Response:
-            body = await _body(request)
-            if body is None:
-                return web.json_response({"error": "the body is not a JSON object"}, status=400)
+            body = await json_object(request)
             return await self._response_of(lambda: work(body))
 
         return handler
@@ -281,16 +192,3 @@ def _typed(body: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) ->
     if not isinstance(value, kind) or isinstance(value, bool):
         raise UsageError(f"'{name}' is missing or has the wrong type", fix="use the page")
     return value
-
-
-async def _body(request: web.Request) -> Answer | None:
-    """The JSON object of a request; None if it is not one. NaN and infinities are not JSON."""
-    try:
-        body = json.loads(await request.read(), parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict) else None
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)

@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
-from toolassay.serving.completions import Received
+from toolassay.serving.completions import Received, has_messages
 from toolassay.serving.faults import WHOLE
+from toolassay.serving.loopback import json_object
 from toolassay.serving.responses import abort, error_response
 
 FILES, BATCHES = "/v1/files", "/v1/batches"
 URL = "/v1/chat/completions"
 MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000
+MOST_STORED, MOST_OBJECTS = 2**30, 10_000
+"""Bytes of all files and of the requests of all batches, and number of each: they stay in memory."""
 OVER = ("completed", "failed", "expired", "cancelled")
+_MOST_AT_ONCE = 100  # batches in progress
 _PAGE = 20  # objects of a page without `limit`, as documented
 
 Processed = Callable[[Received], Awaitable[tuple[int, Any]]]
@@ -73,6 +79,7 @@ class StoredBatch:
         facts: Further fields of the batch object.
         status: As the API names it.
         task: Works on it.
+        size: Bytes of its requests.
     """
 
     id: str
@@ -83,6 +90,7 @@ class StoredBatch:
     failed: int = 0
     task: asyncio.Task[None] | None = None
     is_cancelled: bool = False
+    size: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The batch object."""
@@ -205,7 +213,11 @@ class BatchService:
     # Files
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        form = await request.post()
+        if (full := self._full(self.files, request.content_length or 0)) is not None:
+            return full
+        form: Mapping[str, Any] = {}
+        with suppress(ValueError, LookupError, RuntimeError):  # of a malformed form
+            form = await request.post()
         upload, purpose = form.get("file"), form.get("purpose")
         if not isinstance(upload, web.FileField) or purpose != "batch":
             return error_response("an upload needs 'file' and 'purpose', which is 'batch' here")
@@ -237,13 +249,24 @@ class BatchService:
         self.files.append(file)
         return file
 
+    def _full(self, objects: Sequence[object], size: int = 0) -> web.Response | None:
+        """The response to a request that this server has no memory for; None if it has."""
+        size += sum(len(one.content) for one in self.files) + sum(one.size for one in self.batches)
+        if len(objects) < MOST_OBJECTS and size <= MOST_STORED:
+            return None
+        return error_response("this server keeps no more files and batches: restart it", 507)
+
     # Batches
 
     async def _create(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
+        body = await json_object(request)
         file = self._file_of(str(body.get("input_file_id")))
         if file is None:
             return error_response(f"no file {body.get('input_file_id')}", 400, code="invalid_file")
+        if (full := self._full(self.batches, len(file.content))) is not None:
+            return full
+        if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
+            return error_response(f"{_MOST_AT_ONCE} batches are in progress: try again later", 429)
         if body.get("endpoint") != URL or body.get("completion_window") != "24h":
             return error_response(f"'endpoint' is not {URL}, or 'completion_window' is not 24h")
         number = len(self.batches)
@@ -252,7 +275,7 @@ class BatchService:
             "created_at": int(time.time()),
             "metadata": body.get("metadata"),
         }
-        batch = StoredBatch(f"batch_{number + 1}", [], facts)
+        batch = StoredBatch(f"batch_{number + 1}", [], facts, size=len(file.content))
         self.batches.append(batch)
         headers = dict(request.headers)
         batch.task = asyncio.create_task(self._work(batch, file, self.ending(number), headers))
@@ -331,18 +354,18 @@ def _checked(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
         try:
             line = json.loads(text)
             body = line["body"]
-            if (line["method"], line["url"]) != ("POST", URL) or not body["messages"] or body.get("stream"):
+            if (line["method"], line["url"]) != ("POST", URL) or not has_messages(body) or body.get("stream"):
                 raise ValueError
             custom_id = line["custom_id"]
             if not isinstance(custom_id, str) or not 0 < len(custom_id) <= 64:
                 raise ValueError
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             problems.append(_problem("invalid_json_line", "This line is not a request.", number))
             continue
         if custom_id in seen:
             problems.append(_problem("duplicate_custom_id", f"{custom_id} occurs twice.", number))
         seen.add(custom_id)
-        models.add(body.get("model"))
+        models.add(str(body.get("model")))
         lines.append(line)
     if len(models) > 1:
         problems.append(_problem("mismatched_model", "All requests must name the same model."))
@@ -376,7 +399,10 @@ def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Res
     found = list(reversed(objects))
     after = request.query.get("after")
     start = next((place + 1 for place, one in enumerate(found) if one["id"] == after), 0) if after else 0
-    stop = start + int(request.query.get("limit", _PAGE))
+    limit = request.query.get("limit", str(_PAGE))
+    if not re.fullmatch("[1-9][0-9]{0,3}", limit):
+        return error_response("'limit' is not a number from 1 to 9999")
+    stop = start + int(limit)
     page = found[start:stop]
     ids: Iterator[Any] = iter([page[0]["id"], page[-1]["id"]] if page else [None, None])
     return web.json_response(

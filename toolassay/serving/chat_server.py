@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
 
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError
 from toolassay.serving.batch_service import BATCHES, FILES, BatchService
-from toolassay.serving.completions import Received, Reply, completion, error_body
+from toolassay.serving.completions import Received, Reply, completion, error_body, has_messages
 from toolassay.serving.faults import KINDS, WHOLE, Behaviour
+from toolassay.serving.loopback import HOST, Loopback, bound, json_object
 from toolassay.serving.responses import abort, apply_fault, deliver, error_response, garbage, refusal
 
-HOST = "127.0.0.1"
 PATH = "/v1/chat/completions"
 AZURE_PATH = "/openai/deployments/{model}/chat/completions"
 BIGGEST = 2**28
@@ -29,11 +28,7 @@ _OF_THE_CONNECTION = frozenset(
 AnswerFunction = Callable[[Received], Awaitable[Reply]]
 
 
-class BadRequest(Exception):
-    """The request is invalid; the message says why."""
-
-
-class ChatServer:
+class ChatServer(Loopback):
     """`POST /v1/chat/completions`, the Batch API, `GET /v1/models` and `GET /health` on 127.0.0.1.
 
     Accepts any model name, and ignores parameters (temperature, n, max_tokens, …).
@@ -65,6 +60,12 @@ class ChatServer:
     def __init__(
         self, answer: AnswerFunction, behaviour: Behaviour = lambda prompt, number: WHOLE, *, prefix: str = ""
     ) -> None:
+        super().__init__(
+            lambda status, reason: error_response(reason, status),
+            biggest=BIGGEST,
+            shutdown_timeout=0.1,
+            handler_cancellation=True,
+        )
         self.answer = answer
         self.prefix = prefix
         self.behaviour = behaviour
@@ -77,7 +78,6 @@ class ChatServer:
         self.retry_after = 0.0
         self.pause = 0.0
         self.outage = 1.0
-        self.port = 0
         self.count = self.faulty = 0
         self.whole_tokens = (0, 0)
         self.released = asyncio.Event()
@@ -86,16 +86,13 @@ class ChatServer:
         self._site: web.SockSite | None = None
         self._reserved: socket.socket | None = None
         self._coming_back: asyncio.Task[None] | None = None
-        application = web.Application(client_max_size=BIGGEST)
-        application.router.add_post(prefix + PATH, self._chat)
-        application.router.add_post(prefix + AZURE_PATH, self._chat)
-        self.batches.add_routes(application.router, prefix)
-        application.router.add_get("/v1/models", self._models)
-        application.router.add_get("/health", self._health)
-        application.router.add_route("*", "/{path:.*}", self._unknown)
-        self._runner = web.AppRunner(
-            application, access_log=None, shutdown_timeout=0.1, handler_cancellation=True
-        )
+        router = self.application.router
+        router.add_post(prefix + PATH, self._chat)
+        router.add_post(prefix + AZURE_PATH, self._chat)
+        self.batches.add_routes(router, prefix)
+        router.add_get("/v1/models", self._models)
+        router.add_get("/health", self._health)
+        router.add_route("*", "/{path:.*}", self._unknown)
 
     @property
     def base(self) -> str:
@@ -115,8 +112,8 @@ class ChatServer:
         Raises:
             UsageError: The port is in use.
         """
-        await self._runner.setup()
-        self._reserved = self._bound(port)
+        await self.runner.setup()
+        self._reserved = bound(port)
         self.port = self._reserved.getsockname()[1]
         if listen:
             await self.listen()
@@ -124,8 +121,8 @@ class ChatServer:
     async def listen(self) -> None:
         """Start to accept connections."""
         if self._site is None:
-            bound, self._reserved = self._reserved or self._bound(self.port), None
-            self._site = web.SockSite(self._runner, bound, backlog=1024)
+            listening, self._reserved = self._reserved or bound(self.port), None
+            self._site = web.SockSite(self.runner, listening, backlog=1024)
             await self._site.start()
 
     async def refuse(self) -> None:
@@ -135,8 +132,8 @@ class ChatServer:
         await self._site.stop()
         self._site = None
         # A bound socket that does not listen refuses connections and keeps the port from other processes.
-        self._reserved = self._bound(self.port)
-        server = self._runner.server
+        self._reserved = bound(self.port)
+        server = self.runner.server
         for connection in list(server.connections) if server is not None else []:
             if connection.transport is not None:
                 connection.transport.abort()
@@ -147,28 +144,16 @@ class ChatServer:
             self._coming_back.cancel()
         self.released.set()
         self.batches.close()
-        await self._runner.cleanup()
+        await self.runner.cleanup()
         if self._reserved is not None:
             self._reserved.close()
 
-    def _bound(self, port: int) -> socket.socket:
-        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind((HOST, port))
-        except OSError as error:
-            bound.close()
-            wrong = f"cannot listen on port {port}: {error.strerror}"
-            raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
-        return bound
-
     async def _chat(self, request: web.Request) -> web.StreamResponse:
-        try:
-            body = await _body(request)
-            kept = {name: value for name, value in body.items() if name not in self.dropped_parameters}
-            received = Received(request.path, dict(request.headers), kept, request.query_string)
-        except BadRequest as error:
-            return error_response(str(error))
+        body = await json_object(request)
+        if not has_messages(body):
+            return error_response("'messages' is not a list of at least one message")
+        kept = {name: value for name, value in body.items() if name not in self.dropped_parameters}
+        received = Received(request.path, dict(request.headers), kept, request.query_string)
         number, kind = self._counted(received)
         self._busy += 1
         try:
@@ -286,23 +271,3 @@ class ChatServer:
         there = f"POST {PATH}, {FILES}, {BATCHES}, GET /v1/models, GET /health"
         wrong = f"there is no {request.method} {request.path} here, only {there}"
         return error_response(wrong, 404, code="unknown_url")
-
-
-async def _body(request: web.Request) -> dict[str, Any]:
-    """Parse the body of a request for a chat completion.
-
-    Raises:
-        BadRequest: It is invalid.
-    """
-    try:
-        body = json.loads(await request.read())
-    except (ValueError, RecursionError):
-        raise BadRequest("the body is not JSON") from None
-    except web.HTTPRequestEntityTooLarge:
-        raise BadRequest(f"the body is larger than {BIGGEST} bytes") from None
-    if not isinstance(body, dict):
-        raise BadRequest("the body is not a JSON object")
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
-        raise BadRequest("'messages' is not a list of at least one message")
-    return body

@@ -48,6 +48,12 @@ class Received:
         return f"{' '.join(value for _, value in headers)} {self.path} {self.query} {json.dumps(fields)}"
 
 
+def has_messages(body: Mapping[str, Any]) -> bool:
+    """Whether a body has the `messages` that a chat completion needs."""
+    messages = body.get("messages")
+    return isinstance(messages, list) and bool(messages) and all(isinstance(one, dict) for one in messages)
+
+
 @dataclass(frozen=True)
 class Reply:
     """The model's reply: a text or tool calls."""

@@ -259,6 +259,11 @@ def _report(path: Path, counts: Mapping[str, int], records: Any, summary: RunSum
     total = sum(counts.values())
     if summary.stopped:
         screen.say(f"{WARNING}stopped: {summary.stopped}. The same command goes on")
+    if summary.affected:
+        screen.say(
+            f"{WARNING}{count_of(summary.affected, 'plan')} ran on a server with state of earlier plans: "
+            "results depend on the order. --fresh plan starts a new server for each plan"
+        )
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
     screen.show(f"{path}: {count_of(total, 'plan')}: {text}")
     reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in records() if one.reason)

@@ -69,12 +69,12 @@ def view(
 
         server = PageServer(LivePage(folder, predictions, llm, place).current)
         await server.open(port)
-        screen.show(server.address)
+        screen.show(server.base)
         screen.say("open that address in a browser on this machine; Ctrl-C ends")
         if open_browser:
             import webbrowser
 
-            await asyncio.to_thread(webbrowser.open, server.address)
+            await asyncio.to_thread(webbrowser.open, server.base)
         try:
             await asyncio.Event().wait()
         finally:
