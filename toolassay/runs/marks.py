@@ -22,7 +22,7 @@ class RowMark(NamedTuple):
     Attributes:
         sign: stands behind the name.
         note: what it means, one line.
-        is_baseline: the row is compared with and never ranked.
+        is_baseline: the row is of a built-in program, which models are compared with and which is never ranked.
     """
 
     sign: str
@@ -40,10 +40,13 @@ BASELINE = RowMark(
     "built in to compare with, not ranked: nothing does nothing, random draws from the tools with a seed",
     is_baseline=True,
 )
+BUILT_IN_PROGRAM = RowMark("(built in)", "a program of toolassay, not a model; not ranked", is_baseline=True)
 RULES_AT_HAND = RowMark(
-    "†",
+    "(built in) †",
+    "a program of toolassay, not ranked; "
     f"its rules were written with these requests at hand; {ON_REWORDED_REQUESTS:g} % right on reworded ones, "
     f"{ON_PUBLISHED_REQUESTS:g} % on the published ones",
+    is_baseline=True,
 )
 NO_TOOLS = "tools_missing"
 """A part of signatures: the tools that the run offered never reached its model."""
@@ -64,22 +67,20 @@ def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:
         signature: the parts of the signature of its scores, by name.
 
     >>> mark_of("offline", {"wordings": "toolassay"}).sign
-    '†'
-    >>> mark_of("random", {}).is_baseline, mark_of("offline", {}), mark_of("gpt-4", {})
-    (True, None, None)
+    '(built in) †'
+    >>> mark_of("random", {}).is_baseline, mark_of("offline", {}).is_baseline, mark_of("gpt-4", {})
+    (True, True, None)
     >>> mark_of("gpt-4", {"tools_missing": "yes"}).sign
     '‡'
     """
-    from toolassay.models.registry import BASELINES
+    from toolassay.models.registry import BASELINES, BUILT_IN
 
     if model in BASELINES:
         return BASELINE
-    if NO_TOOLS in signature:
-        return TOOLS_MISSING
-    if model != "offline":
-        return None
+    if model not in BUILT_IN:
+        return TOOLS_MISSING if NO_TOOLS in signature else None
     at_hand = signature.get(WORDINGS) == OUR_WORDINGS or signature.get("tasks") in _BUNDLED_TASKS
-    return RULES_AT_HAND if at_hand else None
+    return RULES_AT_HAND if at_hand else BUILT_IN_PROGRAM
 
 
 def tools_part(is_missing: bool) -> dict[str, str]:

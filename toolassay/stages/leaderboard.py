@@ -12,13 +12,13 @@ from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
-from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder
+from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder, recorded_model
 from toolassay.evaluation.signature import changed_parts
 from toolassay.files import write_text
 from toolassay.models.registry import BASELINES
 from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.ranking import OTHER_SORTS, Kind, in_order
-from toolassay.runs.marks import NO_TOOLS, WORDINGS, mark_of
+from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of
 from toolassay.runs.recorded_usage import RecordedUsage, recorded_usage
 
 Mode = Literal["both", "strict", "compat"]
@@ -99,9 +99,11 @@ def leaderboard(
             except UsageError as error:
                 remarks.append(f"cost and time of {name} are unknown: {error}")
         if standing.strict is not None and standing.strict.asked:
-            remarks.append(f"{name}: {standing.strict.asked}: below the complete runs, without a rank")
+            why = f" ({standing.excluded})" if standing.excluded else ""
+            remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
         standings[name] = standing
-        models.append(list(_rows(name, standing, usage, mode)))
+        mark = mark_of(recorded_model(predictions, file.stem), standing.parts)
+        models.append(list(_rows(name, standing, usage, mode, mark)))
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)
     remarks += _compared(standings)
@@ -164,7 +166,7 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
     return metrics / FILE
 
 
-def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode) -> Iterator[LeaderboardRow]:
+def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode, mark: RowMark | None) -> Iterator[LeaderboardRow]:
     counts: list[tuple[Kind, ColumnScores | None]] = [
         ("strict", standing.strict),
         ("compat", standing.compat),
@@ -180,7 +182,7 @@ def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode
                 usage,
                 standing.signature if kind == "strict" else "",
                 count.asked,
-                mark_of(name, standing.parts),
+                mark,
             )
 
 

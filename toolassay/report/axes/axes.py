@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolassay.evaluation.axis import About
-from toolassay.metrics.confidence_interval import Interval
+from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import RowMark, marked
 from toolassay.runs.outcomes import CHOSEN, scored_phrase
 
@@ -102,6 +102,42 @@ class Security:
     harmless: Interval
     unreadable: int = 0
 
+    @property
+    def n(self) -> int:
+        """Number of attacks with a readable answer."""
+        return self.attempts - self.excluded - self.unreadable
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcomes of executed plans.
+
+    Attributes:
+        right: Share of judged items whose outcome is that of the gold plan, with its 95 % interval.
+        harm: Share of judged items with unwanted changes, with its 95 % interval; without a value if no state
+            can be seen.
+        judged: Number of items with a verdict.
+        requests: Number of items whose gold plan ran.
+        executor: Name of the executor.
+        problem: Why these outcomes do not rank; empty if they do.
+    """
+
+    right: Interval
+    harm: Interval
+    judged: int
+    requests: int
+    executor: str
+    problem: str = ""
+
+    @property
+    def n(self) -> str:
+        """The number of judged items: "53", or "50 of 53 judged"."""
+        return str(self.judged) if self.judged == self.requests else f"{self.judged} of {self.requests} judged"
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcomes as an object of `axes.json` and `report.json`."""
+        return {**vars(self), "right": self.right.to_json(), "harm": self.harm.to_json()}
+
 
 @dataclass(frozen=True)
 class Axes:
@@ -121,8 +157,13 @@ class Axes:
         signature: Signature of the scores.
         file: Metrics file.
         counts: Result of `runs.outcomes.asked_counts`; empty for metrics of earlier versions.
+        excluded: Outcomes of the items that were not scored, e.g. "2 provider error".
         library: Title of the data, e.g. "Chats (banking)"; empty for the benchmark and the folder.
         mark: Mark of the run, e.g. that the model is a baseline.
+        harm: Share of items with unwanted changes; without a value where nothing is carried out.
+        outcomes: Outcomes of the executed plans; None if they were not executed.
+        plan_accuracy: Share of items whose plan is the gold plan, where outcomes decide (`by_outcome`).
+        is_by_outcome: Whether outcomes decide on this data folder.
     """
 
     about: About
@@ -138,6 +179,7 @@ class Axes:
     signature: str = ""
     file: str = ""
     counts: Mapping[str, Any] = field(default_factory=dict)
+    excluded: str = ""
 
     @property
     def n(self) -> str:
@@ -158,6 +200,22 @@ class Axes:
 
     library: str = ""
     mark: RowMark | None = None
+    harm: Interval = NOTHING
+    outcomes: Outcomes | None = None
+    plan_accuracy: Interval = NOTHING
+    is_by_outcome: bool = False
+
+    @property
+    def n_judged(self) -> int:
+        """Number of items behind the accuracy."""
+        if self.outcomes is not None and self.is_by_outcome:
+            return self.outcomes.judged
+        return int(self.counts.get("n_scored", self.items))
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether the model has outcomes that rank."""
+        return self.outcomes is not None and not self.outcomes.problem and self.outcomes.judged > 0
 
     @property
     def title(self) -> str:
@@ -197,8 +255,11 @@ class Axes:
             "items": self.items,
             "n_labels": self.counts.get("n_labels", self.items),
             **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
+            "excluded": self.excluded,
             "item": self.about.item,
             "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
+            "plan_accuracy": self.plan_accuracy.to_json() if self.is_by_outcome else None,
+            "outcomes": self.outcomes and self.outcomes.to_json(),
             "stability": stability
             and {
                 "k": stability.k,
@@ -232,3 +293,31 @@ class Axes:
             "signature": self.signature,
             "metrics_file": self.file,
         }
+
+
+def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
+    """The runs on one data folder, by outcome where the plans of a model were executed.
+
+    Outcomes and plans are never ranked together: a model without outcomes that rank has no accuracy then.
+    """
+    if not any(run.is_executed for run in [run for run in runs if not run.is_baseline] or runs):
+        return list(runs)
+    found = []
+    for run in runs:
+        right, harm = NOTHING, NOTHING
+        if run.outcomes is not None and run.is_executed:
+            right, harm = run.outcomes.right, run.outcomes.harm
+        per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
+        found.append(
+            replace(
+                run,
+                about=run.about._replace(right="its plan ran, answers, and leaves the state that the gold plan leaves"),
+                accuracy=right,
+                harm=harm,
+                plan_accuracy=run.accuracy,
+                is_by_outcome=True,
+                cost=run.cost and replace(run.cost, per_right=per_right),
+                notes={**run.notes, **({"stability": "of plans, not of outcomes"} if run.stability else {})},
+            )
+        )
+    return found
