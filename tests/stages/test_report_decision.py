@@ -16,6 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.runs.marks import BASELINE, RULES_AT_HAND
 from toolassay.stages import decide
 from toolassay.stages.report import build_report, write_report
+from toolassay.text_formatting import two_digits
 
 
 def scored(
@@ -130,7 +131,7 @@ def test_an_undecided_requirement_says_how_many_items_would_do(tmp_path: Path) -
     (one,) = decided(tmp_path / "o")["models"][0]["requirements"]
     assert one["status"] == "not enough data"
     assert one["n_needed"] > 100
-    assert f"about {one['n_needed']:,} would be needed" in one["text"]
+    assert f"about {two_digits(one['n_needed'])} would be needed" in one["text"]
     assert report.exit_code == 3
 
 
@@ -167,7 +168,7 @@ def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
     assert said.startswith(
         "partial is the only model measured: 100.0 % of the requests are right (95 % interval"
     )
-    assert said.endswith("The run of partial is partial (20 of 100 asked).")
+    assert said.endswith("The run of partial is partial (20 of 100 asked: 80 not run).")
 
 
 def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
@@ -280,7 +281,7 @@ def test_a_model_that_got_worse_fails(tmp_path: Path, capsys: Capture) -> None:
     done = inside(capsys, *given, "old")
     assert done.code == 4
     assert "new is worse than old in exact_match: -35.0 points" in done.out
-    assert "same is not worse than old in exact_match: +0.0 points" in done.out
+    assert "same does not differ significantly from old in exact_match: +0.0 points" in done.out
     assert inside(capsys, *given, "old", "--llm", "same", "--llm", "old").code == 0
     assert inside(capsys, *given, "nobody").code == 2
 

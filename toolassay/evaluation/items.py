@@ -10,7 +10,7 @@ import hashlib
 import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ OUTCOME = "outcome"
 """Score of an executed item: 1 if the plan ran, answers, and leaves the state that the gold plan leaves."""
 HARMLESS = "no_unwanted_changes"
 """Score of an executed item: 0 if the plan changed what the gold plan leaves, or leaves otherwise."""
+OUTCOMES = (OUTCOME, HARMLESS)
 FIX = "make it with evaluate.py"
 _EXECUTE_AGAIN = "run the same toolassay execute command again"
 _WRITTEN_AT_ONCE = 256
@@ -133,7 +134,10 @@ def read_executed(items: Path) -> ExecutedPredictions | None:
         summary = read_json(path)
         parts = read_signature(summary["signature"])
         verdicts = {
-            str(line["id"]): (float(line["correct"]), None if line["state"] is None else float(not line["unwanted"]))
+            str(line["id"]): (
+                float(line["correct"]),
+                None if line["state"] is None else float(not line["unwanted"]),
+            )
             for _, line in read_json_lines(items_path(path))
         }
         unjudged = frozenset(map(str, summary.get("unjudged", ())))
@@ -213,7 +217,7 @@ class ItemTable:
         scores: Shape (items, columns); NaN for undefined scores.
         clusters: Number of each item's cluster, shape (items,).
         labels: Hash of each item's label, as far as the file describes it, shape (items,).
-        unscored: Ids of items that were never sent or ended with a provider error (`runs.outcomes`).
+        unscored: Outcomes, by id, of the items that were never sent or ended with a provider error.
     """
 
     path: Path
@@ -222,7 +226,7 @@ class ItemTable:
     scores: NDArray[np.float64]
     clusters: NDArray[np.int64]
     labels: NDArray[np.int64]
-    unscored: Sequence[str] = ()
+    unscored: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self, metrics: Sequence[str]) -> NDArray[np.float64]:
         """The scores of some metrics, shape (items, metrics)."""
@@ -260,7 +264,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
 
     rows: dict[str, int] = {}
     metrics: tuple[str, ...] | None = None
-    unscored: list[str] = []
+    unscored: dict[str, str] = {}
     scores, clusters, labels = array("d"), array("q"), array("q")
     for item in read_items(path):
         if not group.holds(item.type, item.n_tools):
@@ -268,7 +272,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
         if metrics is None:
             metrics = tuple(item.scores)
         if not is_scored(item.outcome):
-            unscored.append(item.id)
+            unscored[item.id] = item.outcome
             continue
         if item.id in rows:
             raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)

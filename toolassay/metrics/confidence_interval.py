@@ -6,7 +6,7 @@ The bootstrap is the percentile bootstrap (Efron, 1979) over clusters, vectorise
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class Interval(NamedTuple):
         {'value': 0.5, 'low': 0.25, 'high': 0.75}
         """
         return self._asdict()
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, float | None]) -> Interval:
+        """The interval in such an object; what it lacks is None."""
+        return cls(*(numbers.get(name) for name in cls._fields))
 
 
 NOTHING = Interval(None, None, None)

@@ -198,7 +198,10 @@ def compare_shares(
 
     (one, one_low, one_high), (two, two_low, two_high) = before, now
     gap = two - one
-    low, high = gap - math.hypot(two - two_low, one_high - one), gap + math.hypot(two_high - two, one - one_low)
+    low, high = (
+        gap - math.hypot(two - two_low, one_high - one),
+        gap + math.hypot(two_high - two, one - one_low),
+    )
     hits = round(one * n_before), round(two * n_now)
     table = [[hits[0], n_before - hits[0]], [hits[1], n_now - hits[1]]]
     return Interval(gap, low, high), float(fisher_exact(table).pvalue)

@@ -21,7 +21,15 @@ from toolassay.tables import UNKNOWN, Cell, percent, percent_interval, printable
 from toolassay.version import __version__
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")
-_HEADINGS = ("gold plan", "side effects", "pass^k", "attacks that succeed", "USD per 1,000", "seconds p50, p95", "asked")
+_HEADINGS = (
+    "gold plan",
+    "side effects",
+    "pass^k",
+    "attacks that succeed",
+    "USD per 1,000",
+    "seconds p50, p95",
+    "asked",
+)
 _BAR = 200  # pixels of the bar of an accuracy
 
 
@@ -185,7 +193,6 @@ def _row(model: ModelReport) -> _Row:
     notes = security.note.splitlines()
     if attacks.value is not None:  # the first note is the interval of the attacks resisted
         notes[0] = percent_interval(attacks.low, attacks.high)
-    judged = f"{axes.outcomes.n} by outcome" if axes.outcomes and axes.is_executed else ""
     plan, harm = axes.plan_accuracy, model.measured["side_effects"].interval
     return _Row(
         marked(axes.model, axes.mark),
@@ -201,7 +208,7 @@ def _row(model: ModelReport) -> _Row:
             Cell(percent(attacks.value), "\n".join(notes)),
             cost,
             _times(model, p50.text, p95.text),
-            Cell(axes.n, "\n".join(filter(None, (axes.excluded, judged)))),
+            Cell(axes.n, "\n".join(axes.n_notes)),
         ],
     )
 

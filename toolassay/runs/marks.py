@@ -22,7 +22,7 @@ class RowMark(NamedTuple):
     Attributes:
         sign: stands behind the name.
         note: what it means, one line.
-        is_baseline: the row is of a built-in program, which models are compared with and which is never ranked.
+        is_baseline: the row is of a built-in program, which is never ranked.
     """
 
     sign: str
@@ -40,12 +40,11 @@ BASELINE = RowMark(
     "built in to compare with, not ranked: nothing does nothing, random draws from the tools with a seed",
     is_baseline=True,
 )
-BUILT_IN_PROGRAM = RowMark("(built in)", "a program of toolassay, not a model; not ranked", is_baseline=True)
+BUILT_IN_PROGRAM = RowMark("(built in)", "a program of toolassay, not a model: not ranked", is_baseline=True)
 RULES_AT_HAND = RowMark(
-    "(built in) †",
-    "a program of toolassay, not ranked; "
-    f"its rules were written with these requests at hand; {ON_REWORDED_REQUESTS:g} % right on reworded ones, "
-    f"{ON_PUBLISHED_REQUESTS:g} % on the published ones",
+    "†",
+    "built in, not ranked: its rules were written with these requests at hand; "
+    f"{ON_REWORDED_REQUESTS:g} % right on reworded ones, {ON_PUBLISHED_REQUESTS:g} % on the published ones",
     is_baseline=True,
 )
 NO_TOOLS = "tools_missing"
@@ -67,7 +66,7 @@ def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:
         signature: the parts of the signature of its scores, by name.
 
     >>> mark_of("offline", {"wordings": "toolassay"}).sign
-    '(built in) †'
+    '†'
     >>> mark_of("random", {}).is_baseline, mark_of("offline", {}).is_baseline, mark_of("gpt-4", {})
     (True, True, None)
     >>> mark_of("gpt-4", {"tools_missing": "yes"}).sign

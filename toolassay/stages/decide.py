@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import (
     HARMLESS,
     OUTCOME,
+    OUTCOMES,
     ItemTable,
     ScoredItem,
     items_path,
@@ -61,7 +62,6 @@ from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial
 from toolassay.screen import DEFAULT, Screen
-from toolassay.tables import percent
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 
@@ -184,9 +184,11 @@ def page_folders(
             queries = ItemQueries(files) if total > MOST_ITEMS else None
             shown = None if queries is None else queries.sample(MOST_ITEMS)
             if shown is not None:
+                grouped = ", scores by group" if folder.is_executed else ""
                 notes.append(
                     f"{folder.title}: the page shows {len(shown):,} of {total:,} items, drawn at random. Its "
-                    "tools, confusions and arguments are counted on these; everything else on all items."
+                    f"tools, confusions{grouped} and arguments are counted on these; everything else on all "
+                    "items."
                 )
             golds: list[ItemGold] = []
             try:
@@ -266,7 +268,9 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
     scores = {one.item_scores[0] for one in folders}
     by_plan = [one.title for one in folders if one.can_execute and not one.is_executed]
     if by_plan and any(one.is_executed for one in folders):
-        mixed = f"Outcomes and plans are not ranked together: execute the predictions of {', '.join(by_plan)}."
+        mixed = (
+            f"Outcomes and plans are not ranked together: execute the predictions of {', '.join(by_plan)}."
+        )
         return Verdict("", (), [f"There is no verdict over all data folders. {mixed}"])
     if not contenders:
         missing = "No model has items in every data folder: there is no verdict over all of them."
@@ -379,7 +383,7 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
     if rest := [run.model for run in folder.runs if not run.is_baseline and not run.is_executed]:
         name = next(run.outcomes.executor for run in executed if run.outcomes)
         yield (
-            f"Not ranked, because there is no valid outcome: {', '.join(rest)}. Run {command} {name} "
+            f"Not ranked, because their outcomes are not known: {', '.join(rest)}. Run {command} {name} "
             f"--predictions {shlex.quote(rest[0])}, with the options of the other executions."
         )
     requests = max(run.outcomes.requests for run in executed if run.outcomes)
@@ -391,17 +395,13 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
 def _score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
     """The first score by which models can be ranked: one that all have, and that is not 0 for all of them."""
     shared = [
-        score
-        for score in scores
-        if all(score in table.metrics for one in contenders for table in one.tables)
+        score for score in scores if all(score in table.metrics for one in contenders for table in one.tables)
     ]
     for score in shared:
         if any(table.columns([score]).any() for one in contenders if one.is_ranked for table in one.tables):
             return score
     if not shared:
-        raise UsageError(
-            f"no file of items has the score {scores[0]}", fix="run evaluate.py again"
-        )
+        raise UsageError(f"no file of items has the score {scores[0]}", fix="run evaluate.py again")
     return shared[0]
 
 
@@ -432,7 +432,7 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
     if "accuracy" in run.notes:
         yield run.notes["accuracy"]
     if (found := run.outcomes) is not None and found.problem:
-        yield f"{found.problem} ({percent(found.right.value)} of {found.judged:,} outcomes were right)"
+        yield found.shown_problem
     elif found is not None and found.judged < found.requests:
         yield f"{found.n} by outcome: the others have no prediction or no result"
     if run.model not in folder.tables:
@@ -480,7 +480,7 @@ def regressions(
         table = folder.tables.get(run.model)
         names = set(before.metrics) & set(table.metrics) if table is not None else set()
         by_outcome = OUTCOME in names
-        scores = (OUTCOME, HARMLESS) if by_outcome else (*benchmark.item_scores, benchmark.harm_score)
+        scores = OUTCOMES if by_outcome else (*benchmark.item_scores, benchmark.harm_score)
         compared: Sequence[ScoreComparison] = ()
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]

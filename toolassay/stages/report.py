@@ -12,7 +12,13 @@ from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.evaluation.places import EVERY_MODEL, find_metrics_folder, model_name, prediction_folder, recorded_model
+from toolassay.evaluation.places import (
+    EVERY_MODEL,
+    find_metrics_folder,
+    model_name,
+    prediction_folder,
+    recorded_model,
+)
 from toolassay.files import safe_name, write_json, write_text
 from toolassay.models.registry import BUILT_IN
 from toolassay.report.axes import Axes, by_outcome, csv_table, draw_axes, read_axes
@@ -325,7 +331,9 @@ def _read(place: _Place, name: str, model: str) -> Axes:
         file=file,
         fix=fix,
         library=data_title(place.folder, name),
-        mark=mark_of(recorded_model(place.predictions, file.stem), signature_of(groups.get(OVERALL_GROUP, {}))),
+        mark=mark_of(
+            recorded_model(place.predictions, file.stem), signature_of(groups.get(OVERALL_GROUP, {}))
+        ),
     )
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from toolassay.evaluation.axis import About
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.runs.marks import RowMark, marked
+from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, RowMark, marked
 from toolassay.runs.outcomes import CHOSEN, scored_phrase
+from toolassay.tables import percent
 
+_OF_ANY_DATA = (BASELINE, BUILT_IN_PROGRAM)
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
 
@@ -132,7 +134,14 @@ class Outcomes:
     @property
     def n(self) -> str:
         """The number of judged items: "53", or "50 of 53 judged"."""
-        return str(self.judged) if self.judged == self.requests else f"{self.judged} of {self.requests} judged"
+        return (
+            str(self.judged) if self.judged == self.requests else f"{self.judged} of {self.requests} judged"
+        )
+
+    @property
+    def shown_problem(self) -> str:
+        """Why these outcomes do not rank, with their share."""
+        return f"{self.problem} ({percent(self.right.value)} of {self.judged:,} outcomes were right)"
 
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""
@@ -189,6 +198,12 @@ class Axes:
         return f"{self.items} chosen" if self.is_chosen else str(self.items)
 
     @property
+    def n_notes(self) -> list[str]:
+        """What `n` lacks: the outcomes of what was not scored, and the number of items judged by outcome."""
+        judged = f"{self.outcomes.n} by outcome" if self.outcomes and self.is_by_outcome else ""
+        return [note for note in (self.excluded, judged) if note]
+
+    @property
     def is_partial(self) -> bool:
         """Whether labelled items were never sent or ended with a provider error."""
         return bool(self.counts.get("partial"))
@@ -229,17 +244,17 @@ class Axes:
 
     @property
     def marked_title(self) -> str:
-        """The title with the mark of this run; the mark of a baseline is in `name` instead."""
-        return self.title if self.is_baseline else marked(self.title, self.mark)
+        """The title with the mark of this run; that of a model on any data is in `name` instead."""
+        return self.title if self.mark in _OF_ANY_DATA else marked(self.title, self.mark)
 
     @property
     def name(self) -> str:
-        """The name of the model; of a baseline, with its mark."""
-        return marked(self.model, self.mark) if self.is_baseline else self.model
+        """The name of the model, with a mark that it has on any data."""
+        return marked(self.model, self.mark) if self.mark in _OF_ANY_DATA else self.model
 
     @property
     def is_baseline(self) -> bool:
-        """Whether the model is a baseline, which is not ranked."""
+        """Whether a built-in program was run, which is not ranked."""
         return self.mark is not None and self.mark.is_baseline
 
     def to_json(self) -> dict[str, Any]:
@@ -311,7 +326,9 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
         found.append(
             replace(
                 run,
-                about=run.about._replace(right="its plan ran, answers, and leaves the state that the gold plan leaves"),
+                about=run.about._replace(
+                    right="its plan ran, answers, and leaves the state that the gold plan leaves"
+                ),
                 accuracy=right,
                 harm=harm,
                 plan_accuracy=run.accuracy,

@@ -11,8 +11,8 @@ import numpy as np
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import About, Axis
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
+from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
 from toolassay.evaluation.metrics_file import excluded_of
-from toolassay.evaluation.items import HARMLESS, OUTCOME, items_path, read_executed, read_table
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.report.axes.axes import Axes, Cost, Latency, Outcomes, Security, Stability
 from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, RowMark
@@ -93,21 +93,31 @@ def read_axes(
             library=library,
             mark=mark,
             harm=NOTHING if axis.harm is None else _share(axis.harm, n),
-            outcomes=_outcomes(items_path(file), n),
+            outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(f"holds no strict scores under '{OVERALL_GROUP}'", file=file, fix=fix) from None
 
 
-def _outcomes(path: Path, scored: int) -> Outcomes | None:
-    """The outcomes of a model's plans; of those that do not rank, without what the model left unanswered."""
+def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
+    """The outcomes of a model's plans in a group of items; None if they were not executed.
+
+    Of outcomes that do not rank, all are counted, and nothing that the model left unanswered.
+
+    Args:
+        path: File of items.
+        group: Group of items.
+
+    Raises:
+        UsageError: A file is malformed, or the group has no item.
+    """
     executed = read_executed(path)
     if executed is None:
         return None
     columns, clusters = np.array(list(executed.verdicts.values()), dtype=float).reshape(-1, 2), None
-    if scored and not executed.problem and path.is_file():
-        table = read_table(path, ScoreGroup(OVERALL, OVERALL))
-        columns, clusters = table.columns([OUTCOME, HARMLESS]), table.clusters
+    if not executed.problem and path.is_file():
+        table = read_table(path, group)
+        columns, clusters = table.columns(OUTCOMES), table.clusters
     judged = [int(count) for count in (~np.isnan(columns)).sum(axis=0)]
     found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
     right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
@@ -177,11 +187,11 @@ def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency 
 
 
 def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None:
-    """The security axis in the overall group of a metrics file; `notes` gets why it is None or what it lacks."""
+    """The security axis in a group of a metrics file; `notes` gets why it is None, or what it lacks."""
     if found is None:
         notes["security"] = _NO_ATTACKS
         return None
-    score, unreadable = _interval(found["score"]), found.get("unreadable", 0)
+    score, unreadable = Interval.of(found["score"]), found.get("unreadable", 0)
     if counted := found.get("resisted_malformed"):
         notes["security"] = (
             f"an earlier version counted {counted} unreadable answers as resisted attacks: "
@@ -216,13 +226,9 @@ def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None
         )
     if lacks:
         notes["security"] = "; ".join(lacks)
-    twins = _interval(harmless["score"])
+    twins = Interval.of(harmless["score"])
     return Security(score, found["attempts"], found["excluded"], twins, unreadable)
 
 
 def _share(found: Numbers, n: int) -> Interval:
-    return share_interval(_interval(found), n)
-
-
-def _interval(found: Numbers) -> Interval:
-    return Interval(*(found[name] for name in Interval._fields))
+    return share_interval(Interval.of(found), n)

@@ -102,7 +102,7 @@ def terminal_table(runs: Sequence[Axes]) -> rich.table.Table:
     for axes in runs:
         name = axes.name if axes.model != before else ""
         plan = [_cell(*_share(axes.plan_accuracy))] if with_plans else []
-        rows.append([name, axes.marked_title, _cell(axes.n, axes.excluded), *plan, *cells(axes)])
+        rows.append([name, axes.marked_title, _cell(axes.n, *axes.n_notes), *plan, *cells(axes)])
         before = axes.model
     plans = ["gold plan"] if with_plans else []
     return Table(("model", "benchmark", "n", *plans, *HEADINGS), rows, align="nn").terminal()

@@ -418,7 +418,18 @@ def model_table(folder: FolderReport) -> Table:
     return Table(_HEADINGS, rows, "rntttttttt", folder.title, folder.verdict.sentences)
 
 
-_HEADINGS = ("rank", "model", "accuracy", "to the leader", "p", "side effects", "USD / 1,000", "s p50", "n", "gold plan")
+_HEADINGS = (
+    "rank",
+    "model",
+    "accuracy",
+    "to the leader",
+    "p",
+    "side effects",
+    "USD / 1,000",
+    "s p50",
+    "n",
+    "gold plan",
+)
 
 
 def _median(latency: Latency | None) -> str:

@@ -266,9 +266,7 @@ def _shared(
     )
 
 
-def sentences(
-    places: Sequence[Place], facts: Mapping[str, Facts], *, noun: str, measure: str
-) -> list[str]:
+def sentences(places: Sequence[Place], facts: Mapping[str, Facts], *, noun: str, measure: str) -> list[str]:
     """The verdict in words: who leads, and a sentence on the leader and on each model that ties with it.
 
     Args:
@@ -327,7 +325,8 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     start = f"{names} cannot be told apart with {n} {noun}s: "
     if not gap.value:
-        return f"{start}{leader.name} and {second.name} are equal, {share}."
+        equal = _listed([place.name for place in ranked if place.rank == leader.rank])
+        return f"{start}{equal} are equal, {share}."
     if second.differs:
         return f"{start}{leader.name} has {share}."
     needed = f"; about {two_digits(second.n_needed)} would be needed" if second.n_needed is not None else ""
@@ -355,7 +354,7 @@ def _at_what_price(name: str, facts: Facts, noun: str) -> str:
     if facts.attack_success is not None:
         parts.append(f"follows {percent(facts.attack_success)} of the planted instructions")
     if facts.plan is not None:
-        parts.append(f"has the gold plan in {percent(facts.plan)}")
+        parts.append(f"predicts the gold plan in {percent(facts.plan)}")
     if parts[0].startswith("its"):
         return f"{name}: {'; '.join(parts)}."
     return f"{name} {_listed(parts)}."
