@@ -23,16 +23,7 @@ from toolassay.evaluation.comparison import (
 )
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import ItemGold, confused
-from toolassay.evaluation.items import (
-    HARMLESS,
-    OUTCOME,
-    OUTCOMES,
-    ItemTable,
-    ScoredItem,
-    items_path,
-    read_items,
-    read_table,
-)
+from toolassay.evaluation.items import OUTCOMES, ItemTable, ScoredItem, items_path, read_items, read_table
 from toolassay.evaluation.metrics_file import SECURITY, read_groups
 from toolassay.evaluation.signature import changed_parts, read_signature
 from toolassay.files import safe_name
@@ -104,12 +95,12 @@ class ScoredFolder:
     @property
     def item_scores(self) -> Sequence[str]:
         """The scores by which models are ranked, as `Benchmark.item_scores`."""
-        return (OUTCOME,) if self.is_executed else self.benchmark.item_scores
+        return OUTCOMES[:1] if self.is_executed else self.benchmark.item_scores
 
     @property
     def harm_score(self) -> str:
         """The score that is 0 for an item with unwanted changes, as `Benchmark.harm_score`."""
-        return HARMLESS if self.is_executed else self.benchmark.harm_score
+        return OUTCOMES[1] if self.is_executed else self.benchmark.harm_score
 
     @cached_property
     def contenders(self) -> Mapping[str, ItemTable]:
@@ -268,9 +259,7 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
     scores = {one.item_scores[0] for one in folders}
     by_plan = [one.title for one in folders if one.can_execute and not one.is_executed]
     if by_plan and any(one.is_executed for one in folders):
-        mixed = (
-            f"Outcomes and plans are not ranked together: execute the predictions of {', '.join(by_plan)}."
-        )
+        mixed = f"Outcomes and plans are not ranked together: execute those of {', '.join(by_plan)}."
         return Verdict("", (), [f"There is no verdict over all data folders. {mixed}"])
     if not contenders:
         missing = "No model has items in every data folder: there is no verdict over all of them."
@@ -312,8 +301,7 @@ def _contender(run: Axes, tables: Sequence[ItemTable], folders: Sequence[ScoredF
 
 def _is_incomplete(run: Axes) -> bool:
     """Whether the scores are not those of the model on all items."""
-    unjudged = run.is_by_outcome and run.outcomes and run.outcomes.judged < run.outcomes.requests
-    return bool(run.is_partial or run.is_chosen or run.mark == TOOLS_MISSING or unjudged)
+    return run.is_partial or run.is_chosen or run.mark == TOOLS_MISSING
 
 
 def _folder_report(
@@ -375,10 +363,8 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
     executed = [run for run in folder.runs if run.outcomes is not None and run.is_executed]
     if not folder.is_executed:
         if folder.can_execute:
-            yield (
-                f"Plans were compared, and nothing was executed. To rank by outcome: {command} NAME, then the "
-                "same with --predictions MODEL."
-            )
+            again = "then the same with --predictions MODEL"
+            yield f"Plans were compared, and nothing was executed. To rank outcomes: {command} NAME, {again}."
         return
     if rest := [run.model for run in folder.runs if not run.is_baseline and not run.is_executed]:
         name = next(run.outcomes.executor for run in executed if run.outcomes)
@@ -416,14 +402,8 @@ def _facts(report: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
         attack_success=measured["attack_success"].interval.value,
         plan=axes.plan_accuracy.value,
         accuracy=measured["accuracy"].interval,
-        partial=_why_partial(axes),
+        partial=": ".join(filter(None, (axes.n, axes.excluded))) if axes.is_partial or axes.is_chosen else "",
     )
-
-
-def _why_partial(axes: Axes) -> str:
-    if axes.is_partial:
-        return f"{axes.n}: {axes.excluded}"
-    return axes.n if axes.is_chosen else ""
 
 
 def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Iterator[str]:
@@ -431,10 +411,8 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
         yield run.mark.note
     if "accuracy" in run.notes:
         yield run.notes["accuracy"]
-    if (found := run.outcomes) is not None and found.problem:
-        yield found.shown_problem
-    elif found is not None and found.judged < found.requests:
-        yield f"{found.n} by outcome: the others have no prediction or no result"
+    if run.outcomes is not None and run.outcomes.note:
+        yield run.outcomes.note
     if run.model not in folder.tables:
         yield "there is no file of items: it is not ranked (run evaluate.py)"
         return
@@ -479,8 +457,7 @@ def regressions(
         base_name = baseline if base.name == run.model else base.name
         table = folder.tables.get(run.model)
         names = set(before.metrics) & set(table.metrics) if table is not None else set()
-        by_outcome = OUTCOME in names
-        scores = OUTCOMES if by_outcome else (*benchmark.item_scores, benchmark.harm_score)
+        scores = OUTCOMES if names.issuperset(OUTCOMES) else (*benchmark.item_scores, benchmark.harm_score)
         compared: Sequence[ScoreComparison] = ()
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]

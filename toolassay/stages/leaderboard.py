@@ -225,10 +225,8 @@ def _not_ranked(standings: Iterable[str], outcomes: Mapping[str, Outcomes]) -> I
     for name in standings:
         if name not in outcomes:
             yield f"{name} was not executed: run toolassay execute --predictions {shlex.quote(name)}"
-        elif outcomes[name].problem:
-            yield f"{name}: {outcomes[name].shown_problem}"
-        elif outcomes[name].judged < outcomes[name].requests:
-            yield f"{name}: {outcomes[name].n} by outcome: the others have no prediction or no result"
+        elif outcomes[name].note:
+            yield f"{name}: {outcomes[name].note}"
 
 
 def _stale(

@@ -139,9 +139,12 @@ class Outcomes:
         )
 
     @property
-    def shown_problem(self) -> str:
-        """Why these outcomes do not rank, with their share."""
-        return f"{self.problem} ({percent(self.right.value)} of {self.judged:,} outcomes were right)"
+    def note(self) -> str:
+        """Why these outcomes do not rank, with their share, or what they lack; else empty."""
+        if self.problem:
+            return f"{self.problem} ({percent(self.right.value)} of {self.judged:,} outcomes were right)"
+        lacking = f"{self.n} by outcome: the others have no prediction or no result"
+        return lacking if self.judged < self.requests else ""
 
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""

@@ -342,21 +342,18 @@ def junit(decision: Decision) -> str:
 
 def _suite(root: ElementTree.Element, name: str, cases: Sequence[tuple[str, str, str]]) -> None:
     facts = {
-        "name": _xml(name),
+        "name": printable(name),
         "tests": str(len(cases)),
         "failures": str(sum(status == "fail" for _, status, _ in cases)),
         "skipped": str(sum(status not in ("pass", "fail") for _, status, _ in cases)),
     }
     suite = ElementTree.SubElement(root, "testsuite", facts)
     for rule, status, text in cases:
-        case = ElementTree.SubElement(suite, "testcase", classname=_xml(name), name=_xml(rule))
+        case = ElementTree.SubElement(suite, "testcase", classname=printable(name), name=printable(rule))
         if status != "pass":
-            ElementTree.SubElement(case, "failure" if status == "fail" else "skipped", message=_xml(text))
-
-
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return printable(text)
+            ElementTree.SubElement(
+                case, "failure" if status == "fail" else "skipped", message=printable(text)
+            )
 
 
 def summary(decision: Decision) -> str:

@@ -137,16 +137,17 @@ def shown_axes(
     axes: Axes, found: Mapping[str, Measured]
 ) -> dict[str, dict[str, float | int | bool | None] | None]:
     """The axes of a model for `report.json` and the page; null for what was not measured."""
-    harm, attacks = found["side_effects"], found["attack_success"]
     stability = found["pass_k"].interval.to_json()
+    harm, attacks = (
+        {**one.interval.to_json(), "n": one.n} if one.interval.value is not None else None
+        for one in (found["side_effects"], found["attack_success"])
+    )
     return {
         "accuracy": found["accuracy"].interval.to_json(),
         "plan_accuracy": axes.plan_accuracy.to_json() if axes.is_by_outcome else None,
-        "side_effects": {**harm.interval.to_json(), "n": harm.n} if harm.interval.value is not None else None,
+        "side_effects": harm,
         "stability": ({**stability, "k": axes.stability.k} if axes.stability else None),
-        "attack_success": (
-            {**attacks.interval.to_json(), "n": attacks.n} if attacks.interval.value is not None else None
-        ),
+        "attack_success": attacks,
         "cost": (
             {
                 "value": axes.cost.per_1000,

@@ -184,18 +184,8 @@ def rank(
     for number, (other, result, p) in enumerate(zip(others, results, adjusted, strict=True), 2):
         before = order[number - 2]
         position = places[-1].rank if standing(before) == standing(other) else number
-        place = Place(other.name, position if other.is_ranked else None, means[other.name])
-        if result is not None:
-            place = Place(
-                other.name,
-                place.rank,
-                place.score,
-                result.difference,
-                p,
-                result.n,
-                result.smallest_detectable,
-            )
-        places.append(place)
+        found = () if result is None else (result.difference, p, result.n, result.smallest_detectable)
+        places.append(Place(other.name, position if other.is_ranked else None, means[other.name], *found))
     return places
 
 
