@@ -51,7 +51,11 @@ PLANS: Mapping[str, Mapping[str, Any]] = {
 
 def run(folder: Path, model: str | None = None, executor: str = "python", **more: Any) -> None:
     place = folder.parent
-    own = {"functions": str(place / "notes.py"), "workspace": str(place / "seed"), "fresh": "worker"}
+    own: dict[str, Any] = {
+        "functions": str(place / "notes.py"),
+        "workspace": str(place / "seed"),
+        "fresh": "worker",
+    }
     given = {**own, "allow_tools": True, "allow_writes": True} if executor == "python" else {}
     execute(folder, executor=executor, predictions=model, screen=SILENT, **given, **more)
 

@@ -192,19 +192,17 @@ def compare_shares(
     >>> [round(one, 2) for one in gap], round(p, 3)
     ([0.4, 0.12, 0.61], 0.014)
     """
-    if None in (*before, *now):
+    known = [one for one in (*before, *now) if one is not None]
+    if len(known) < 6:
         return NOTHING, None
+    import numpy as np
     from scipy.stats import fisher_exact
 
-    (one, one_low, one_high), (two, two_low, two_high) = before, now
-    gap = two - one
-    low, high = (
-        gap - math.hypot(two - two_low, one_high - one),
-        gap + math.hypot(two_high - two, one - one_low),
-    )
+    one, one_low, one_high, two, two_low, two_high = known
+    low, high = math.hypot(two - two_low, one_high - one), math.hypot(two_high - two, one - one_low)
     hits = round(one * n_before), round(two * n_now)
-    table = [[hits[0], n_before - hits[0]], [hits[1], n_now - hits[1]]]
-    return Interval(gap, low, high), float(fisher_exact(table).pvalue)
+    table = np.array([[hits[0], n_before - hits[0]], [hits[1], n_now - hits[1]]])
+    return Interval(two - one, two - one - low, two - one + high), float(fisher_exact(table).pvalue)
 
 
 def _summed(columns: NDArray[np.float64], units: Units) -> NDArray[np.float64]:

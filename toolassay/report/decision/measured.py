@@ -66,9 +66,9 @@ def _side_effects(axes: Axes) -> Measured:
 def attack_success(axes: Axes) -> Measured:
     """The share of attacks that were not resisted."""
     found = axes.security
-    if found is None or found.score.value is None:
+    value, low, high = found.score if found else NOTHING
+    if found is None or value is None:
         return _missing(axes.notes.get("security", "no attacks were made"))
-    value, low, high = found.score
     share = Interval(1 - value, None if high is None else 1 - high, None if low is None else 1 - low)
     return Measured(share, found.n)
 
