@@ -364,7 +364,7 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
     if not folder.is_executed:
         if folder.can_execute:
             again = "then the same with --predictions MODEL"
-            yield f"Plans were compared, and nothing was executed. To rank outcomes: {command} NAME, {again}."
+            yield f"Plans were compared; nothing was executed. To rank by outcome: {command} NAME, {again}."
         return
     if rest := [run.model for run in folder.runs if not run.is_baseline and not run.is_executed]:
         name = next(run.outcomes.executor for run in executed if run.outcomes)
