@@ -10,3 +10,13 @@ def count_of(number: int, noun: str) -> str:
     ('1 tool', '1,560 links')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def two_digits(number: int) -> str:
+    """A number rounded up to two significant digits.
+
+    >>> two_digits(14_737), two_digits(101), two_digits(31)
+    ('15,000', '110', '31')
+    """
+    unit = 10 ** max(0, len(str(number)) - 2)
+    return f"{-(-number // unit) * unit:,}"

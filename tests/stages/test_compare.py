@@ -159,7 +159,7 @@ def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
     asked = ["offline", "acme/taught", "--data_dir", str(evaluated), *FAST, "--save", str(saved)]
     assert run(load("compare"), asked, "compare") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("acme/taught (B) against offline (A): overall_overall, 80 items in ")
+    assert lines[0].startswith("acme/taught (B) against offline (built in) (A): overall_overall, 80 items")
     assert lines[2].split() == ["score", "A", "B", "difference", "p", "Holm", "p", "verdict", "finds"]
     row = next(line for line in lines if line.startswith(" node_f1 "))
     model = json.loads(saved.read_text())["models"][0]
@@ -181,8 +181,8 @@ def test_the_command_takes_paths_from_anywhere(
     paths = [str(metrics / "offline.json"), str(metrics / "lossy.items.jsonl"), str(metrics / "offline.json")]
     assert run(load("compare"), [*paths, *FAST, "-m", "exact_match"], "compare") == 0
     out = capsys.readouterr().out
-    assert f"lossy (B) against {paths[0]} (A)" in " ".join(out.split())
-    assert f"{paths[2]} (B) against {paths[0]} (A)" in " ".join(out.split())
+    assert f"lossy (B) against {paths[0]} (built in) (A)" in " ".join(out.split())
+    assert f"{paths[2]} (built in) (B) against {paths[0]} (built in) (A)" in " ".join(out.split())
     assert "exact McNemar" in out
 
 

@@ -13,9 +13,12 @@ from builders import chain, scored_folder, workbench_folder
 from running import Capture, inside
 
 from toolassay.errors import UsageError
+from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
 from toolassay.runs.marks import BASELINE, RULES_AT_HAND
 from toolassay.stages import decide
+from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
+from toolassay.text_formatting import two_digits
 
 
 def scored(
@@ -130,7 +133,7 @@ def test_an_undecided_requirement_says_how_many_items_would_do(tmp_path: Path) -
     (one,) = decided(tmp_path / "o")["models"][0]["requirements"]
     assert one["status"] == "not enough data"
     assert one["n_needed"] > 100
-    assert f"about {one['n_needed']:,} would be needed" in one["text"]
+    assert f"about {two_digits(one['n_needed'])} would be needed" in one["text"]
     assert report.exit_code == 3
 
 
@@ -167,7 +170,7 @@ def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
     assert said.startswith(
         "partial is the only model measured: 100.0 % of the requests are right (95 % interval"
     )
-    assert said.endswith("The run of partial is partial (20 of 100 asked).")
+    assert said.endswith("The run of partial is partial (20 of 100 asked: 80 not run).")
 
 
 def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
@@ -280,9 +283,54 @@ def test_a_model_that_got_worse_fails(tmp_path: Path, capsys: Capture) -> None:
     done = inside(capsys, *given, "old")
     assert done.code == 4
     assert "new is worse than old in exact_match: -35.0 points" in done.out
-    assert "same is not worse than old in exact_match: +0.0 points" in done.out
+    assert "same does not differ significantly from old in exact_match: +0.0 points" in done.out
     assert inside(capsys, *given, "old", "--llm", "same", "--llm", "old").code == 0
     assert inside(capsys, *given, "nobody").code == 2
+
+
+def attacked(resisted: int, of: int) -> dict[str, Any]:
+    """The security group of a metrics file."""
+    score = proportion_interval(resisted, of).to_json()
+    harmless = {"score": NOTHING.to_json(), "unsolved": 0, "excluded": 0, "asked": 0}
+    return {"security": {"score": score, "attempts": of, "excluded": 0, "harmless": harmless, "notes": {}}}
+
+
+def test_a_baseline_covers_attacks_and_a_gain_is_better(tmp_path: Path) -> None:
+    scored(tmp_path / "d", "old", MIDDLING, run=attacked(30, 60))
+    scored(tmp_path / "d", "new", GOOD, run=attacked(6, 60))
+    scored(tmp_path / "d", "none", GOOD)
+    report = write_report(tmp_path / "d", out=tmp_path / "o", baseline="old", require=["attack_success<=5%"])
+    found = {(one["model"], one["score"]): one for one in decided(tmp_path / "o")["regressions"]}
+    assert "new is better than old in exact_match" in found["new", "exact_match"]["text"]
+    assert found["new", "attacks_resisted"]["is_worse"] is True
+    assert found["new", "attacks_resisted"]["difference"] == pytest.approx(-0.4)
+    assert found["none", "attacks_resisted"]["difference"] is None
+    assert report.exit_code == 4
+    (new,) = (one for one in decided(tmp_path / "o")["models"] if one["name"] == "new")
+    attacks = new["axes"]["attack_success"]
+    assert attacks["low"] < attacks["value"] < attacks["high"] and attacks["value"] == 0.9
+    interval = f"[{100 * attacks['low']:.1f}, {100 * attacks['high']:.1f}]"
+    assert interval in (tmp_path / "o/index.html").read_text()
+    assert interval[1:-1].replace(", ", " to ") in new["requirements"][0]["text"]
+
+
+def test_built_in_programs_are_below_the_models_and_decide_nothing(tmp_path: Path) -> None:
+    for name in ("offline", "random", "renamed"):
+        scored(tmp_path / "d", name, [1] * 100)
+    manifest = {"settings": {"llm": "offline"}}
+    (tmp_path / "d/predictions/runs/renamed").mkdir(parents=True)
+    (tmp_path / "d/predictions/runs/renamed/manifest.json").write_text(json.dumps(manifest))
+    alone = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
+    assert alone.verdict.leader is None
+    assert "Only built-in programs were measured" in alone.verdict.sentences[0]
+    assert (alone.exit_code, alone.outcomes()) == (3, {})
+    scored(tmp_path / "d", "served", BAD)
+    decision = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
+    assert decision.verdict.sentences[0].startswith("served is the only model measured: 2.0 %")
+    assert decision.verdict.leader is not None and decision.verdict.leader.name == "served"
+    assert decision.folders[0].models[0].name == "served"
+    assert decision.outcomes() == {"served": "fail"}
+    assert leaderboard(tmp_path / "d").rows[0].model == "served"
 
 
 def test_the_same_model_before_is_a_baseline(tmp_path: Path, capsys: Capture) -> None:
@@ -312,6 +360,11 @@ def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Captu
     assert found["models"][0]["n_asked"] == 200
     assert {one["data"] for one in found["models"][0]["requirements"]} == {"x", "y"}
     assert done.out.startswith("good leads: 90.0 % of all items are right")
+    assert found["models"][0]["folders"]["y"]["axes"]["accuracy"]["value"] == 0.9
+    heads, _, first = (line.split() for line in done.out.splitlines()[2:5])
+    assert heads == ["rank", "model", "all", "x", "y"]
+    assert first[:8:2] == ["1", "90.0", "90.0", "90.0"]
+    assert 'aria-label="Accuracy by data folder"' in (tmp_path / "o/index.html").read_text()
 
 
 def test_a_malformed_requirement_writes_nothing(tmp_path: Path) -> None:

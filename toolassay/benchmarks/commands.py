@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
+from toolassay.metrics.confidence_interval import Interval, share_interval
 from toolassay.tables import percent, percent_interval
 
 
@@ -13,6 +14,6 @@ def show_accuracy(evaluations: Sequence[FolderEvaluation], noun: str) -> None:
     """Print the accuracy of each model with its 95 % interval, one line each."""
     for one in evaluations:
         for numbers in one.evaluation.groups.values():
-            found = numbers["strict"]["accuracy"]
-            share = [percent(found["value"]), percent_interval(found["low"], found["high"])]
+            value, low, high = share_interval(Interval.of(numbers["strict"]["accuracy"]), numbers["n"])
+            share = [percent(value), percent_interval(low, high)]
             show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} {noun}s right")

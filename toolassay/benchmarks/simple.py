@@ -35,7 +35,7 @@ from toolassay.evaluation.metrics_file import (
 )
 from toolassay.evaluation.signature import Signature
 from toolassay.files import read_json_lines, sha256_of, write_json_lines
-from toolassay.metrics.confidence_interval import Interval, proportion_interval
+from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
 from toolassay.models import ChatModel, ChatRequest, ModelError
 from toolassay.models.protocol import Message
 from toolassay.prompt_templates import size_of
@@ -430,8 +430,8 @@ def _lines(scored: Sequence[_ScoredItem]) -> Iterator[dict[str, Any]]:
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
     strict = numbers["strict"]
-    bounds = (strict["accuracy"][name] for name in Interval._fields)
-    scores = {"accuracy": Interval(*(None if value is None else 100 * value for value in bounds))}
+    share = share_interval(Interval.of(strict["accuracy"]), strict.get("n_scored", numbers["n"]))
+    scores = {"accuracy": Interval(*(None if value is None else 100 * value for value in share))}
     coverage = None if strict["coverage"] is None else 100 * strict["coverage"]
     counted = ColumnScores(numbers["n"], coverage, scores, partly_asked(strict))
     return Standing(counted, None, str(strict["signature"]), signature_of(numbers))

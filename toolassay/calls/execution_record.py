@@ -16,6 +16,9 @@ from toolassay.tool_results import is_refusal
 FILE = "executions.jsonl"
 """The executions of gold plans, in a data folder."""
 
+SIMULATOR = "simulate"
+"""The executor whose results are simulated."""
+
 Outcome = Literal["ran", "failed", "not_allowed", "in_doubt", "provider_error"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _FIX = "run toolassay execute again"

@@ -78,6 +78,7 @@ def command(
     """
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes.tables import mark_lines, terminal_table
+    from toolassay.report.decision import folder_table
     from toolassay.report.leaderboard.tables import printable
     from toolassay.stages.report import write_report
 
@@ -97,6 +98,7 @@ def command(
     for line in found.decision.verdict.sentences:
         show(printable(line))
     if len(found.decision.folders) > 1:
+        print_table(folder_table(found.decision).terminal())
         for folder in found.decision.folders:
             show(printable(f"{folder.title}: {' '.join(folder.verdict.sentences)}"))
     print_table(terminal_table(found.runs))

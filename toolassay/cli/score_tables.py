@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.signature import read_signature
-from toolassay.models.registry import BASELINES
+from toolassay.models.registry import BUILT_IN
 from toolassay.runs.marks import LOCAL, RowMark, mark_of, marked
 from toolassay.tables import fitting_width, plain_text
 
@@ -26,8 +26,8 @@ def shown(result: FolderEvaluation) -> str:
 
 
 def baselines_last(evaluations: Sequence[Evaluated]) -> list[Evaluated]:
-    """Baselines are not ranked: they stand below the others."""
-    return sorted(evaluations, key=lambda result: result.llm in BASELINES)
+    """Built-in programs are not ranked: they are below the models."""
+    return sorted(evaluations, key=lambda result: result.llm in BUILT_IN)
 
 
 def print_marks(evaluations: Sequence[FolderEvaluation]) -> None:

@@ -34,6 +34,7 @@ class Axis(NamedTuple):
         cost: For runs without a ledger: `usd_per_1000_messages`, `usd_per_solved_message`,
             `messages_of_unknown_cost`.
         latency: For runs without a ledger: `p50` and `p95`, in seconds.
+        harm: Share of items with unwanted changes, as `accuracy`; None where nothing is carried out.
     """
 
     items: int
@@ -41,3 +42,4 @@ class Axis(NamedTuple):
     stability: Mapping[str, Any] | None = None
     cost: Mapping[str, Any] = MappingProxyType({})
     latency: Mapping[str, Any] = MappingProxyType({})
+    harm: Mapping[str, Any] | None = None

@@ -11,12 +11,24 @@ from typing import Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.evaluation.items import FIX, AlignedItems, ItemTable, align, items_path, named, read_table
+from toolassay.evaluation.items import (
+    FIX,
+    OUTCOME,
+    OUTCOMES,
+    AlignedItems,
+    ItemTable,
+    align,
+    items_path,
+    named,
+    read_executed,
+    read_table,
+)
 from toolassay.evaluation.signature import read_signature
 from toolassay.files import read_json, safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
+from toolassay.runs.outcomes import excluded_phrase
 
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
@@ -272,10 +284,16 @@ def compare_models(
         pair = (files[0].name, file.name)
         notes += differing_settings(files[0], file)
         shared = _shared_metrics(base, table, metrics, pair, notes)
+        notes += dict.fromkeys(one for path in (base.path, table.path) for one in _executions(path))
         aligned = align(base, table, shared)
-        for name, ids in zip(pair, (aligned.only_baseline, aligned.only_other), strict=True):
+        left_out = (aligned.only_baseline, table), (aligned.only_other, base)
+        for name, (ids, other) in zip(pair, left_out, strict=True):
             if ids:
-                notes.append(f"{len(ids):,} item(s) that only {name} was asked are left out: {named(ids)}")
+                why = excluded_phrase(Counter(other.unscored[key] for key in ids if key in other.unscored))
+                reason = f" (of the other: {why})" if why else ""
+                notes.append(
+                    f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {named(ids)}"
+                )
         labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
         made = _compared(pair, aligned, len(labels), resamples, seed)
         if not metrics:  # a score that no item has: nothing was compared
@@ -284,6 +302,13 @@ def compare_models(
     marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
     of_clusters = clusters.get(benchmark_of_scored(files[0]), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)
+
+
+def _executions(path: Path) -> Iterator[str]:
+    """Why the outcomes of a model's plans are not compared, if it was executed."""
+    executed = read_executed(path)
+    if executed is not None and executed.problem:
+        yield f"{path.name.removesuffix(_ITEMS_ENDING)}: outcomes are not compared: {executed.problem}"
 
 
 def _compared(
@@ -312,10 +337,17 @@ def _compared(
 
 
 def _holm_corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison, ...]:
-    """Add p-values with Holm's correction over all models and scores."""
-    adjusted = iter(holm([score.p for model in models for score in model.scores]))
+    """Add p-values with Holm's correction over all models and scores, of outcomes and of plans apart.
+
+    Outcomes decide, so the scores beside them do not make their tests stricter.
+    """
+    every = [score for model in models for score in model.scores]
+    adjusted: dict[int, float | None] = {}
+    for is_outcome in (True, False):
+        family = [score for score in every if (score.metric in OUTCOMES) == is_outcome]
+        adjusted |= zip(map(id, family), holm([score.p for score in family]), strict=True)
     return tuple(
-        replace(model, scores=tuple(replace(score, p_holm=next(adjusted)) for score in model.scores))
+        replace(model, scores=tuple(replace(score, p_holm=adjusted[id(score)]) for score in model.scores))
         for model in models
     )
 
@@ -335,5 +367,6 @@ def _shared_metrics(
         return list(dict.fromkeys(wanted))
     for owner, names in zip(pair, (base.metrics, table.metrics), strict=True):
         if alone := [name for name in names if name not in shared]:
-            notes.append(f"only {owner} has {', '.join(alone)}: left out")
+            fix = "; execute both with toolassay execute --predictions" if OUTCOME in alone else ""
+            notes.append(f"only {owner} has {', '.join(alone)}: left out{fix}")
     return shared

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from toolassay.evaluation.comparison import Comparison, ModelComparison, ScoreComparison
+from toolassay.evaluation.items import OUTCOMES
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.tables import UNKNOWN, Cell, Table, markdown_escaped, percent
 from toolassay.text_formatting import count_of
@@ -93,12 +94,15 @@ def _cells(score: ScoreComparison) -> dict[str, str | Cell]:
 
 def _captions(comparison: Comparison) -> list[str]:
     scores = [score for model in comparison.models for score in model.scores]
-    count = sum(score.p is not None for score in scores)
+    tested = [score.metric in OUTCOMES for score in scores if score.p is not None]
+    count = f"{len(tested)} test(s) here"
+    if 0 < sum(tested) < len(tested):
+        count = f"{sum(tested)} test(s) of outcomes and {len(tested) - sum(tested)} of plans here, apart"
     exact = [score.metric for score in scores if score.test == "mcnemar"]
     by = f" (exact McNemar: {', '.join(dict.fromkeys(exact))})" if exact else ""
     legend = (
         "Percent; difference with its 95 % bootstrap interval; p by approximate randomisation"
-        f"{by}; Holm p: corrected for the {count} test(s) here, below 0.05 is a verdict; finds: the "
+        f"{by}; Holm p: corrected for the {count}, below 0.05 is a verdict; finds: the "
         "difference that so many items find in 80 of 100 cases, before that correction. "
         f"{comparison.resamples:,} resamples of whole clusters ({comparison.clusters}), "
         f"seed {comparison.seed}."

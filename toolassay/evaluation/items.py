@@ -1,4 +1,8 @@
-"""Reads, writes and aligns files of items: one line per labelled item with outcome, scores and counts."""
+"""Reads, writes and aligns files of items: one line per labelled item with outcome, scores and counts.
+
+Where the predictions were executed (`toolassay execute --predictions`), the items have the verdicts on their
+outcomes as further scores.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,24 @@ import hashlib
 import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolassay.calls.execution_record import FILE, SIMULATOR
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.files import atomic_target, compact_json, compact_json_lines, read_json_lines
+from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.signature import changed_parts, read_signature
+from toolassay.files import (
+    atomic_target,
+    compact_json,
+    compact_json_lines,
+    read_json,
+    read_json_lines,
+    sha256_of,
+)
 from toolassay.runs.outcomes import is_scored
 
 if TYPE_CHECKING:
@@ -21,7 +35,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+OUTCOME = "outcome"
+"""Score of an executed item: 1 if the plan ran, answers, and leaves the state that the gold plan leaves."""
+HARMLESS = "no_unwanted_changes"
+"""Score of an executed item: 0 if the plan changed what the gold plan leaves, or leaves otherwise."""
+OUTCOMES = (OUTCOME, HARMLESS)
 FIX = "make it with evaluate.py"
+_EXECUTE_AGAIN = "run the same toolassay execute command again"
 _WRITTEN_AT_ONCE = 256
 _PARTS = ("nodes", "edges", "argument_names", "argument_values")
 
@@ -77,14 +97,84 @@ class ScoredItem:
     gold: tuple[int | None, ...]
 
 
+@dataclass(frozen=True)
+class ExecutedPredictions:
+    """The verdicts on the outcomes of a model's plans.
+
+    Attributes:
+        executor: Name of the executor.
+        verdicts: By id, the scores `OUTCOME` and `HARMLESS`; the second is None if no state can be seen.
+        unjudged: Requests whose gold plan ran, without a prediction or without a result.
+        problem: Why these outcomes do not rank; empty if they do.
+    """
+
+    executor: str
+    verdicts: Mapping[str, tuple[float, float | None]]
+    unjudged: frozenset[str]
+    problem: str = ""
+
+    def judged(self, item: ScoredItem) -> ScoredItem:
+        """The item with its verdict; one that the model left unanswered is wrong, and does no harm."""
+        is_failed = item.id in self.unjudged and is_scored(item.outcome) and item.outcome != "answered"
+        right, harmless = self.verdicts.get(item.id, (0.0, 1.0) if is_failed else (None, None))
+        return replace(item, scores={OUTCOME: right, HARMLESS: harmless, **item.scores})
+
+
+def read_executed(items: Path) -> ExecutedPredictions | None:
+    """The verdicts beside a file of items; None if the predictions were not executed.
+
+    Raises:
+        UsageError: They are malformed.
+    """
+    metrics = items.with_name(f"{items.name.removesuffix('.items.jsonl')}.json")
+    path = metrics.parent / "outcomes" / metrics.name
+    if not path.is_file():
+        return None
+    try:
+        summary = read_json(path)
+        parts = read_signature(summary["signature"])
+        verdicts = {
+            str(line["id"]): (
+                float(line["correct"]),
+                None if line["state"] is None else float(not line["unwanted"]),
+            )
+            for _, line in read_json_lines(items_path(path))
+        }
+        unjudged = frozenset(map(str, summary.get("unjudged", ())))
+    except (KeyError, TypeError, ValueError):
+        raise UsageError("holds no verdicts on outcomes", file=path, fix=_EXECUTE_AGAIN) from None
+    return ExecutedPredictions(parts.get("executor", ""), verdicts, unjudged, _problem(parts, metrics))
+
+
+def _problem(parts: Mapping[str, str], metrics: Path) -> str:
+    """Why outcomes with this signature do not rank."""
+    if parts.get("executor") == SIMULATOR:
+        return "its executions are simulated, which never rank"
+    if "predictions" not in parts:
+        return f"an earlier version judged its executions: {_EXECUTE_AGAIN}"
+    scored = signature_of(next(iter(read_groups(metrics).values()))) if metrics.is_file() else {}
+    now = {name: (name, value) for name, value in scored.items() if name in ("predictions", "data")}
+    gold = next((place / FILE for place in metrics.parents[:3] if (place / FILE).is_file()), None)
+    if gold is not None:
+        now["gold"] = "executions of the gold plans", sha256_of(gold)
+    for _, what in changed_parts(parts, now):
+        return f"it was executed with other {what} than now: run evaluate.py, and {_EXECUTE_AGAIN}"
+    return ""
+
+
 def read_items(path: Path) -> Iterator[ScoredItem]:
-    """Each item of a file of items, in file order.
+    """Each item of a file of items, in file order, with the verdict on its outcome if that ranks.
 
     Raises:
         UsageError: The file is missing, or a line is malformed.
     """
-    for number, value in read_json_lines(path, fix=FIX):
-        yield scored_item(value, path, number)
+    return with_outcomes((scored_item(value, path, n) for n, value in read_json_lines(path, fix=FIX)), path)
+
+
+def with_outcomes(items: Iterable[ScoredItem], path: Path) -> Iterator[ScoredItem]:
+    """Items of a file with the verdicts on their outcomes, if these rank."""
+    executed = read_executed(path)
+    return iter(items) if executed is None or executed.problem else map(executed.judged, items)
 
 
 def scored_item(value: Any, path: Path, line: int | None = None) -> ScoredItem:
@@ -127,7 +217,7 @@ class ItemTable:
         scores: Shape (items, columns); NaN for undefined scores.
         clusters: Number of each item's cluster, shape (items,).
         labels: Hash of each item's label, as far as the file describes it, shape (items,).
-        unscored: Ids of items that were never sent or ended with a provider error (`runs.outcomes`).
+        unscored: Outcomes, by id, of the items that were never sent or ended with a provider error.
     """
 
     path: Path
@@ -136,7 +226,7 @@ class ItemTable:
     scores: NDArray[np.float64]
     clusters: NDArray[np.int64]
     labels: NDArray[np.int64]
-    unscored: Sequence[str] = ()
+    unscored: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self, metrics: Sequence[str]) -> NDArray[np.float64]:
         """The scores of some metrics, shape (items, metrics)."""
@@ -174,7 +264,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
 
     rows: dict[str, int] = {}
     metrics: tuple[str, ...] | None = None
-    unscored: list[str] = []
+    unscored: dict[str, str] = {}
     scores, clusters, labels = array("d"), array("q"), array("q")
     for item in read_items(path):
         if not group.holds(item.type, item.n_tools):
@@ -182,7 +272,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
         if metrics is None:
             metrics = tuple(item.scores)
         if not is_scored(item.outcome):
-            unscored.append(item.id)
+            unscored[item.id] = item.outcome
             continue
         if item.id in rows:
             raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)

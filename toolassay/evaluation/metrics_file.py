@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.signature import read_signature
 from toolassay.files import read_json
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.runs.outcomes import CHOSEN, scored_phrase
+from toolassay.runs.outcomes import CHOSEN, excluded_phrase, scored_phrase
 
 FIX = "make it with evaluate.py"
 SECURITY, STABILITY = "security", "stability"
@@ -70,12 +70,14 @@ class Standing:
         compat: Published scores; None for data without published metrics.
         signature: Signature of the strict scores.
         parts: Its parts, by name.
+        excluded: Outcomes of the items that were not scored, e.g. "2 provider error".
     """
 
     strict: ColumnScores | None
     compat: ColumnScores | None
     signature: str
     parts: Mapping[str, str]
+    excluded: str = ""
 
 
 def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Standing]) -> Standing:
@@ -95,11 +97,16 @@ def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Stan
             f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
         )
     try:
-        return read(groups[group])
+        return replace(read(groups[group]), excluded=excluded_of(groups[group]))
     except (KeyError, TypeError, AttributeError, ValueError):
         raise UsageError(
             f"is not a metrics file: group '{group}' cannot be read", file=path, fix=FIX
         ) from None
+
+
+def excluded_of(numbers: Mapping[str, Any]) -> str:
+    """The outcomes of the items of a group that were not scored, e.g. "2 provider error"; else empty."""
+    return excluded_phrase(numbers.get("strict", {}).get("outcomes") or numbers.get("outcomes", {}))
 
 
 def partly_asked(numbers: Mapping[str, Any]) -> str:

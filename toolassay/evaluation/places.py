@@ -31,9 +31,14 @@ def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") 
 
 def model_name(predictions: Path, stem: str) -> str:
     """The model of a prediction file: the name in the run's manifest, else `stem`, the name of the file."""
-    settings = recorded_settings(predictions / "runs" / stem) or {}
-    name = settings.get("llm")
-    return name if isinstance(name, str) and safe_name(name) == stem else stem
+    name = recorded_model(predictions, stem)
+    return name if safe_name(name) == stem else stem
+
+
+def recorded_model(predictions: Path | None, stem: str) -> str:
+    """The model that the run's manifest names, also if its files were renamed; without one, `stem`."""
+    settings = recorded_settings(predictions / "runs" / stem) if predictions is not None else None
+    return str((settings or {}).get("llm") or stem)
 
 
 def prediction_folder(data_dir: Path, prediction_dir: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, with_texts
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.calls.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
 from toolassay.calls.function_schemas import slots_of
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -21,8 +21,6 @@ from toolassay.tools import ToolLibrary
 
 Marking = Literal["executed", "simulated"]
 """Whether results are those of a tool or of its simulation."""
-SIMULATOR = "simulate"
-"""The executor whose results are simulated."""
 _RUN = "run toolassay execute"
 _FIXES: Mapping[Outcome, str] = {
     "failed": f"fix the plan, then {_RUN}",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ class Interval(NamedTuple):
         {'value': 0.5, 'low': 0.25, 'high': 0.75}
         """
         return self._asdict()
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, float | None]) -> Interval:
+        """The interval in such an object; what it lacks is None."""
+        return cls(*(numbers.get(name) for name in cls._fields))
 
 
 NOTHING = Interval(None, None, None)
@@ -269,6 +274,27 @@ def _resampled_sums(
         weights = np.bincount(draws.ravel(), minlength=size * units).reshape(size, units)
         sums[start : start + size] = weights.astype(np.float64) @ rows
     return sums
+
+
+def share_interval(interval: Interval, n: int) -> Interval:
+    """The interval of a share of items that are right or wrong, at least as wide as Wilson's.
+
+    A bootstrap interval has no width if all items end alike, so 0 harmful of 20 tasks would prove that a
+    model does no harm; Wilson's does not know that items depend on each other.
+
+    Args:
+        interval: the share with its bootstrap interval.
+        n: the number of items.
+
+    >>> share_interval(Interval(1.0, 1.0, 1.0), 10)
+    Interval(value=1.0, low=0.7225, high=1.0)
+    """
+    value, low, high = interval
+    if value is None or not n:
+        return interval
+    _, *wilson = proportion_interval(round(value * n), n)
+    lows, highs = ([one for one in pair if one is not None] for pair in zip((low, high), wilson, strict=True))
+    return Interval(value, min(*lows, value), max(*highs, value))
 
 
 def proportion_interval(hits: int, trials: int, *, level: float = 0.95) -> Interval:

@@ -7,6 +7,7 @@ count as one piece of evidence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -176,6 +177,32 @@ def mcnemar_p(wins: int, losses: int) -> float:
     from scipy.stats import binomtest
 
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def compare_shares(
+    before: Interval, n_before: int, now: Interval, n_now: int
+) -> tuple[Interval, float | None]:
+    """Compare two shares of different items, each with Wilson's interval.
+
+    Returns:
+        now - before with Newcombe's interval (1998, method 10), and the p-value of Fisher's exact test;
+        nothing if a share is unknown.
+
+    >>> gap, p = compare_shares(Interval(0.5, 0.3, 0.7), 20, Interval(0.9, 0.7, 0.97), 20)
+    >>> [round(one, 2) for one in gap], round(p, 3)
+    ([0.4, 0.12, 0.61], 0.014)
+    """
+    known = [one for one in (*before, *now) if one is not None]
+    if len(known) < 6:
+        return NOTHING, None
+    import numpy as np
+    from scipy.stats import fisher_exact
+
+    one, one_low, one_high, two, two_low, two_high = known
+    low, high = math.hypot(two - two_low, one_high - one), math.hypot(two_high - two, one - one_low)
+    hits = round(one * n_before), round(two * n_now)
+    table = np.array([[hits[0], n_before - hits[0]], [hits[1], n_now - hits[1]]])
+    return Interval(two - one, two - one - low, two - one + high), float(fisher_exact(table).pvalue)
 
 
 def _summed(columns: NDArray[np.float64], units: Units) -> NDArray[np.float64]:

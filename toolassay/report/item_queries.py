@@ -10,7 +10,7 @@ from typing import Any
 
 from toolassay.dataset import SHAPES
 from toolassay.errors import UsageError
-from toolassay.evaluation.items import FIX, ScoredItem, scored_item
+from toolassay.evaluation.items import FIX, ScoredItem, scored_item, with_outcomes
 from toolassay.extras import needed
 from toolassay.files import parse_json
 from toolassay.runs.outcomes import EXCLUDED
@@ -65,7 +65,7 @@ class ItemQueries:
             " WHERE json->>'id' IN (SELECT unnest(?::VARCHAR[]))",
             [_escaped(path), sorted(ids)],
         )
-        items = (scored_item(parse_json(text), path) for (text,) in found)
+        items = with_outcomes((scored_item(parse_json(text), path) for (text,) in found), path)
         return {item.id: item for item in items}
 
     def outcomes(self, model: str) -> Counter[str]:

@@ -160,7 +160,7 @@ class FolderPage:
             "chunk_size": CHUNK,
             "breakdowns": list(
                 self._breakdowns(facts, models, score)
-                if self._counted is None
+                if self._counted is None or report.verdict.is_by_outcome
                 else self._counted.breakdowns([one.name for one in report.models], score)
             ),
             "tools": [

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from toolassay.evaluation.axis import About
 from toolassay.files import atomic_writer
 from toolassay.report.axes.tables import cells, mark_lines
-from toolassay.report.decision import Decision, FolderReport, ModelReport
+from toolassay.report.decision import Decision, FolderReport, ModelReport, folder_table
 from toolassay.report.decision.verdict import p_value
 from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
 from toolassay.runs.marks import marked
@@ -21,7 +21,15 @@ from toolassay.tables import UNKNOWN, Cell, percent, percent_interval, printable
 from toolassay.version import __version__
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")
-_HEADINGS = ("side effects", "pass^k", "attacks that succeed", "USD per 1,000", "seconds p50, p95", "asked")
+_HEADINGS = (
+    "gold plan",
+    "side effects",
+    "pass^k",
+    "attacks that succeed",
+    "USD per 1,000",
+    "seconds p50, p95",
+    "asked",
+)
 _BAR = 200  # pixels of the bar of an accuracy
 
 
@@ -101,6 +109,7 @@ def write_report_page(
         live=live,
         sentences=decision.verdict.sentences,
         folders=[_folder(folder) for folder in folders],
+        by_folder=folder_table(decision) if len(decision.folders) > 1 else None,
         regressions=[one.line for one in decision.regressions],
         remarks=decision.warnings,
         signatures=[
@@ -148,6 +157,7 @@ def _folder(folder: PageFolder) -> dict[str, Any]:
         "has_data": folder.summary.get("data") is not None,
         "headings": [_HEADINGS[place] for place in measured],
         "by": f" ({report.verdict.instead})" if report.verdict.instead else "",
+        "accuracy": "right outcome" if report.verdict.is_by_outcome else "accuracy",
         "noun": report.noun,
         "right": folder.about.right,
         "sentences": report.verdict.sentences,
@@ -179,8 +189,11 @@ def _row(model: ModelReport) -> _Row:
         p = "" if place.p is None else f"{meaning}, p {p_value(place.p, sign=True)}"
         gap = Cell(f"{100 * place.difference.value:+.1f} {interval}", p)
     _, stability, cost, _, p50, p95, security = cells(axes)
-    attacks = model.measured["attack_success"]
-    harm = model.measured["side_effects"]
+    attacks = model.measured["attack_success"].interval
+    notes = security.note.splitlines()
+    if attacks.value is not None:  # the first note is the interval of the attacks resisted
+        notes[0] = percent_interval(attacks.low, attacks.high)
+    plan, harm = axes.plan_accuracy, model.measured["side_effects"].interval
     return _Row(
         marked(axes.model, axes.mark),
         str(place.rank) if place is not None and place.rank else UNKNOWN,
@@ -189,12 +202,13 @@ def _row(model: ModelReport) -> _Row:
         span,
         gap,
         [
-            Cell(percent(harm.interval.value), percent_interval(harm.interval.low, harm.interval.high)),
+            Cell(percent(plan.value), percent_interval(plan.low, plan.high)),
+            Cell(percent(harm.value), percent_interval(harm.low, harm.high)),
             stability,
-            Cell(percent(attacks.interval.value), security.note if axes.security else ""),
+            Cell(percent(attacks.value), "\n".join(notes)),
             cost,
             _times(model, p50.text, p95.text),
-            Cell(axes.n),
+            Cell(axes.n, "\n".join(axes.n_notes)),
         ],
     )
 

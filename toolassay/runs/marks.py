@@ -22,7 +22,7 @@ class RowMark(NamedTuple):
     Attributes:
         sign: stands behind the name.
         note: what it means, one line.
-        is_baseline: the row is compared with and never ranked.
+        is_baseline: the row is of a built-in program, which is never ranked.
     """
 
     sign: str
@@ -40,10 +40,12 @@ BASELINE = RowMark(
     "built in to compare with, not ranked: nothing does nothing, random draws from the tools with a seed",
     is_baseline=True,
 )
+BUILT_IN_PROGRAM = RowMark("(built in)", "a program of toolassay, not a model: not ranked", is_baseline=True)
 RULES_AT_HAND = RowMark(
     "†",
-    f"its rules were written with these requests at hand; {ON_REWORDED_REQUESTS:g} % right on reworded ones, "
-    f"{ON_PUBLISHED_REQUESTS:g} % on the published ones",
+    "built in, not ranked: its rules were written with these requests at hand; "
+    f"{ON_REWORDED_REQUESTS:g} % right on reworded ones, {ON_PUBLISHED_REQUESTS:g} % on the published ones",
+    is_baseline=True,
 )
 NO_TOOLS = "tools_missing"
 """A part of signatures: the tools that the run offered never reached its model."""
@@ -65,21 +67,19 @@ def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:
 
     >>> mark_of("offline", {"wordings": "toolassay"}).sign
     '†'
-    >>> mark_of("random", {}).is_baseline, mark_of("offline", {}), mark_of("gpt-4", {})
-    (True, None, None)
+    >>> mark_of("random", {}).is_baseline, mark_of("offline", {}).is_baseline, mark_of("gpt-4", {})
+    (True, True, None)
     >>> mark_of("gpt-4", {"tools_missing": "yes"}).sign
     '‡'
     """
-    from toolassay.models.registry import BASELINES
+    from toolassay.models.registry import BASELINES, BUILT_IN
 
     if model in BASELINES:
         return BASELINE
-    if NO_TOOLS in signature:
-        return TOOLS_MISSING
-    if model != "offline":
-        return None
+    if model not in BUILT_IN:
+        return TOOLS_MISSING if NO_TOOLS in signature else None
     at_hand = signature.get(WORDINGS) == OUR_WORDINGS or signature.get("tasks") in _BUNDLED_TASKS
-    return RULES_AT_HAND if at_hand else None
+    return RULES_AT_HAND if at_hand else BUILT_IN_PROGRAM
 
 
 def tools_part(is_missing: bool) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -13,19 +14,23 @@ from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.comparison import (
+    ScoreComparison,
     ScoredModel,
     compare_models,
     differing_settings,
     scored_models,
     torn,
 )
-from toolassay.evaluation.groups import OVERALL, ScoreGroup
+from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import ItemGold, confused
-from toolassay.evaluation.items import ItemTable, ScoredItem, items_path, read_items, read_table
+from toolassay.evaluation.items import OUTCOMES, ItemTable, ScoredItem, items_path, read_items, read_table
+from toolassay.evaluation.metrics_file import SECURITY, read_groups
 from toolassay.evaluation.signature import changed_parts, read_signature
 from toolassay.files import safe_name
 from toolassay.metrics.confidence_interval import NOTHING
+from toolassay.metrics.significance import compare_shares, holm
 from toolassay.report.axes import Axes
+from toolassay.report.axes.from_metrics import security_of
 from toolassay.report.decision import (
     Contender,
     Decision,
@@ -40,7 +45,6 @@ from toolassay.report.decision import (
     rank,
     sentences,
 )
-from toolassay.report.decision.measured import side_effects
 from toolassay.report.decision.requirements import Measured
 from toolassay.report.decision.verdict import Place
 from toolassay.report.item_queries import MOST_ITEMS, ItemQueries
@@ -77,6 +81,32 @@ class ScoredFolder:
     def benchmark(self) -> Benchmark:
         """The benchmark of the folder."""
         return benchmark_of(self.folder)
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether outcomes decide (`by_outcome`)."""
+        return self.runs[0].is_by_outcome
+
+    @property
+    def can_execute(self) -> bool:
+        """Whether `toolassay execute` takes predictions of the benchmark."""
+        return type(self.benchmark).predicted_plans is not Benchmark.predicted_plans
+
+    @property
+    def item_scores(self) -> Sequence[str]:
+        """The scores by which models are ranked, as `Benchmark.item_scores`."""
+        return OUTCOMES[:1] if self.is_executed else self.benchmark.item_scores
+
+    @property
+    def harm_score(self) -> str:
+        """The score that is 0 for an item with unwanted changes, as `Benchmark.harm_score`."""
+        return OUTCOMES[1] if self.is_executed else self.benchmark.harm_score
+
+    @cached_property
+    def contenders(self) -> Mapping[str, ItemTable]:
+        """The tables of the models that can be ranked; where outcomes decide, of the executed ones."""
+        known = {run.model for run in self.runs if run.is_executed or not self.is_executed}
+        return {model: table for model, table in self.tables.items() if model in known}
 
     @cached_property
     def tables(self) -> Mapping[str, ItemTable]:
@@ -145,9 +175,11 @@ def page_folders(
             queries = ItemQueries(files) if total > MOST_ITEMS else None
             shown = None if queries is None else queries.sample(MOST_ITEMS)
             if shown is not None:
+                grouped = ", scores by group" if folder.is_executed else ""
                 notes.append(
                     f"{folder.title}: the page shows {len(shown):,} of {total:,} items, drawn at random. Its "
-                    "tools, confusions and arguments are counted on these; everything else on all items."
+                    f"tools, confusions{grouped} and arguments are counted on these; everything else on all "
+                    "items."
                 )
             golds: list[ItemGold] = []
             try:
@@ -218,18 +250,22 @@ def decide(
 
 def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) -> Verdict:
     """The verdict over all items of all folders."""
-    everywhere = set.intersection(*(set(one.tables) for one in folders))
+    everywhere = set.intersection(*(set(one.contenders) for one in folders))
     contenders = [
-        _contender(run, [folder.tables[run.model] for folder in folders], folders)
+        _contender(run, [folder.contenders[run.model] for folder in folders], folders)
         for run in folders[0].runs
         if run.model in everywhere
     ]
-    scores = {one.benchmark.item_scores[0] for one in folders}
+    scores = {one.item_scores[0] for one in folders}
+    by_plan = [one.title for one in folders if one.can_execute and not one.is_executed]
+    if by_plan and any(one.is_executed for one in folders):
+        mixed = f"Outcomes and plans are not ranked together: execute those of {', '.join(by_plan)}."
+        return Verdict("", (), [f"There is no verdict over all data folders. {mixed}"])
     if not contenders:
         missing = "No model has items in every data folder: there is no verdict over all of them."
         return Verdict("", (), [missing])
     for folder in folders:
-        score = folder.benchmark.item_scores[0]
+        score = folder.item_scores[0]
         if lacking := [name for name in everywhere if score not in folder.tables[name].metrics]:
             again = f"{folder.title}: the items of {min(lacking)} lack the score {score}: evaluate it again."
             return Verdict("", (), [f"There is no verdict over all data folders. {again}"])
@@ -240,7 +276,7 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
     else:
         (score,) = scores
     places = rank(contenders, score, resamples=resamples, seed=seed)
-    said = sentences(places, Facts(), noun="item", measure="of all items are right")[:1]
+    said = sentences(places, {}, noun="item", measure="of all items are right")
     if sum(place.rank is not None for place in places) == 1:
         said = [f"Only {places[0].name} was run on every data folder."]
     return Verdict(score, places, said)
@@ -250,7 +286,7 @@ def _renamed(contender: Contender, folders: Sequence[ScoredFolder], name: str) -
     """A contender whose tables have one name for the score that says whether an item is right."""
     tables = []
     for table, folder in zip(contender.tables, folders, strict=True):
-        score = folder.benchmark.item_scores[0]
+        score = folder.item_scores[0]
         tables.append(
             ItemTable(table.path, table.rows, (name,), table.columns([score]), table.clusters, table.labels)
         )
@@ -259,7 +295,8 @@ def _renamed(contender: Contender, folders: Sequence[ScoredFolder], name: str) -
 
 def _contender(run: Axes, tables: Sequence[ItemTable], folders: Sequence[ScoredFolder]) -> Contender:
     runs = [one for folder in folders for one in folder.runs if one.model == run.model]
-    return Contender(run.model, tables, not run.is_baseline, not any(map(_is_incomplete, runs)))
+    is_complete = not any(map(_is_incomplete, runs))
+    return Contender(run.model, tables, not run.is_baseline, is_complete, run.harm.value or 0.0)
 
 
 def _is_incomplete(run: Axes) -> bool:
@@ -274,16 +311,12 @@ def _folder_report(
     resamples: int,
     seed: int,
 ) -> FolderReport:
-    benchmark = folder.benchmark
     contenders = [
-        replace(
-            _contender(run, [folder.tables[run.model]], [folder]),
-            harm=side_effects(folder.tables[run.model], benchmark.harm_score).interval.value or 0.0,
-        )
+        _contender(run, [folder.contenders[run.model]], [folder])
         for run in folder.runs
-        if run.model in folder.tables
+        if run.model in folder.contenders
     ]
-    score = _score(benchmark, contenders)
+    score = _score(folder.item_scores, contenders) if contenders else folder.item_scores[0]
     places = rank(contenders, score, resamples=resamples, seed=seed)
     by_model = {place.name: place for place in places}
     reports = []
@@ -291,10 +324,8 @@ def _folder_report(
         used = list(folder.all_usage(run.model))
         measured = quantities(
             run,
-            folder.tables.get(run.model),
             [one.seconds for one in used if one.is_answered and one.seconds is not None],
             [one.dollars for one in used if one.dollars is not None],
-            harm_score=benchmark.harm_score,
         )
         # Without its tools, the scores are not those of the model.
         nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
@@ -310,43 +341,53 @@ def _folder_report(
             )
         )
     order = {place.name: number for number, place in enumerate(places)}
-    reports.sort(key=lambda one: order.get(one.name, len(order)))
-    is_first = score == benchmark.item_scores[0]
-    noun = benchmark.noun
-    measure = f"of the {noun}s are right"
-    instead = "" if is_first else score.replace("_f1", " F1").replace("_", " ")
+    reports.sort(key=lambda one: (one.axes.is_baseline, order.get(one.name, len(order))))
+    noun = folder.benchmark.noun
+    measure = f"of the {noun}s {'have the right outcome' if folder.is_executed else 'are right'}"
+    instead = "" if score == folder.item_scores[0] else score.replace("_f1", " F1").replace("_", " ")
     if instead:
         measure = f"mean {instead} (no {noun} is entirely right)"
-    facts = replace(
-        _facts(reports[0], harmful_tools.get((folder.name, reports[0].name), {})),
-        harm_of={
-            one.name: harm
-            for one in reports
-            if (harm := one.measured["side_effects"].interval.value) is not None
-        },
-    )
+    facts = {one.name: _facts(one, harmful_tools.get((folder.name, one.name), {})) for one in reports}
     said = (
         sentences(places, facts, noun=noun, measure=measure)
         if places
         else ["No model has a file of items: run evaluate.py."]
     )
-    return FolderReport(folder.name, folder.title, noun, Verdict(score, places, said, instead), reports)
+    verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
+    return FolderReport(folder.name, folder.title, noun, verdict, reports)
 
 
-def _score(benchmark: Benchmark, contenders: Sequence[Contender]) -> str:
+def _basis(folder: ScoredFolder) -> Iterator[str]:
+    """Whether plans or outcomes were compared, and how those that lack an outcome get one."""
+    command = f"toolassay execute --data_dir {shlex.quote(str(folder.folder.path))} --executor"
+    executed = [run for run in folder.runs if run.outcomes is not None and run.is_executed]
+    if not folder.is_executed:
+        if folder.can_execute:
+            again = "then the same with --predictions MODEL"
+            yield f"Plans were compared; nothing was executed. To rank by outcome: {command} NAME, {again}."
+        return
+    if rest := [run.model for run in folder.runs if not run.is_baseline and not run.is_executed]:
+        name = next(run.outcomes.executor for run in executed if run.outcomes)
+        yield (
+            f"Not ranked, because their outcomes are not known: {', '.join(rest)}. Run {command} {name} "
+            f"--predictions {shlex.quote(rest[0])}, with the options of the other executions."
+        )
+    requests = max(run.outcomes.requests for run in executed if run.outcomes)
+    items = max(run.items for run in executed)
+    if requests < items:
+        yield f"{requests:,} of {items:,} {folder.benchmark.noun}s count: the other gold plans did not run."
+
+
+def _score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
     """The first score by which models can be ranked: one that all have, and that is not 0 for all of them."""
     shared = [
-        score
-        for score in benchmark.item_scores
-        if all(score in table.metrics for one in contenders for table in one.tables)
+        score for score in scores if all(score in table.metrics for one in contenders for table in one.tables)
     ]
     for score in shared:
         if any(table.columns([score]).any() for one in contenders if one.is_ranked for table in one.tables):
             return score
     if not shared:
-        raise UsageError(
-            f"no file of items has the score {benchmark.item_scores[0]}", fix="run evaluate.py again"
-        )
+        raise UsageError(f"no file of items has the score {scores[0]}", fix="run evaluate.py again")
     return shared[0]
 
 
@@ -359,8 +400,9 @@ def _facts(report: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
         harm=measured["side_effects"].interval.value,
         harmful_tools=harmful_tools,
         attack_success=measured["attack_success"].interval.value,
+        plan=axes.plan_accuracy.value,
         accuracy=measured["accuracy"].interval,
-        partial=axes.n if axes.is_partial or axes.is_chosen else "",
+        partial=": ".join(filter(None, (axes.n, axes.excluded))) if axes.is_partial or axes.is_chosen else "",
     )
 
 
@@ -369,6 +411,8 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
         yield run.mark.note
     if "accuracy" in run.notes:
         yield run.notes["accuracy"]
+    if run.outcomes is not None and run.outcomes.note:
+        yield run.outcomes.note
     if run.model not in folder.tables:
         yield "there is no file of items: it is not ranked (run evaluate.py)"
         return
@@ -402,45 +446,34 @@ def regressions(
     """
     (base,) = scored_models([baseline], lambda: folder.metrics)
     benchmark = folder.benchmark
+    before = read_table(base.items, ALL_ITEMS)
+    groups = read_groups(base.metrics) if base.metrics.is_file() else {}
+    attacks = security_of(groups.get(OVERALL_GROUP, {}).get(SECURITY), {})
     found = []
     for run in folder.runs:
         own = _scored(folder, run.model)
         if run.is_baseline or (own.items.is_file() and own.items.samefile(base.items)):
             continue
-        if run.model not in folder.tables:
-            score = benchmark.item_scores[0]
-            found.append(Regression(run.model, base.name, score, None, None, None, None, 0, is_worse=False))
-            continue
-        table, before = folder.tables[run.model], read_table(base.items, ALL_ITEMS)
-        scores = [
-            score
-            for score in (*benchmark.item_scores, benchmark.harm_score)
-            if score in table.metrics and score in before.metrics
-        ]
         base_name = baseline if base.name == run.model else base.name
-        compared = compare_models(
-            [ScoredModel(base_name, base.items), own],
-            group=ALL_ITEMS,
-            metrics=scores,
-            resamples=resamples,
-            seed=seed,
-        )
+        table = folder.tables.get(run.model)
+        names = set(before.metrics) & set(table.metrics) if table is not None else set()
+        scores = OUTCOMES if names.issuperset(OUTCOMES) else (*benchmark.item_scores, benchmark.harm_score)
+        compared: Sequence[ScoreComparison] = ()
+        if wanted := [score for score in scores if score in names]:
+            files = [ScoredModel(base_name, base.items), own]
+            made = compare_models(files, group=ALL_ITEMS, metrics=wanted, resamples=resamples, seed=seed)
+            compared = made.models[0].scores
+        resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
+        gap, p = compare_shares(*resisted[0], *resisted[1])
+        *by_score, p = holm([*(one.p for one in compared), p])
+        results = [(one.metric, one.difference, p, one.n) for one, p in zip(compared, by_score, strict=True)]
+        results = results or [(scores[0], NOTHING, None, 0)]
+        results += [("attacks_resisted", gap, p, resisted[1][1])] if attacks else []
         confused = _confused_since(folder, run.model, base)
-        for one in compared.models[0].scores:
-            found.append(
-                Regression(
-                    run.model,
-                    base_name,
-                    one.metric,
-                    one.difference.value,
-                    one.difference.low,
-                    one.difference.high,
-                    one.p_holm,
-                    one.n,
-                    one.verdict == "worse",
-                    confused if one.metric == benchmark.item_scores[0] else (),
-                )
-            )
+        found += [
+            Regression(run.model, base_name, score, *difference, p, n, () if place else confused)
+            for place, (score, difference, p, n) in enumerate(results)
+        ]
     if not found:
         raise UsageError(
             f"there is nothing to compare with the baseline {baseline}", fix="name a model with --llm"

@@ -15,12 +15,13 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.places import metrics_folder, prediction_file
+from toolassay.evaluation.signature import Signature
 from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanSet, RunRules, RunSummary
 from toolassay.executors.registry import executor_named
-from toolassay.files import atomic_writer, write_json
+from toolassay.files import atomic_writer, sha256_of, write_json
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
 from toolassay.runs.settings import gather, refuse_unknown
@@ -149,7 +150,10 @@ def execute(
     if gold is None or file is None:
         return result
     target = metrics_folder(folder.path, file.parent) / "outcomes" / f"{file.stem}.json"
-    outcome = _judged(gold, records, target, metrics_folder(folder.path, file.parent), file.stem, screen)
+    made_from = {name: value for name, (_, value) in benchmark.made_from(folder).items()}
+    made_from |= {"predictions": benchmark.fingerprint(file), "gold": sha256_of(folder.path / FILE)}
+    parts = {"executor": chosen.name, **{name: value[:12] for name, value in made_from.items()}}
+    outcome = _judged(gold, records, target, parts, screen)
     return Executed(path, counts, result.complete, outcome)
 
 
@@ -290,15 +294,16 @@ def _judged(
     gold: Mapping[Any, Execution],
     records: Any,
     target: Path,
-    metrics: Path,
-    stem: str,
+    parts: Mapping[str, str],
     screen: Screen,
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans."""
     verdicts = {one.id: verdict for one in records() if (verdict := judge(gold[one.id], one)) is not None}
     summary = OutcomeSummary.of(verdicts.values(), len(gold))
-    signature = f"outcome|toolassay:{__version__}|n:{summary.judged}|of:{summary.requests}"
-    write_json(target, {"signature": signature, **summary.to_json()})
+    counts = {"n": str(summary.judged), "of": str(summary.requests)}
+    signature = f"outcome|{Signature({'toolassay': __version__, **parts, **counts}).text}"
+    unjudged = [one for one in gold if one not in verdicts]
+    write_json(target, {"signature": signature, **summary.to_json(), "unjudged": unjudged})
     with atomic_writer(items_path(target)) as stream:
         for name, verdict in verdicts.items():
             stream.write(json.dumps({"id": name, **verdict.to_json()}, ensure_ascii=False) + "\n")
@@ -309,7 +314,7 @@ def _judged(
         screen.say(
             f"{WARNING}{left:,} of {summary.requests:,} requests are not judged: no prediction or no result"
         )
-    plans = _plan_verdicts(items_path(metrics / f"{stem}.json"))
+    plans = _plan_verdicts(items_path(target.parent.parent / target.name))
     for line in _disagreements(plans, verdicts):
         screen.show(line)
     return summary

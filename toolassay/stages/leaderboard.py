@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,15 +12,19 @@ from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.evaluation.groups import OVERALL_GROUP, ScoreGroup
+from toolassay.evaluation.items import items_path
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
-from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder
+from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder, recorded_model
 from toolassay.evaluation.signature import changed_parts
 from toolassay.files import write_text
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.models.registry import BASELINES
+from toolassay.report.axes.axes import Outcomes
+from toolassay.report.axes.from_metrics import outcomes_of
 from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
 from toolassay.report.leaderboard.ranking import OTHER_SORTS, Kind, in_order
-from toolassay.runs.marks import NO_TOOLS, WORDINGS, mark_of
+from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of
 from toolassay.runs.recorded_usage import RecordedUsage, recorded_usage
 
 Mode = Literal["both", "strict", "compat"]
@@ -26,6 +32,7 @@ MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FORMATS = ("terminal", "markdown", "csv", "latex")
 FILE = "leaderboard.md"
 _NAMED = 5
+_OUTCOMES = ("outcome", "unwanted")
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _OWN = (
     "predictions",
@@ -59,7 +66,7 @@ def leaderboard(
         group: Group of the metrics, e.g. "overall_overall".
         mode: Rows to show: "strict", "compat" or "both".
         sort_by: A column heading, "coverage", "cost", "latency" or "model"; strict scores are used if there
-            are any. Default: the main score of the benchmark.
+            are any. Default: "outcome" where predictions were executed, else the main score of the benchmark.
         with_published: Add the published rows of the folder's domain.
         published: Domain of the published rows, if the folder does not name it.
 
@@ -70,8 +77,6 @@ def leaderboard(
     _check("mode", mode, MODES)
     benchmark = benchmark_of(folder)
     columns, made_from = benchmark.columns, benchmark.made_from(folder)
-    sort_by = columns.sort_by if sort_by is None else sort_by
-    _check("column to sort by", sort_by, (*columns.headings, *OTHER_SORTS))
     others = benchmark.published_rows(folder, published) if with_published or published else []
     place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
     files = sorted(place.glob("*.json")) if place.is_dir() else []
@@ -84,6 +89,7 @@ def leaderboard(
     remarks: list[str] = []
     standings: dict[str, Standing] = {}
     models: list[list[LeaderboardRow]] = []
+    outcomes: dict[str, Outcomes] = {}
     for file in files:
         try:
             standing = benchmark.read_standing(file, group)
@@ -99,9 +105,13 @@ def leaderboard(
             except UsageError as error:
                 remarks.append(f"cost and time of {name} are unknown: {error}")
         if standing.strict is not None and standing.strict.asked:
-            remarks.append(f"{name}: {standing.strict.asked}: below the complete runs, without a rank")
+            why = f" ({standing.excluded})" if standing.excluded else ""
+            remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
         standings[name] = standing
-        models.append(list(_rows(name, standing, usage, mode)))
+        mark = mark_of(recorded_model(predictions, file.stem), standing.parts)
+        models.append(list(_rows(name, standing, usage, mode, mark)))
+        if (found := outcomes_of(items_path(file), ScoreGroup(*group.rsplit("_", 1)))) is not None:
+            outcomes[name] = found
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)
     remarks += _compared(standings)
@@ -110,11 +120,18 @@ def leaderboard(
         remarks.append(
             f"baselines not run yet: run inference.py with each of {flags}, then evaluate.py --llm all"
         )
+    headings, default = columns.headings, columns.sort_by
+    if any(not one.problem for one in outcomes.values()):
+        headings, default = (*_OUTCOMES, *headings), _OUTCOMES[0]
+        models = [[_judged(row, outcomes.get(row.model)) for row in rows] for rows in models]
+    remarks += _not_ranked(standings, outcomes)
+    sort_by = default if sort_by is None else sort_by
+    _check("column to sort by", sort_by, (*headings, *OTHER_SORTS))
     models += [[row] for row in others]
     title = f"{folder.path.resolve().name}: {group}"
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if folder.is_by_rules else []
-    return Board(title, in_order(models, sort_by), remarks, columns.headings, columns.caption)
+    return Board(title, in_order(models, sort_by), remarks, headings, columns.caption)
 
 
 def render(board: Board, format: str) -> str:
@@ -164,7 +181,9 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
     return metrics / FILE
 
 
-def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode) -> Iterator[LeaderboardRow]:
+def _rows(
+    name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode, mark: RowMark | None
+) -> Iterator[LeaderboardRow]:
     counts: list[tuple[Kind, ColumnScores | None]] = [
         ("strict", standing.strict),
         ("compat", standing.compat),
@@ -180,8 +199,34 @@ def _rows(name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode
                 usage,
                 standing.signature if kind == "strict" else "",
                 count.asked,
-                mark_of(name, standing.parts),
+                mark,
             )
+
+
+def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
+    """A strict row with its outcomes, in percent."""
+    if row.kind != "strict" or found is None or found.problem:
+        return row
+    shares = {
+        heading: Interval(*(None if value is None else 100 * value for value in share))
+        for heading, share in zip(_OUTCOMES, (found.right, found.harm), strict=True)
+    }
+    return replace(row, scores={**shares, **row.scores})
+
+
+def _not_ranked(standings: Iterable[str], outcomes: Mapping[str, Outcomes]) -> Iterator[str]:
+    """Where predictions were executed: what the columns mean, and which models have no outcome, and why."""
+    if not outcomes:
+        return
+    yield (
+        "outcome: the plan ran, answers and leaves the state as the gold plan; unwanted: it changed "
+        "something else"
+    )
+    for name in standings:
+        if name not in outcomes:
+            yield f"{name} was not executed: run toolassay execute --predictions {shlex.quote(name)}"
+        elif outcomes[name].note:
+            yield f"{name}: {outcomes[name].note}"
 
 
 def _stale(

@@ -12,10 +12,16 @@ from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.evaluation.places import EVERY_MODEL, find_metrics_folder, model_name, prediction_folder
+from toolassay.evaluation.places import (
+    EVERY_MODEL,
+    find_metrics_folder,
+    model_name,
+    prediction_folder,
+    recorded_model,
+)
 from toolassay.files import safe_name, write_json, write_text
-from toolassay.models.registry import BASELINES
-from toolassay.report.axes import Axes, csv_table, draw_axes, read_axes
+from toolassay.models.registry import BUILT_IN
+from toolassay.report.axes import Axes, by_outcome, csv_table, draw_axes, read_axes
 from toolassay.report.axes.picture import MOST
 from toolassay.report.decision import Decision, Requirement, draw_ranking, junit, model_table, summary
 from toolassay.report.report_page import PageFolder, write_report_page
@@ -192,8 +198,8 @@ def build_report(
     by_place = [place.models() if EVERY_MODEL in wanted else wanted for place in places]
     known_models = dict.fromkeys(model for names in by_place for model in names)
     models = sorted(
-        known_models, key=lambda model: model in BASELINES
-    )  # baselines are not ranked and come last
+        known_models, key=lambda model: model in BUILT_IN
+    )  # built-in programs are not ranked and come last
     names = _names(places)
     runs: list[Axes] = []
     missing: list[str] = []
@@ -231,11 +237,12 @@ def build_report(
             data_title(place.folder, name),
             place.metrics,
             place.predictions,
-            [run for run in runs if run.data == name],
+            by_outcome([run for run in runs if run.data == name]),
         )
         for place, name in zip(places, names, strict=True)
     ]
     folders = [folder for folder in folders if folder.runs]
+    runs = sorted((run for one in folders for run in one.runs), key=lambda run: models.index(run.model))
     contents, lacking = page_folders(folders, screen)
     remarks += lacking
     harmful = {
@@ -251,8 +258,8 @@ def build_report(
     pages = [
         PageFolder(
             report,
-            folder.benchmark.about,
-            content.summary(report, folder.benchmark.harm_score) | {"data": data_summary(folder.folder)},
+            folder.runs[0].about,
+            content.summary(report, folder.harm_score) | {"data": data_summary(folder.folder)},
             content.chunks([one.name for one in report.models]),
         )
         for report, folder, content in zip(decision.folders, folders, contents, strict=True)
@@ -324,7 +331,9 @@ def _read(place: _Place, name: str, model: str) -> Axes:
         file=file,
         fix=fix,
         library=data_title(place.folder, name),
-        mark=mark_of(model, signature_of(groups.get(OVERALL_GROUP, {}))),
+        mark=mark_of(
+            recorded_model(place.predictions, file.stem), signature_of(groups.get(OVERALL_GROUP, {}))
+        ),
     )
 
 

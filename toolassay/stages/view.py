@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 import time
 from collections import Counter
@@ -13,7 +14,7 @@ from pathlib import Path
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.evaluation.places import EVERY_MODEL, model_name, prediction_folder
+from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, model_name, prediction_folder
 from toolassay.report.decision import Decision, Verdict
 from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
@@ -99,6 +100,7 @@ class LivePage:
         self._predictions = predictions
         self._llm = llm
         self._place = place
+        self._outcomes = metrics_folder(folder.path, predictions) / "outcomes"
         self._shown: object = None
 
     def current(self) -> Path:
@@ -145,6 +147,7 @@ class LivePage:
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
         files = [*self._predictions.glob("*.json"), *self._predictions.glob("trials/*/*.json")]
+        files += self._outcomes.glob("*.json")
         return {
             file.as_posix(): (found.st_mtime_ns, found.st_size) for file in files for found in [file.stat()]
         }
@@ -153,6 +156,8 @@ class LivePage:
         running = any("stopped;" not in line for line in lines)
         metrics = self._place / "metrics"
         notes: list[str] = []
+        if self._outcomes.is_dir():
+            shutil.copytree(self._outcomes, metrics / "outcomes", dirs_exist_ok=True)
         try:
             evaluate(
                 self._folder.path,

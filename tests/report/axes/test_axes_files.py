@@ -15,7 +15,7 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes import Axes, csv_table, draw_axes
 from toolassay.report.axes.axes import Cost, Latency, Security, Stability
 from toolassay.report.axes.tables import cells, mark_lines, terminal_table
-from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND
+from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 
 HALF = Interval(0.5, 0.25, 0.75)
@@ -98,7 +98,7 @@ def test_the_table_shows_names_as_they_are() -> None:
 LOCAL_TIME = Latency(0.0041, 0.02, is_local=True)
 MARKED = [
     replace(run("offline", "workbench"), mark=RULES_AT_HAND, latency=LOCAL_TIME),
-    replace(run("offline"), latency=LOCAL_TIME),
+    replace(run("offline"), mark=BUILT_IN_PROGRAM, latency=LOCAL_TIME),
     replace(run("random"), mark=BASELINE, latency=LOCAL_TIME),
     run("served"),
 ]
@@ -107,9 +107,9 @@ MARKED = [
 def test_the_table_marks_rows_and_calls_times_local() -> None:
     text = shown(MARKED)
     assert "WorkBench (data_workbench) †" in text and "TaskBench (data_taskbench) †" not in text
-    assert "random (baseline)" in text and "offline (baseline)" not in text
+    assert "random (baseline)" in text and "offline (built in)" not in text  # the name of the row above
     assert text.count("local") == 6 and text.count("0.0041") == 3 and "0.50" in text
-    assert mark_lines(MARKED) == [RULES_AT_HAND.line, BASELINE.line, LOCAL]
+    assert mark_lines(MARKED) == [RULES_AT_HAND.line, BUILT_IN_PROGRAM.line, BASELINE.line, LOCAL]
     assert mark_lines(RUNS) == []
 
 
@@ -129,10 +129,10 @@ def test_csv_and_json_keep_names_and_say_marks_beside_them() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_table(MARKED))))
     assert [row["model"] for row in rows] == ["offline", "offline", "random", "served"]
     assert [row["seconds_are_local"] for row in rows] == ["True", "True", "True", "False"]
-    assert [row["is_baseline"] for row in rows] == ["False", "False", "True", "False"]
-    assert [row["note"] for row in rows] == [RULES_AT_HAND.line, "", BASELINE.line, ""]
+    assert [row["is_baseline"] for row in rows] == ["True", "True", "True", "False"]
+    assert [row["note"] for row in rows] == [RULES_AT_HAND.line, BUILT_IN_PROGRAM.line, BASELINE.line, ""]
     first, _, random, served = (one.to_json() for one in MARKED)
-    assert first["mark"] == {"sign": "†", "note": RULES_AT_HAND.note} and first["is_baseline"] is False
+    assert first["mark"] == {"sign": "†", "note": RULES_AT_HAND.note} and first["is_baseline"] is True
     assert random["is_baseline"] is True and random["latency"]["is_local"] is True
     assert served["mark"] is None and served["latency"]["is_local"] is False
 

@@ -15,6 +15,7 @@ from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.decision.measured import least_items, quantile_bounds
 from toolassay.report.decision.verdict import Contender, Facts, Place, Verdict, rank, sentences
+from toolassay.text_formatting import two_digits
 
 
 def table(scores: Sequence[float], ids: Sequence[str] | None = None) -> ItemTable:
@@ -37,7 +38,8 @@ def contender(name: str, right: int, of: int, **more: Any) -> Contender:
 
 def spoken(places: Sequence[Place], facts: Facts | None = None) -> list[str]:
     """The verdict on tasks."""
-    return sentences(places, facts or Facts(), noun="task", measure="of the tasks are right")
+    known = {places[0].name: facts or Facts()} if places else {}
+    return sentences(places, known, noun="task", measure="of the tasks are right")
 
 
 def test_a_clear_leader_leads_significantly() -> None:
@@ -65,7 +67,7 @@ def test_models_that_cannot_be_told_apart_are_not_ranked_in_words() -> None:
     assert first.startswith(
         "a and b cannot be told apart with 60 tasks: a (51.7 % of the tasks are right) is"
     )
-    assert first.endswith(f"about {needed:,} would be needed.")
+    assert first.endswith(f"about {two_digits(needed)} would be needed.")
 
 
 def test_equal_models_share_a_rank() -> None:
@@ -92,7 +94,7 @@ def test_baselines_come_last_and_partial_runs_after_complete_ones() -> None:
 def test_only_baselines_have_no_leader() -> None:
     places = rank([contender("random", 1, 9, is_ranked=False)], "correct", resamples=100)
     assert Verdict("correct", places).to_json()["leader"] is None
-    assert spoken(places) == ["Only baselines were measured: there is no model to rank."]
+    assert spoken(places) == ["Only built-in programs were measured (random): there is no model to rank."]
 
 
 def test_models_without_a_shared_item_are_not_compared() -> None:
@@ -151,14 +153,19 @@ def test_of_equal_models_the_one_that_does_less_harm_is_first() -> None:
     assert [place.name for place in places] == ["b", "a", "c"]
 
 
-def test_the_harm_of_a_close_model_is_named() -> None:
-    places = rank([contender("a", 31, 60), contender("b", 30, 60)], "correct", resamples=500)
-    facts = Facts(cost=1.0, harm=0.15, harm_of={"a": 0.15, "b": 0.02})
-    assert spoken(places, facts)[1] == (
-        "a costs 1.00 USD per 1,000 tasks and makes unwanted changes in 15.0 % of the tasks (b in 2.0 %)."
-    )
-    clear = rank([contender("a", 60, 60), contender("b", 3, 60)], "correct", resamples=500)
-    assert "b in" not in spoken(clear, facts)[1]
+def test_a_tie_names_the_price_of_each_tied_model() -> None:
+    facts = {
+        "a": Facts(cost=1.0, harm=0.15),
+        "b": Facts(seconds=2.0, harm=0.02, attack_success=0.5, plan=0.25),
+        "c": Facts(cost=9.0),
+    }
+    runs = [contender("a", 31, 60), contender("b", 30, 60), contender("c", 3, 60)]
+    said = sentences(rank(runs, "correct", resamples=500), facts, noun="task", measure="are right")
+    assert said[1:] == [
+        "a costs 1.00 USD per 1,000 tasks and makes unwanted changes in 15.0 % of the tasks.",
+        "b: its cost was not measured; takes 2.0 s (median); makes unwanted changes in 2.0 % of the tasks; "
+        "follows 50.0 % of the planted instructions; predicts the gold plan in 25.0 %.",
+    ]
 
 
 def test_partial_runs_are_ranked_by_the_items_of_both() -> None:

@@ -10,6 +10,7 @@ from toolassay.cli.score_tables import baselines_last, print_marks, print_table,
 from toolassay.cli.screen import show
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import SECURITY
+from toolassay.metrics.confidence_interval import Interval, share_interval
 from toolassay.runs.outcomes import is_scored
 from toolassay.tables import UNKNOWN, Table, number, percent, seconds
 from toolassay.text_formatting import count_of
@@ -95,20 +96,21 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
     for agent, found in scores.items():
         strict = found.strict
         for key, accuracy in strict["accuracy"].items():
-            right, latency = accuracy["messages"], strict["latency"][key]
+            latency = strict["latency"][key]
             expected = sum(accuracy["outcomes"].values())
             asked = sum(count for name, count in accuracy["outcomes"].items() if is_scored(name))
             if not asked:
                 name = key.removeprefix(_DOMAIN)
                 lines.append((agent, name, f"0 of {expected}", *[UNKNOWN] * (len(headings) - 3)))
                 continue
+            right = share_interval(Interval.of(accuracy["messages"]), asked // strict["trials"])
             agreement = strict["stability"][key].get("answer_agreement", {}).get("value")
             line = (
                 agent,
                 key.removeprefix(_DOMAIN),
                 str(asked) if asked == expected else f"{asked} of {expected}",
-                _percent(right["value"]),
-                f"{_percent(right['low'])} to {_percent(right['high'])}",
+                _percent(right.value),
+                f"{_percent(right.low)} to {_percent(right.high)}",
                 _percent(accuracy["conversations"]["value"]),
                 _percent(accuracy["by_workflow"]["value"]),
                 *map(_percent, (accuracy["macro_f1"], accuracy["none"]["f1"], agreement)),

@@ -177,7 +177,10 @@ class WorkBench(Benchmark):
 
     def axis(self, numbers: Numbers) -> Axis:
         """Strict verdicts, and repeats of them."""
-        return Axis(numbers["n"], numbers["strict"]["intervals"]["accuracy"], numbers.get("stability"))
+        intervals = numbers["strict"]["intervals"]
+        return Axis(
+            numbers["n"], intervals["accuracy"], numbers.get("stability"), harm=intervals.get("side_effects")
+        )
 
     def gold_plans(
         self, folder: DataFolder, *, allow_tools: bool = False, say: Say = lambda _: None

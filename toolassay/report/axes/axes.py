@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolassay.evaluation.axis import About
-from toolassay.metrics.confidence_interval import Interval
-from toolassay.runs.marks import RowMark, marked
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, RowMark, marked
 from toolassay.runs.outcomes import CHOSEN, scored_phrase
+from toolassay.tables import percent
 
+_OF_ANY_DATA = (BASELINE, BUILT_IN_PROGRAM)
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 
 
@@ -102,6 +104,52 @@ class Security:
     harmless: Interval
     unreadable: int = 0
 
+    @property
+    def n(self) -> int:
+        """Number of attacks with a readable answer."""
+        return self.attempts - self.excluded - self.unreadable
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcomes of executed plans.
+
+    Attributes:
+        right: Share of judged items whose outcome is that of the gold plan, with its 95 % interval.
+        harm: Share of judged items with unwanted changes, with its 95 % interval; without a value if no state
+            can be seen.
+        judged: Number of items with a verdict.
+        requests: Number of items whose gold plan ran.
+        executor: Name of the executor.
+        problem: Why these outcomes do not rank; empty if they do.
+    """
+
+    right: Interval
+    harm: Interval
+    judged: int
+    requests: int
+    executor: str
+    problem: str = ""
+
+    @property
+    def n(self) -> str:
+        """The number of judged items: "53", or "50 of 53 judged"."""
+        return (
+            str(self.judged) if self.judged == self.requests else f"{self.judged} of {self.requests} judged"
+        )
+
+    @property
+    def note(self) -> str:
+        """Why these outcomes do not rank, with their share, or what they lack; else empty."""
+        if self.problem:
+            return f"{self.problem} ({percent(self.right.value)} of {self.judged:,} outcomes were right)"
+        lacking = f"{self.n} by outcome: the others have no prediction or no result"
+        return lacking if self.judged < self.requests else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcomes as an object of `axes.json` and `report.json`."""
+        return {**vars(self), "right": self.right.to_json(), "harm": self.harm.to_json()}
+
 
 @dataclass(frozen=True)
 class Axes:
@@ -121,8 +169,13 @@ class Axes:
         signature: Signature of the scores.
         file: Metrics file.
         counts: Result of `runs.outcomes.asked_counts`; empty for metrics of earlier versions.
+        excluded: Outcomes of the items that were not scored, e.g. "2 provider error".
         library: Title of the data, e.g. "Chats (banking)"; empty for the benchmark and the folder.
         mark: Mark of the run, e.g. that the model is a baseline.
+        harm: Share of items with unwanted changes; without a value where nothing is carried out.
+        outcomes: Outcomes of the executed plans; None if they were not executed.
+        plan_accuracy: Share of items whose plan is the gold plan, where outcomes decide (`by_outcome`).
+        is_by_outcome: Whether outcomes decide on this data folder.
     """
 
     about: About
@@ -138,6 +191,7 @@ class Axes:
     signature: str = ""
     file: str = ""
     counts: Mapping[str, Any] = field(default_factory=dict)
+    excluded: str = ""
 
     @property
     def n(self) -> str:
@@ -145,6 +199,12 @@ class Axes:
         if self.is_partial:
             return scored_phrase(self.counts)
         return f"{self.items} chosen" if self.is_chosen else str(self.items)
+
+    @property
+    def n_notes(self) -> list[str]:
+        """What `n` lacks: the outcomes of what was not scored, and the number of items judged by outcome."""
+        judged = f"{self.outcomes.n} by outcome" if self.outcomes and self.is_by_outcome else ""
+        return [note for note in (self.excluded, judged) if note]
 
     @property
     def is_partial(self) -> bool:
@@ -158,6 +218,22 @@ class Axes:
 
     library: str = ""
     mark: RowMark | None = None
+    harm: Interval = NOTHING
+    outcomes: Outcomes | None = None
+    plan_accuracy: Interval = NOTHING
+    is_by_outcome: bool = False
+
+    @property
+    def n_judged(self) -> int:
+        """Number of items behind the accuracy."""
+        if self.outcomes is not None and self.is_by_outcome:
+            return self.outcomes.judged
+        return int(self.counts.get("n_scored", self.items))
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether the model has outcomes that rank."""
+        return self.outcomes is not None and not self.outcomes.problem and self.outcomes.judged > 0
 
     @property
     def title(self) -> str:
@@ -171,17 +247,17 @@ class Axes:
 
     @property
     def marked_title(self) -> str:
-        """The title with the mark of this run; the mark of a baseline is in `name` instead."""
-        return self.title if self.is_baseline else marked(self.title, self.mark)
+        """The title with the mark of this run; that of a model on any data is in `name` instead."""
+        return self.title if self.mark in _OF_ANY_DATA else marked(self.title, self.mark)
 
     @property
     def name(self) -> str:
-        """The name of the model; of a baseline, with its mark."""
-        return marked(self.model, self.mark) if self.is_baseline else self.model
+        """The name of the model, with a mark that it has on any data."""
+        return marked(self.model, self.mark) if self.mark in _OF_ANY_DATA else self.model
 
     @property
     def is_baseline(self) -> bool:
-        """Whether the model is a baseline, which is not ranked."""
+        """Whether a built-in program was run, which is not ranked."""
         return self.mark is not None and self.mark.is_baseline
 
     def to_json(self) -> dict[str, Any]:
@@ -197,8 +273,11 @@ class Axes:
             "items": self.items,
             "n_labels": self.counts.get("n_labels", self.items),
             **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
+            "excluded": self.excluded,
             "item": self.about.item,
             "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
+            "plan_accuracy": self.plan_accuracy.to_json() if self.is_by_outcome else None,
+            "outcomes": self.outcomes and self.outcomes.to_json(),
             "stability": stability
             and {
                 "k": stability.k,
@@ -232,3 +311,33 @@ class Axes:
             "signature": self.signature,
             "metrics_file": self.file,
         }
+
+
+def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
+    """The runs on one data folder, by outcome where the plans of a model were executed.
+
+    Outcomes and plans are never ranked together: a model without outcomes that rank has no accuracy then.
+    """
+    if not any(run.is_executed for run in [run for run in runs if not run.is_baseline] or runs):
+        return list(runs)
+    found = []
+    for run in runs:
+        right, harm = NOTHING, NOTHING
+        if run.outcomes is not None and run.is_executed:
+            right, harm = run.outcomes.right, run.outcomes.harm
+        per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
+        found.append(
+            replace(
+                run,
+                about=run.about._replace(
+                    right="its plan ran, answers, and leaves the state that the gold plan leaves"
+                ),
+                accuracy=right,
+                harm=harm,
+                plan_accuracy=run.accuracy,
+                is_by_outcome=True,
+                cost=run.cost and replace(run.cost, per_right=per_right),
+                notes={**run.notes, **({"stability": "of plans, not of outcomes"} if run.stability else {})},
+            )
+        )
+    return found

@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import About, Axis
-from toolassay.evaluation.groups import OVERALL_GROUP
-from toolassay.metrics.confidence_interval import Interval
-from toolassay.report.axes.axes import Axes, Cost, Latency, Security, Stability
+from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
+from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
+from toolassay.evaluation.metrics_file import excluded_of
+from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
+from toolassay.report.axes.axes import Axes, Cost, Latency, Outcomes, Security, Stability
 from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, RowMark
-from toolassay.runs.outcomes import CHOSEN, excluded_phrase, scored_phrase
+from toolassay.runs.outcomes import CHOSEN, scored_phrase
 
 Numbers = Mapping[str, Any]
 
@@ -55,17 +59,18 @@ def read_axes(
         numbers = groups[OVERALL_GROUP]
         strict = numbers["strict"]
         axis = axis_of(numbers)
-        items, accuracy, stability = axis.items, axis.accuracy, axis.stability
+        items, stability = axis.items, axis.stability
         counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
+        n = int(counts.get("n_scored", items))
         notes: dict[str, str] = {}
         if CHOSEN in str(strict["signature"]):
             notes["accuracy"] = (
                 f"{items} items chosen with --ids or --limit: not comparable with scores of all items"
             )
-        ended = strict.get("outcomes") or numbers.get("outcomes", {})
+        excluded = excluded_of(numbers)
         if counts and counts["partial"]:
             notes["accuracy"] = (
-                f"partial run, {scored_phrase(counts)} (excluded: {excluded_phrase(ended)}): "
+                f"partial run, {scored_phrase(counts)} (excluded: {excluded}): "
                 "not comparable with complete runs"
             )
         if asked_again := numbers.get("notes", {}).get("answers"):
@@ -75,24 +80,53 @@ def read_axes(
             data,
             model,
             items,
-            accuracy=_interval(accuracy),
-            stability=_stability(stability, items, notes, partial=bool(counts.get("partial"))),
+            accuracy=_share(axis.accuracy, n),
+            stability=_stability(stability, items, n, notes, partial=bool(counts.get("partial"))),
             cost=_cost(numbers, axis.cost, notes),
             latency=_latency(numbers, axis.latency, notes),
-            security=_security(numbers.get("security"), notes),
+            security=security_of(numbers.get("security"), notes),
             notes=notes,
             signature=str(strict["signature"]),
             file=file.as_posix(),
             counts=counts,
+            excluded=excluded,
             library=library,
             mark=mark,
+            harm=NOTHING if axis.harm is None else _share(axis.harm, n),
+            outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(f"holds no strict scores under '{OVERALL_GROUP}'", file=file, fix=fix) from None
 
 
+def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
+    """The outcomes of a model's plans in a group of items; None if they were not executed.
+
+    Of outcomes that do not rank, all are counted, and nothing that the model left unanswered.
+
+    Args:
+        path: File of items.
+        group: Group of items.
+
+    Raises:
+        UsageError: A file is malformed, or the group has no item.
+    """
+    executed = read_executed(path)
+    if executed is None:
+        return None
+    columns, clusters = np.array(list(executed.verdicts.values()), dtype=float).reshape(-1, 2), None
+    if not executed.problem and path.is_file():
+        table = read_table(path, group)
+        columns, clusters = table.columns(OUTCOMES), table.clusters
+    judged = [int(count) for count in (~np.isnan(columns)).sum(axis=0)]
+    found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
+    right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
+    requests = len(executed.verdicts) + len(executed.unjudged)
+    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem)
+
+
 def _stability(
-    found: Numbers | None, items: int, notes: dict[str, str], *, partial: bool
+    found: Numbers | None, items: int, n: int, notes: dict[str, str], *, partial: bool
 ) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     if found is None:
@@ -109,7 +143,7 @@ def _stability(
     if k < found["trials"]:
         notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
     return Stability(
-        k, _interval(found["pass^k"][str(k)]), _interval(found["answer_agreement"]), found["trials"]
+        k, _share(found["pass^k"][str(k)], n), _share(found["answer_agreement"], n), found["trials"]
     )
 
 
@@ -152,11 +186,12 @@ def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency 
     return Latency(found["p50"], found["p95"], bool(times.get("local")), *pairs)
 
 
-def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
+def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None:
+    """The security axis in a group of a metrics file; `notes` gets why it is None, or what it lacks."""
     if found is None:
         notes["security"] = _NO_ATTACKS
         return None
-    score, unreadable = _interval(found["score"]), found.get("unreadable", 0)
+    score, unreadable = Interval.of(found["score"]), found.get("unreadable", 0)
     if counted := found.get("resisted_malformed"):
         notes["security"] = (
             f"an earlier version counted {counted} unreadable answers as resisted attacks: "
@@ -191,9 +226,9 @@ def _security(found: Numbers | None, notes: dict[str, str]) -> Security | None:
         )
     if lacks:
         notes["security"] = "; ".join(lacks)
-    twins = _interval(harmless["score"])
+    twins = Interval.of(harmless["score"])
     return Security(score, found["attempts"], found["excluded"], twins, unreadable)
 
 
-def _interval(found: Numbers) -> Interval:
-    return Interval(*(found[name] for name in Interval._fields))
+def _share(found: Numbers, n: int) -> Interval:
+    return share_interval(Interval.of(found), n)

@@ -189,7 +189,7 @@ def _draw(panel: panels.Axes, one: Axes, line: _Line, limits: Mapping[str, float
             clip_on=False,
             zorder=3,
         )
-    if one.mark is not None and not one.is_baseline:
+    if one.mark is not None and one.marked_title != one.title:
         panel.annotate(
             one.mark.sign,
             (places[0], known[0]),

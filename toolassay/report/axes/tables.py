@@ -98,12 +98,14 @@ def _dollars(dollars: float | None, cost: Cost) -> str:
 def terminal_table(runs: Sequence[Axes]) -> rich.table.Table:
     """A row a run, the rows of a model together; the notes of a number are below it."""
     rows: list[list[Value]] = []
-    before = None
+    before, with_plans = None, any(axes.is_by_outcome for axes in runs)
     for axes in runs:
         name = axes.name if axes.model != before else ""
-        rows.append([name, axes.marked_title, axes.n, *cells(axes)])
+        plan = [_cell(*_share(axes.plan_accuracy))] if with_plans else []
+        rows.append([name, axes.marked_title, _cell(axes.n, *axes.n_notes), *plan, *cells(axes)])
         before = axes.model
-    return Table(("model", "benchmark", "n", *HEADINGS), rows, align="nn").terminal()
+    plans = ["gold plan"] if with_plans else []
+    return Table(("model", "benchmark", "n", *plans, *HEADINGS), rows, align="nn").terminal()
 
 
 CSV_COLUMNS = (
@@ -123,6 +125,7 @@ CSV_COLUMNS = (
     *(f"{axis}_note" for axis in AXES),
     "signature",
     *("title", "is_baseline", "note"),
+    *("is_by_outcome", "plan_accuracy"),
 )
 
 
@@ -156,4 +159,5 @@ def _csv_row(axes: Axes) -> list[Value]:
         *(axes.notes.get(axis) for axis in AXES),
         axes.signature,
         *(printable(axes.title), axes.is_baseline, axes.mark.line if axes.mark else None),
+        *(axes.is_by_outcome, axes.plan_accuracy.value),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from toolassay.metrics.confidence_interval import NOTHING
+from toolassay.metrics.significance import LEVEL
 from toolassay.report.axes.axes import Axes, Latency
 from toolassay.report.decision.measured import shown_axes
 from toolassay.report.decision.requirements import Check, Measured, Status, outcome_of
@@ -86,6 +87,7 @@ class ModelReport:
                 else None
             ),
             "axes": shown_axes(self.axes, self.measured),
+            "executions": self.axes.outcomes and self.axes.outcomes.to_json(),
             "requirements": [one.to_json() for one in self.checks],
             "outcome": outcome_of(self.checks) if self.checks else None,
             "warnings": list(self.warnings),
@@ -144,8 +146,7 @@ class Regression:
         low: Lower bound of the difference.
         high: Upper bound.
         p: p-value with Holm's correction.
-        n: Number of shared items.
-        is_worse: Whether the model is worse at p < 0.05.
+        n: Number of shared items, or of attacks.
         confusions: Pairs of tools that are confused more often than before, as (gold, called, before, now).
     """
 
@@ -157,8 +158,19 @@ class Regression:
     high: float | None
     p: float | None
     n: int
-    is_worse: bool
     confusions: Sequence[tuple[str, str, int, int]] = ()
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the model is worse at p < 0.05."""
+        return self.verdict == "is worse than"
+
+    @property
+    def verdict(self) -> str:
+        """How the model compares with the baseline at p < 0.05."""
+        if self.p is None or self.p >= LEVEL or not self.difference:
+            return "does not differ significantly from"
+        return "is better than" if self.difference > 0 else "is worse than"
 
     @property
     def status(self) -> Status:
@@ -172,7 +184,6 @@ class Regression:
         """The result in one line."""
         if self.difference is None:
             return f"{self.model} and {self.baseline} share no item with the score {self.score}"
-        verdict = "worse" if self.is_worse else "not worse"
         more = "".join(
             f"; {gold} is taken for {called} {count_of(now, 'time')} (before: {before})"
             for gold, called, before, now in self.confusions
@@ -180,7 +191,7 @@ class Regression:
         interval = f" {percent_interval(self.low, self.high)}" if self.low is not None else ""
         p = "" if self.p is None else f", p {p_value(self.p, sign=True)}"
         return (
-            f"{self.model} is {verdict} than {self.baseline} in {self.score}: "
+            f"{self.model} {self.verdict} {self.baseline} in {self.score}: "
             f"{100 * self.difference:+.1f} points{interval}{p}, n = {self.n:,}{more}"
         )
 
@@ -237,7 +248,9 @@ class Decision:
             "verdict": self.verdict.to_json(),
             "models": folders[0]["models"] if len(folders) == 1 else self._models(),
             "outcomes": self.outcomes(),
-            "regressions": [{**vars_of(one), "text": one.line} for one in self.regressions],
+            "regressions": [
+                {**vars(one), "is_worse": one.is_worse, "text": one.line} for one in self.regressions
+            ],
             "warnings": list(self.warnings),
             "folders": folders,
         }
@@ -257,6 +270,7 @@ class Decision:
                 whole
                 | {name: sum(model.to_json()[name] for _, model in parts) for name in _COUNTS}
                 | {"axes": {**dict.fromkeys(whole["axes"]), "accuracy": {"value": whole["score"]}}}
+                | {"folders": {folder.data: _in_folder(model) for folder, model in parts}, "executions": None}
                 | {
                     "requirements": [
                         check.to_json() | {"data": folder.data}
@@ -275,15 +289,37 @@ class Decision:
 _COUNTS = ("n_asked", "n_scored", "n_labels")
 
 
+def _in_folder(model: ModelReport) -> dict[str, Any]:
+    """Rank and axes of a model on one of several folders."""
+    return {name: value for name, value in model.to_json().items() if name in ("rank", "axes", *_COUNTS)}
+
+
+def folder_table(decision: Decision) -> Table:
+    """The accuracy of each model on every data folder, and over all of them where there is a verdict."""
+    places = {place.name: place for place in decision.verdict.places}
+    reports = {(folder.data, model.name): model for folder in decision.folders for model in folder.models}
+    names = dict.fromkeys([*places, *(name for _, name in reports)])
+    rows: list[Sequence[Value]] = []
+    for name in names:
+        found = [reports.get((folder.data, name)) for folder in decision.folders]
+        mark = next(one.axes.mark for one in found if one)
+        cells = [_accuracy(one) if one else Cell(UNKNOWN) for one in found]
+        place = places.get(name)
+        rank = str(place.rank) if place and place.rank else UNKNOWN
+        rows.append((rank, marked(name, mark), percent(place.score if place else None), *cells))
+    titles = [folder.title for folder in decision.folders]
+    return Table(("rank", "model", "all", *titles), rows, "rn" + "t" * (1 + len(titles)))
+
+
+def _accuracy(model: ModelReport) -> Cell:
+    value, low, high = model.measured["accuracy"].interval
+    return Cell(percent(value), percent_interval(low, high))
+
+
 def _applicable(checks: Sequence[Check]) -> list[Check]:
     """The checks without those of quantities that one folder does not have and another one does."""
     possible = {one.rule for one in checks if one.is_possible}
     return [one for one in checks if one.is_possible or one.rule not in possible]
-
-
-def vars_of(one: Regression) -> dict[str, Any]:
-    """The fields of a regression as an object."""
-    return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
 def junit(decision: Decision) -> str:
@@ -306,21 +342,18 @@ def junit(decision: Decision) -> str:
 
 def _suite(root: ElementTree.Element, name: str, cases: Sequence[tuple[str, str, str]]) -> None:
     facts = {
-        "name": _xml(name),
+        "name": printable(name),
         "tests": str(len(cases)),
         "failures": str(sum(status == "fail" for _, status, _ in cases)),
         "skipped": str(sum(status not in ("pass", "fail") for _, status, _ in cases)),
     }
     suite = ElementTree.SubElement(root, "testsuite", facts)
     for rule, status, text in cases:
-        case = ElementTree.SubElement(suite, "testcase", classname=_xml(name), name=_xml(rule))
+        case = ElementTree.SubElement(suite, "testcase", classname=printable(name), name=printable(rule))
         if status != "pass":
-            ElementTree.SubElement(case, "failure" if status == "fail" else "skipped", message=_xml(text))
-
-
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return printable(text)
+            ElementTree.SubElement(
+                case, "failure" if status == "fail" else "skipped", message=printable(text)
+            )
 
 
 def summary(decision: Decision) -> str:
@@ -332,6 +365,7 @@ def _summary_lines(decision: Decision) -> Iterator[str]:
     yield "# Toolassay report"
     if len(decision.folders) > 1:
         yield from ("", *(markdown_escaped(line) for line in decision.verdict.sentences))
+        yield from ("", folder_table(decision).markdown())
     for folder in decision.folders:
         table = replace(model_table(folder), title="", captions=())
         yield from ("", f"## {markdown_escaped(folder.title)}", "")
@@ -361,13 +395,12 @@ def model_table(folder: FolderReport) -> Table:
     rows: list[Sequence[Value]] = []
     for model in folder.models:
         place, harm = model.place, model.measured["side_effects"].interval
-        accuracy = model.measured["accuracy"].interval
         gap = place.difference if place is not None else NOTHING
         rows.append(
             (
                 str(place.rank) if place and place.rank else UNKNOWN,
                 marked(model.name, model.axes.mark),
-                Cell(percent(accuracy.value), percent_interval(accuracy.low, accuracy.high)),
+                _accuracy(model),
                 Cell(_points(gap.value), percent_interval(gap.low, gap.high)),
                 UNKNOWN if place is None or place.p is None else p_value(place.p),
                 Cell(percent(harm.value), percent_interval(harm.low, harm.high)),
@@ -376,12 +409,24 @@ def model_table(folder: FolderReport) -> Table:
                 else UNKNOWN,
                 _median(model.axes.latency),
                 model.axes.n,
+                percent(model.axes.plan_accuracy.value),
             )
         )
-    return Table(_HEADINGS, rows, "rnttttttt", folder.title, folder.verdict.sentences)
+    return Table(_HEADINGS, rows, "rntttttttt", folder.title, folder.verdict.sentences)
 
 
-_HEADINGS = ("rank", "model", "accuracy", "to the leader", "p", "side effects", "USD / 1,000", "s p50", "n")
+_HEADINGS = (
+    "rank",
+    "model",
+    "accuracy",
+    "to the leader",
+    "p",
+    "side effects",
+    "USD / 1,000",
+    "s p50",
+    "n",
+    "gold plan",
+)
 
 
 def _median(latency: Latency | None) -> str:

@@ -1,8 +1,4 @@
-"""What requirements are checked against: the quantities of a model, each with an interval.
-
-A bootstrap interval has no width if all items end alike, so 0 harmful of 20 tasks would prove that a model
-does no harm. Shares therefore have the wider of the bootstrap's and Wilson's bounds.
-"""
+"""What requirements are checked against: the quantities of a model, each with an interval."""
 
 from __future__ import annotations
 
@@ -11,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from toolassay.evaluation.items import ItemTable
-from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, proportion_interval
+from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals
 from toolassay.report.axes.axes import Axes
 from toolassay.report.decision.requirements import Measured
 
@@ -21,26 +16,22 @@ _LEVEL = 0.95
 
 def quantities(
     axes: Axes,
-    items: ItemTable | None,
     seconds: Sequence[float],
     dollars: Sequence[float],
     *,
-    harm_score: str = "",
     resamples: int = 2_000,
 ) -> dict[str, Measured]:
     """The quantities of a model by name, as in `requirements.NAMES`.
 
     Args:
         axes: The five axes of the model.
-        items: Its items; None without a file of items.
         seconds: Time of each answered item at the server, of all trials.
         dollars: Cost of each item; empty if a cost is unknown.
-        harm_score: Item score that is 0 for an item with unwanted changes; empty if the benchmark has none.
         resamples: Number of resamples of the bootstrap.
     """
     return {
         "accuracy": _accuracy(axes),
-        "side_effects": side_effects(items, harm_score, resamples),
+        "side_effects": _side_effects(axes),
         "attack_success": attack_success(axes),
         "pass_k": _pass_k(axes),
         "cost": _cost(axes, dollars, resamples),
@@ -53,58 +44,40 @@ def _missing(why: str) -> Measured:
     return Measured(NOTHING, 0, why)
 
 
-def _wider(interval: Interval, n: int) -> Interval:
-    """The interval of a share, at least as wide as Wilson's for n independent items."""
-    if interval.value is None or not n:
-        return interval
-    wilson = proportion_interval(round(interval.value * n), n)
-    assert wilson.low is not None
-    assert wilson.high is not None
-    low = wilson.low if interval.low is None else min(interval.low, wilson.low)
-    high = wilson.high if interval.high is None else max(interval.high, wilson.high)
-    return Interval(interval.value, min(low, interval.value), max(high, interval.value))
-
-
 def _accuracy(axes: Axes) -> Measured:
-    n = int(axes.counts.get("n_scored", axes.items))
     if axes.accuracy.value is None:
-        return _missing("no item was scored")
-    return Measured(_wider(axes.accuracy, n), n)
+        return _missing(_not_executed(axes) if axes.is_by_outcome else "no item was scored")
+    return Measured(axes.accuracy, axes.n_judged)
 
 
-def side_effects(items: ItemTable | None, score: str, resamples: int = 2_000) -> Measured:
+def _not_executed(axes: Axes) -> str:
+    return (axes.outcomes and axes.outcomes.problem) or "its plans were not executed"
+
+
+def _side_effects(axes: Axes) -> Measured:
     """The share of items with unwanted changes."""
-    if not score:
-        return Measured(NOTHING, 0, "nothing is carried out in this benchmark", is_possible=False)
-    if items is None or score not in items.metrics:
-        return _missing("there is no file of items: run evaluate.py")
-    harmless = items.columns([score])[:, 0]
-    known = ~np.isnan(harmless)
-    if not known.any():
-        return _missing("no item was scored")
-    harm = 1.0 - harmless[known]
-    (interval,) = mean_intervals([harm], clusters=items.clusters[known], resamples=resamples)
-    return Measured(_wider(interval, len(harm)), len(harm))
+    if axes.harm.value is not None:
+        return Measured(axes.harm, axes.n_judged)
+    if not axes.is_by_outcome:
+        return Measured(NOTHING, 0, "nothing was executed", is_possible=False)
+    return _missing("the executor cannot see the state" if axes.is_executed else _not_executed(axes))
 
 
 def attack_success(axes: Axes) -> Measured:
     """The share of attacks that were not resisted."""
     found = axes.security
-    if found is None or found.score.value is None:
+    value, low, high = found.score if found else NOTHING
+    if found is None or value is None:
         return _missing(axes.notes.get("security", "no attacks were made"))
-    n = found.attempts - found.excluded - found.unreadable
-    low, high = found.score.low, found.score.high
-    share = Interval(
-        1 - found.score.value, None if high is None else 1 - high, None if low is None else 1 - low
-    )
-    return Measured(_wider(share, n), n)
+    share = Interval(1 - value, None if high is None else 1 - high, None if low is None else 1 - low)
+    return Measured(share, found.n)
 
 
 def _pass_k(axes: Axes) -> Measured:
     if axes.stability is None:
         return _missing(axes.notes.get("stability", "one trial"))
     n = int(axes.counts.get("n_scored", axes.items))
-    return Measured(_wider(axes.stability.pass_hat_k, n), n)
+    return Measured(axes.stability.pass_hat_k, n)
 
 
 def _cost(axes: Axes, dollars: Sequence[float], resamples: int) -> Measured:
@@ -164,15 +137,17 @@ def shown_axes(
     axes: Axes, found: Mapping[str, Measured]
 ) -> dict[str, dict[str, float | int | bool | None] | None]:
     """The axes of a model for `report.json` and the page; null for what was not measured."""
-    harm, attacks = found["side_effects"], found["attack_success"]
     stability = found["pass_k"].interval.to_json()
+    harm, attacks = (
+        {**one.interval.to_json(), "n": one.n} if one.interval.value is not None else None
+        for one in (found["side_effects"], found["attack_success"])
+    )
     return {
         "accuracy": found["accuracy"].interval.to_json(),
-        "side_effects": {**harm.interval.to_json(), "n": harm.n} if harm.interval.value is not None else None,
+        "plan_accuracy": axes.plan_accuracy.to_json() if axes.is_by_outcome else None,
+        "side_effects": harm,
         "stability": ({**stability, "k": axes.stability.k} if axes.stability else None),
-        "attack_success": (
-            {**attacks.interval.to_json(), "n": attacks.n} if attacks.interval.value is not None else None
-        ),
+        "attack_success": attacks,
         "cost": (
             {
                 "value": axes.cost.per_1000,

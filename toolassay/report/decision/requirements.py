@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.text_formatting import two_digits
 
 Status = Literal["pass", "fail", "not enough data", "not measured"]
 NAMES: Mapping[str, str] = {
@@ -162,7 +163,7 @@ def check(requirement: Requirement, measured: Measured) -> Check:
         status: Status = "pass" if True in sides else "fail"
         return Check(rule, status, measured.interval, measured.n, None, f"{status}: {shown}")
     needed = None if measured.is_at_least else _needed(requirement, measured)
-    wanted = f"; about {needed:,} would be needed" if needed is not None else ""
+    wanted = f"; about {two_digits(needed)} would be needed" if needed is not None else ""
     if measured.is_at_least:
         wanted = "; requests of unknown cost are not in it: run with --prices FILE"
     elif needed is None:

@@ -15,6 +15,7 @@ from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.tables import percent
+from toolassay.text_formatting import two_digits
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,14 @@ class Verdict:
         places: All models, the best first, baselines last.
         sentences: The answer in words.
         instead: Name of the score for people if no model has an item right, so that another score ranks.
+        is_by_outcome: Whether executed plans were compared by their outcome.
     """
 
     score: str
     places: Sequence[Place]
     sentences: Sequence[str] = ()
     instead: str = ""
+    is_by_outcome: bool = False
 
     @property
     def leader(self) -> Place | None:
@@ -117,24 +120,25 @@ class Verdict:
             "n_needed": second.n_needed if second else None,
             "is_significant": second.differs if second else None,
             "score": self.score,
+            "is_by_outcome": self.is_by_outcome,
             "sentences": list(self.sentences),
         }
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the second sentence says of the leader.
+    """What the verdict says of a model, beside its score.
 
     Attributes:
         cost: US dollars per 1,000 items; None if it was not measured.
         cost_is_at_least: Whether requests of unknown cost are not in it.
         seconds: Median time of an item at the server; None if it was not measured.
-        harm: Share of items with unwanted changes; None if nothing is carried out.
+        harm: Share of items with unwanted changes; None if nothing was executed.
         harmful_tools: Number of items with unwanted changes by tool.
         attack_success: Share of attacks that succeeded; None if none were made.
-        harm_of: Share of items with unwanted changes of each model.
+        plan: Share of items whose plan is the gold plan; None if that is the score, or there are no plans.
         accuracy: Share of its items that are right, with the 95 % interval.
-        partial: How much of the data a partial run covers, e.g. "30 of 690 asked"; empty for a complete run.
+        partial: How much of the data a partial run covers, and why; empty for a complete run.
     """
 
     cost: float | None = None
@@ -143,7 +147,7 @@ class Facts:
     harm: float | None = None
     harmful_tools: Mapping[str, int] = field(default_factory=dict)
     attack_success: float | None = None
-    harm_of: Mapping[str, float] = field(default_factory=dict)
+    plan: float | None = None
     accuracy: Interval = NOTHING
     partial: str = ""
 
@@ -180,18 +184,8 @@ def rank(
     for number, (other, result, p) in enumerate(zip(others, results, adjusted, strict=True), 2):
         before = order[number - 2]
         position = places[-1].rank if standing(before) == standing(other) else number
-        place = Place(other.name, position if other.is_ranked else None, means[other.name])
-        if result is not None:
-            place = Place(
-                other.name,
-                place.rank,
-                place.score,
-                result.difference,
-                p,
-                result.n,
-                result.smallest_detectable,
-            )
-        places.append(place)
+        found = () if result is None else (result.difference, p, result.n, result.smallest_detectable)
+        places.append(Place(other.name, position if other.is_ranked else None, means[other.name], *found))
     return places
 
 
@@ -262,23 +256,25 @@ def _shared(
     )
 
 
-def sentences(places: Sequence[Place], facts: Facts, *, noun: str, measure: str) -> list[str]:
-    """The verdict in two sentences.
+def sentences(places: Sequence[Place], facts: Mapping[str, Facts], *, noun: str, measure: str) -> list[str]:
+    """The verdict in words: who leads, and a sentence on the leader and on each model that ties with it.
 
     Args:
         places: The ranking.
-        facts: What is known of the leader.
+        facts: What is known of each model, by name.
         noun: Singular noun of an item.
         measure: What the score is, after a percentage: "of the tasks are right".
     """
     ranked = [place for place in places if place.rank is not None]
     if not ranked:
-        return ["Only baselines were measured: there is no model to rank."]
-    close = [place.name for place in ranked[1:] if place.n and not place.differs]
-    first = _who_leads(ranked, noun, measure, facts)
-    if facts.partial:
-        first = f"{first} The run of {ranked[0].name} is partial ({facts.partial})."
-    return [first, _at_what_price(ranked[0], facts, noun, close)]
+        names = f" ({_listed([place.name for place in places])})" if places else ""
+        return [f"Only built-in programs were measured{names}: there is no model to rank."]
+    leader, *others = ranked
+    tied = [leader, *(place for place in others if place.n and not place.differs)]
+    known = {place.name: facts[place.name] for place in tied if place.name in facts}
+    first = _who_leads(ranked, noun, measure, known.get(leader.name, Facts()))
+    partial = [f"The run of {name} is partial ({one.partial})." for name, one in known.items() if one.partial]
+    return [" ".join([first, *partial]), *(_at_what_price(name, one, noun) for name, one in known.items())]
 
 
 def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -> str:
@@ -319,28 +315,19 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, facts: Facts) -
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     start = f"{names} cannot be told apart with {n} {noun}s: "
     if not gap.value:
-        return f"{start}{leader.name} and {second.name} are equal, {share}."
+        equal = _listed([place.name for place in ranked if place.rank == leader.rank])
+        return f"{start}{equal} are equal, {share}."
     if second.differs:
         return f"{start}{leader.name} has {share}."
-    needed = f"; about {second.n_needed:,} would be needed" if second.n_needed is not None else ""
+    needed = f"; about {two_digits(second.n_needed)} would be needed" if second.n_needed is not None else ""
     return (
         f"{start}{leader.name} ({share}) is {_points(gap.value)} ahead of {second_name}, which may be chance "
         f"({_evidence(gap, second)}){needed}."
     )
 
 
-_NAMED = 3  # models whose harm is compared with that of the leader
-
-
-def _at_what_price(leader: Place, facts: Facts, noun: str, close: Sequence[str]) -> str:
-    """What is known of the leader, and the harm of the models that cannot be told apart from it."""
+def _at_what_price(name: str, facts: Facts, noun: str) -> str:
     parts = []
-    others = [
-        f"{name} in {percent(harm)}"
-        for name in close
-        if (harm := facts.harm_of.get(name)) is not None and harm != facts.harm
-    ]
-    beside = f" ({_listed(others[:_NAMED])})" if others else ""
     if facts.cost is None:
         parts.append("its cost was not measured")
     elif not facts.cost and not facts.cost_is_at_least:
@@ -353,12 +340,14 @@ def _at_what_price(leader: Place, facts: Facts, noun: str, close: Sequence[str])
     if facts.harm is not None:
         worst = max(facts.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
         most = f", most often with {worst[0]} ({worst[1]:,})" if worst and facts.harm else ""
-        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{beside}{most}")
+        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{most}")
     if facts.attack_success is not None:
         parts.append(f"follows {percent(facts.attack_success)} of the planted instructions")
+    if facts.plan is not None:
+        parts.append(f"predicts the gold plan in {percent(facts.plan)}")
     if parts[0].startswith("its"):
-        return f"{leader.name}: {'; '.join(parts)}."
-    return f"{leader.name} {_listed(parts)}."
+        return f"{name}: {'; '.join(parts)}."
+    return f"{name} {_listed(parts)}."
 
 
 def _turned(difference: Interval) -> Interval:

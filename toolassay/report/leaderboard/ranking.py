@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kind = Literal["strict", "compat", "published"]
 HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
 """The published columns, in the published order."""
-ASCENDING = ("model", "cost", "latency", "side effects")
+ASCENDING = ("model", "cost", "latency", "side effects", "unwanted")
 """The columns in which smaller is better."""
 OTHER_SORTS = ("coverage", "cost", "latency", "model")
 """The columns that rows can be sorted by, besides the scores."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
-from toolassay.metrics.confidence_interval import Interval
+from toolassay.metrics.confidence_interval import Interval, share_interval
 from toolassay.report.leaderboard.ranking import LeaderboardRow
 
 _ALL = "domain:all"
@@ -47,7 +47,7 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     n, coverage, asked = int(numbers["n"]), _percent(strict["coverage"]), partly_asked(strict)
     return Standing(
         ColumnScores(n, coverage, _strict(strict), asked),
-        ColumnScores(n, coverage, _compat(compat), asked),
+        ColumnScores(n, coverage, _compat(compat, strict), asked),
         str(strict.get("signature", "")),
         signature_of(numbers),
     )
@@ -56,25 +56,31 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
 def _strict(numbers: Mapping[str, Any]) -> dict[str, Interval]:
     accuracy = numbers["accuracy"][_ALL]
     agreement = numbers["stability"][_ALL].get("answer_agreement")
-    found = {heading: _interval(accuracy[name]) for heading, name in _STRICT.items()}
+    shares = {heading: accuracy[name] for heading, name in _STRICT.items()}
+    shares |= {"stability": agreement} if agreement is not None else {}
+    found = {heading: _share(heading, one, numbers) for heading, one in shares.items()}
     found["macro F1"] = Interval(_percent(accuracy["macro_f1"]), None, None)
     found["none F1"] = Interval(_percent(accuracy["none"]["f1"]), None, None)
-    return found | ({"stability": _interval(agreement)} if agreement is not None else {})
+    return found
 
 
-def _compat(numbers: Mapping[str, Any]) -> dict[str, Interval]:
+def _compat(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> dict[str, Interval]:
     bounds = numbers.get("compat_intervals", {})
     return {
-        heading: Interval(
-            _percent((numbers[axis] or {}).get(_ALL, {}).get(name)),
-            *(_percent(bounds.get(name, {}).get(bound)) for bound in ("low", "high")),
+        heading: _share(
+            heading,
+            {**bounds.get(name, {}), "value": (numbers[axis] or {}).get(_ALL, {}).get(name)},
+            strict,
         )
         for heading, (axis, name) in _COMPAT.items()
     }
 
 
-def _interval(numbers: Mapping[str, float | None]) -> Interval:
-    return Interval(*(_percent(numbers[bound]) for bound in Interval._fields))
+def _share(heading: str, found: Mapping[str, float | None], strict: Mapping[str, Any]) -> Interval:
+    """A column in percent; shares of messages and conversations have at least Wilson's interval."""
+    n = {"by workflow": 0, "conversations": strict.get("n_conversations", 0)}
+    n_share = n.get(heading, strict.get("n_scored", 0))
+    return Interval(*map(_percent, share_interval(Interval.of(found), n_share)))
 
 
 def _percent(value: float | None) -> float | None:

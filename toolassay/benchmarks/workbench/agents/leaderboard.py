@@ -10,7 +10,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
-from toolassay.metrics.confidence_interval import Interval
+from toolassay.metrics.confidence_interval import Interval, share_interval
 from toolassay.report.leaderboard.ranking import LeaderboardRow
 
 _COLUMNS = {
@@ -78,30 +78,34 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
     coverage, asked = _percent(share), partly_asked(strict)
     return Standing(
-        ColumnScores(n, coverage, _strict(strict["intervals"]), asked),
+        ColumnScores(n, coverage, _strict(strict["intervals"], strict.get("n_scored", n)), asked),
         None if compat is None else ColumnScores(n, coverage, _compat(compat, compat["n"]), asked),
         str(strict.get("signature", "")),
         signature_of(numbers),
     )
 
 
-def _strict(intervals: Mapping[str, Mapping[str, float | None]]) -> dict[str, Interval]:
+def _strict(intervals: Mapping[str, Mapping[str, float | None]], n: int) -> dict[str, Interval]:
     return {
-        heading: Interval(*(_percent(intervals[name][bound]) for bound in Interval._fields))
-        for heading, (name, _) in _COLUMNS.items()
+        heading: _column(heading, Interval.of(intervals[name]), n) for heading, (name, _) in _COLUMNS.items()
     }
 
 
 def _compat(counts: Mapping[str, Any], n: int) -> dict[str, Interval]:
     found = counts.get("compat_intervals", {})
     return {
-        heading: Interval(
-            100 * counts[name] / n if n else None,
-            *(_percent(found.get(strict, {}).get(bound)) for bound in ("low", "high")),
+        heading: _column(
+            heading, Interval.of({**found.get(strict, {}), "value": counts[name] / n if n else None}), n
         )
         for heading, (strict, name) in _COLUMNS.items()
         if name is not None
     }
+
+
+def _column(heading: str, found: Interval, n: int) -> Interval:
+    """A score in percent; shares of the tasks have at least Wilson's interval."""
+    is_share = _COLUMNS[heading][1] is not None
+    return Interval(*map(_percent, share_interval(found, n) if is_share else found))
 
 
 def _percent(value: float | None) -> float | None:
