@@ -55,7 +55,7 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class ChatResponse:
     reasoning: str = ""
     reasoning_tokens: int | None = None
     endpoint: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     @property
     def is_cut_off(self) -> bool:
