@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.signature import read_signature
-from toolassay.models.registry import BUILT_IN
+from toolassay.models.registry import BASELINES, BUILT_IN
 from toolassay.runs.marks import LOCAL, RowMark, mark_of, marked
 from toolassay.tables import fitting_width, plain_text
 
@@ -27,7 +27,7 @@ def shown(result: FolderEvaluation) -> str:
 
 def baselines_last(evaluations: Sequence[Evaluated]) -> list[Evaluated]:
     """Built-in programs are not ranked: they are below the models."""
-    return sorted(evaluations, key=lambda result: result.llm in BUILT_IN)
+    return sorted(evaluations, key=lambda result: (result.llm in BUILT_IN, result.llm in BASELINES))
 
 
 def print_marks(evaluations: Sequence[FolderEvaluation]) -> None:

@@ -110,7 +110,7 @@ def leaderboard(
         standings[name] = standing
         mark = mark_of(recorded_model(predictions, file.stem), standing.parts)
         models.append(list(_rows(name, standing, usage, mode, mark)))
-        if (found := outcomes_of(items_path(file), ScoreGroup(*group.rsplit("_", 1)))) is not None:
+        if (found := outcomes_of(items_path(file), ScoreGroup(*group.partition("_")[::2]))) is not None:
             outcomes[name] = found
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)

@@ -20,7 +20,7 @@ from toolassay.evaluation.places import (
     recorded_model,
 )
 from toolassay.files import safe_name, write_json, write_text
-from toolassay.models.registry import BUILT_IN
+from toolassay.models.registry import BASELINES, BUILT_IN
 from toolassay.report.axes import Axes, by_outcome, csv_table, draw_axes, read_axes
 from toolassay.report.axes.picture import MOST
 from toolassay.report.decision import Decision, Requirement, draw_ranking, junit, model_table, summary
@@ -197,9 +197,8 @@ def build_report(
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
     by_place = [place.models() if EVERY_MODEL in wanted else wanted for place in places]
     known_models = dict.fromkeys(model for names in by_place for model in names)
-    models = sorted(
-        known_models, key=lambda model: model in BUILT_IN
-    )  # built-in programs are not ranked and come last
+    # Built-in programs are not ranked and come last.
+    models = sorted(known_models, key=lambda model: (model in BUILT_IN, model in BASELINES))
     names = _names(places)
     runs: list[Axes] = []
     missing: list[str] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.runs.marks import LOCAL, RowMark, marked
+from toolassay.runs.marks import BASELINE, LOCAL, RowMark, marked
 from toolassay.tables import UNKNOWN
 
 if TYPE_CHECKING:
@@ -153,14 +153,16 @@ def in_order(models: Sequence[Sequence[LeaderboardRow]], column: str) -> list[Le
     """
     apart = any(rows[0].kind == "strict" for rows in models)
 
-    def place(rows: Sequence[LeaderboardRow]) -> tuple[bool, bool, bool, bool, bool, float | str, str]:
+    def place(rows: Sequence[LeaderboardRow]) -> tuple[int, bool, bool, bool, bool, float | str, str]:
         first = rows[0]
         value = first.key(column)
         rank = value if column in ASCENDING else -value if isinstance(value, float | int) else None
         below = apart and first.kind == "published"
         local = column == "latency" and first.is_local
         known = 0.0 if rank is None else rank
-        return first.is_baseline, below, bool(first.asked), value is None, local, known, first.model
+        # Of built-in programs, the baselines are last.
+        built_in = first.is_baseline + (first.mark == BASELINE)
+        return built_in, below, bool(first.asked), value is None, local, known, first.model
 
     known = [rows for rows in models if rows]
     return [row for rows in sorted(known, key=place) for row in rows]
