@@ -86,6 +86,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     """
     incoming = _without_secrets(incoming)
     normaliser = Normaliser()
+    checked: dict[int, Any] = {}
     skipped = list(incoming.skipped)
     kept: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
     for tool in map(_with_short_description, incoming.tools):
@@ -103,7 +104,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             arguments.schema["type"] = "object"
             reason = f"is {' or '.join(kinds) or 'missing'}; arguments are an object"
             arguments = arguments._replace(warnings=(*arguments.warnings, Note("type", reason)))
-        misfits = tuple(misfitting_values(arguments.schema))
+        misfits = tuple(misfitting_values(arguments.schema, checked))
         kept.append((tool, arguments._replace(warnings=arguments.warnings + misfits), result))
     ids = unique_ids([tool for tool, _, _ in kept])
     alike = look_alikes(tool.name for tool, _, _ in kept)

@@ -343,18 +343,31 @@ def _parts(root: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
                 open_places += [(item, f"{at}.{name}") for name, item in value.items()]
 
 
-def misfitting_values(root: dict[str, Any]) -> Iterator[Note]:
+_Checked = dict[int, tuple[dict[str, Any], list[Note]]]
+
+
+def misfitting_values(root: dict[str, Any], known: _Checked | None = None) -> Iterator[Note]:
     """Defaults and examples that their own schema forbids; null as a default says that there is none.
+
+    Args:
+        root: The schema of the arguments.
+        known: What was found in schemas that several tools share, by their identity; it is added to.
 
     >>> list(misfitting_values({"properties": {"n": {"type": "integer", "maximum": 5, "default": 9}}}))
     [Note(field='properties.n.default', reason='9 is greater than the maximum of 5')]
     """
+    known = {} if known is None else known
     for schema, path in _parts(root):
         values = [("default", one) for one in [schema.get("default")] if one is not None]
         values += [("examples", one) for one in schema.get("examples", ())]
-        if not values:
-            continue
-        checker = ArgumentValidator({**schema, "$defs": root.get("$defs", {})}, is_valid=True)
-        for key, value in values:
-            for problem in [one for one in checker.problems(value) if one.keyword != "$ref"][:1]:
-                yield Note(f"{path}.{key}".lstrip("."), problem.reason)
+        if values and id(schema) not in known:
+            checker = ArgumentValidator({**schema, "$defs": root.get("$defs", {})}, is_valid=True)
+            faults = [(key, checker.problems(value)[:1]) for key, value in values]
+            notes = [
+                Note(f"{path}.{key}".lstrip("."), one.reason)
+                for key, found in faults
+                for one in found
+                if one.keyword != "$ref"
+            ]
+            known[id(schema)] = schema, notes
+        yield from known[id(schema)][1] if values else ()
