@@ -16,6 +16,7 @@ from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli.dotenv_file import load_environment
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
+from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
 from toolassay.screen import WARNING
 
@@ -328,9 +329,21 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
             "baselines nothing and random.",
         ),
         server(),
-        option("temperature", type=float, default=temperature, help="Sampling temperature, 0 or more."),
-        option("top_p", type=float, default=top_p, help="Nucleus sampling probability, 0 to 1."),
+        option(
+            "temperature",
+            type=_Sampling(),
+            default=Default(temperature),
+            help="Sampling temperature, 0 or more.",
+        ),
+        option(
+            "top_p", type=_Sampling(), default=Default(top_p), help="Nucleus sampling probability, 0 to 1."
+        ),
     )
+
+
+class _Sampling(click.types.FloatParamType):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, Default) else super().convert(value, param, ctx)
 
 
 def batch() -> Callable[[Function], Function]:

@@ -69,6 +69,12 @@ class ModelError(Exception):
         self.fix = ""
 
     @property
+    def refuses_request(self) -> bool:
+        """Whether the server refused the request itself, neither for its length nor its content."""
+        is_other = self.is_resolved or self.stops_run or self.outcome != "provider error"
+        return self.status in (400, 422) and not is_other
+
+    @property
     def settles(self) -> bool:
         """Whether the failure is final for the item; one that the budget or the user stopped runs later."""
         return not self.stops_run and self.outcome not in ("budget stop", "not run")

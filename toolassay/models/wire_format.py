@@ -45,7 +45,8 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
     """The fields of a request body besides `model` and `messages`.
 
     `extra_body` overrides the request's parameters; null there omits one. Then a schema is converted to the
-    form that the endpoint accepts, and refused parameters are omitted or renamed.
+    form that the endpoint accepts, and refused parameters are omitted or renamed, as is what the request
+    tries to omit (`ChatRequest.change`).
 
     >>> request = ChatRequest([], {"top_p": 0.1, "presence_penalty": 1.05})
     >>> parameters_of(request, ModelOptions(extra_body={"presence_penalty": None, "top_k": 5}))
@@ -61,7 +62,9 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
             parameters[name] = value
     if options.schemas is not None:
         parameters = options.schemas.fit(parameters)
-    return parameters if options.refusals is None else options.refusals.fit(parameters)
+    if options.refusals is None:
+        return parameters
+    return options.refusals.fit(parameters, request.change, options.chosen(parameters))
 
 
 def read_completion(
