@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -104,7 +105,9 @@ class Client:
         self._transport = transport or _transport(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
-        self._search = asyncio.Lock()  # one request finds out what the endpoint refuses
+        # One request finds out what the endpoint refuses; those of a batch, which wait for each other, do so
+        # together.
+        self._search = asyncio.Semaphore(sys.maxsize if options.batch else 1)
         self._endpoint = options.label
         self.answers = 0
         self._tell = options.tell

@@ -11,18 +11,19 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import product
+from itertools import compress, product
 from typing import Any
 
 from toolassay.errors import UsageError
 
 _OPTIONAL = (
-    ("temperature",),
-    ("top_p",),
-    ("stop",),
-    ("max_tokens",),
-    ("presence_penalty", "frequency_penalty"),
-    ("stream_options",),
+    "temperature",
+    "top_p",
+    "stop",
+    "max_tokens",
+    "presence_penalty",
+    "frequency_penalty",
+    "stream_options",
 )
 """Parameters that may be omitted; those that shape answers most come first, and are omitted last."""
 _RENAMED = {"max_tokens": "max_completion_tokens"}
@@ -145,8 +146,9 @@ class Refusals:
 
     def learn(self, change: Change) -> None:
         """Note what made a refused request succeed."""
-        self._known |= change
-        self._on_change(change)
+        if not change.items() <= self._known.items():
+            self._known |= change
+            self._on_change(change)
 
     def search(self, sent: Collection[str], kept: Collection[str], named: set[str]) -> Iterator[Change]:
         """The changes to try with a refused request: all combinations, the one that matters least first.
@@ -159,16 +161,13 @@ class Refusals:
         """
         if self._failed >= _MOST_FAILED:
             return
-        units = [
-            {
-                name: _RENAMED.get(name)
-                for name in unit
-                if name in sent and (name in _RENAMED or name not in kept)
-            }
-            for unit in _OPTIONAL
+        changes = [
+            (name, _RENAMED.get(name))
+            for name in _OPTIONAL
+            if name in sent and (name in _RENAMED or name not in kept)
         ]
-        for combination in product(*(({}, unit) for unit in units if unit)):
-            change = {name: instead for unit in combination for name, instead in unit.items()}
+        for chosen in product((False, True), repeat=len(changes)):
+            change = dict(compress(changes, chosen))
             if change and named <= change.keys():
                 yield change
         self._failed += 1
