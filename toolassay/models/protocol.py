@@ -71,6 +71,7 @@ class ChatResponse:
         reasoning: Reasoning that the server sent apart from the text; recorded, and otherwise ignored.
         reasoning_tokens: Tokens of the reasoning.
         endpoint: Label of the endpoint that answered, if there are several.
+        leaked: The answer as the server sent it, if its tool calls were repaired (`leaked_calls`).
     """
 
     text: str
@@ -86,6 +87,7 @@ class ChatResponse:
     reasoning: str = ""
     reasoning_tokens: int | None = None
     endpoint: str | None = None
+    leaked: str = ""
 
     @property
     def is_cut_off(self) -> bool:

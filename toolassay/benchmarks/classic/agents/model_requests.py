@@ -72,9 +72,9 @@ class QuestionRequests:
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Record an answer. Reasoning, its tokens and the endpoint are recorded only if there are any."""
+        """Record an answer. Some fields are recorded only if there is something in them."""
         answer = {**asdict(response), "cost": cost}
-        for name in ("reasoning", "reasoning_tokens", "endpoint"):
+        for name in ("reasoning", "reasoning_tokens", "endpoint", "leaked"):
             if not answer[name]:
                 del answer[name]
         self.answers.append(answer)

@@ -1,0 +1,148 @@
+"""Repairs tool calls that a server's parser left in the text, passed on with marks, or encoded twice.
+
+Only what the request offers is taken for a call, so a tool that the model invents stays wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any, Literal
+
+from toolassay.answers import without_reasoning
+from toolassay.answers.malformed_json import load
+from toolassay.answers.spans import spans
+from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
+
+Leak = Literal["text", "names", "arguments"]
+
+_LONGEST = 300  # characters of a name with marks, and of what precedes the arguments of a call in a text
+_ENCODED = 4  # times that arguments may be encoded
+# A special token: matches "<|channel|>", "<tool_call>", "<function=add>" and "[TOOL_CALLS]", not "[1]".
+_MARK = r"(?:<[^<>\s]{1,80}>|\[/?[A-Z_]{2,20}\])"
+# What may precede a name: matches "functions.", "default_api:" and "<|channel|>commentary to=functions.", not
+# "my_" or "never ".
+_BEFORE_NAME = re.compile(rf"(?:{_MARK}\w*+|[\w-]++[.:/=]++|[\s\"'`({{<\[])*")
+# What may follow a name: matches "<|channel|>commentary", "()" and ":0", not "2" or " later".
+_AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<\|).*)?", re.DOTALL)
+# What may stand before a call that is an object: a line end, a mark, a fence; not words on the same line.
+_BEFORE_CALL = re.compile(r"(?:\n|[>\]]|```\w*)[\s\[]*\Z")
+_AFTER_CALL = re.compile(r"\s*(?:\Z|\n|[<\[\],;]|```)")
+_FENCE = re.compile(r"```\w*\s*\Z")
+_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
+
+
+def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse, list[Leak]]:
+    """The answer to a request that offers tools, and what was repaired in it.
+
+    Calls in the text count only if there are no others, and not if the conversation has the same call: then
+    the text quotes it.
+    """
+    offered = {tool["function"]["name"] for tool in request.parameters["tools"]}
+    given, leaks = response.tool_calls, list[Leak]()
+    if given:
+        calls = tuple(
+            replace(call, name=offered_name(call.name, offered), arguments=decoded(call.arguments))
+            for call in given
+        )
+        leaks += ["names"] if any(a.name != b.name for a, b in zip(calls, given, strict=True)) else []
+        leaks += (
+            ["arguments"]
+            if any(a.arguments != b.arguments for a, b in zip(calls, given, strict=True))
+            else []
+        )
+        text, raw = response.text, json.dumps([[call.name, call.arguments] for call in given])
+    else:
+        earlier = [
+            [call["function"]["name"], load(call["function"]["arguments"])]
+            for message in request.messages
+            for call in message.get("tool_calls") or ()
+        ]
+        visible, raw = without_reasoning(response.text)[0], response.text
+        found = [call for call in calls_in(visible, offered) if [*call] not in earlier]
+        calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
+        leaks += ["text"] if calls else []
+        text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
+    if not leaks:
+        return response, leaks
+    return replace(response, text=text, tool_calls=calls, leaked=raw), leaks
+
+
+def offered_name(name: str, offered: Collection[str]) -> str:
+    r"""The one offered name in a name with marks; the name itself if there is none.
+
+    >>> offered = {"send", "read"}
+    >>> [offered_name(name, offered) for name in ("functions.send", "send<|channel|>final", " `send`\n")]
+    ['send', 'send', 'send']
+    >>> [offered_name(name, offered) for name in ("send2", "re-send", "send read", "never send")]
+    ['send2', 're-send', 'send read', 'never send']
+    """
+    if name in offered or len(name) > _LONGEST:
+        return name
+    found = [token for token in re.finditer(r"[\w-]+", name) if token[0] in offered]
+    if len(found) != 1 or not _BEFORE_NAME.fullmatch(name, 0, found[0].start()):
+        return name
+    return found[0][0] if _AFTER_NAME.fullmatch(name, found[0].end()) else name
+
+
+def decoded(arguments: str) -> str:
+    r"""Arguments that are an object encoded several times, encoded once; others unchanged.
+
+    >>> decoded('"{\\"to\\": 1}"'), decoded('"to"')
+    ('{"to": 1}', '"to"')
+    """
+    value: Any = arguments
+    for _ in range(_ENCODED):
+        text, value = value, load(value, strict=False)
+        if not isinstance(value, str):
+            break
+    return text if isinstance(value, dict) else arguments
+
+
+def calls_in(text: str, offered: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls of offered tools that are written in a text, with their arguments.
+
+    A call is a JSON object with a name and arguments on lines of its own, between marks or in a fence, or an
+    object of arguments after marks with the name.
+
+    >>> list(calls_in('<tool_call>{"name": "send", "arguments": {"to": 1}}</tool_call>', {"send"}))
+    [('send', {'to': 1})]
+    >>> list(calls_in('<function=send>{"to": 1}</function>', {"send"}))
+    [('send', {'to': 1})]
+    >>> list(calls_in('I would write {"name": "send", "arguments": {}} here.', {"send"}))
+    []
+    """
+    end = 0  # of the last call
+    for span in spans(text):
+        before = text[end : span.start] if span.source is text else ""
+        value = load(span.text) if span.whole and _AFTER_CALL.match(span.source, span.end) else None
+        if not isinstance(value, dict):
+            continue
+        call = None
+        if _BEFORE_CALL.search(before[-_LONGEST:]) or not before.strip(" \t\r\n[,;"):
+            call = _call_of(value, offered)
+        call = call or _marked_call(_FENCE.sub("", before[-_LONGEST:]), value, offered)
+        if call is not None:
+            end = span.end
+            yield call
+
+
+def _call_of(value: dict[str, Any], offered: Collection[str]) -> tuple[str, dict[str, Any]] | None:
+    if isinstance(inner := value.get("function"), dict):  # as in the model interface
+        value = inner
+    name, arguments = value.get("name"), value.get("arguments", value.get("parameters"))
+    if isinstance(arguments, str):
+        arguments = load(decoded(arguments))
+    is_call = isinstance(name, str) and isinstance(arguments, dict) and value.keys() <= _KEYS
+    return (name, arguments) if is_call and name in offered else None
+
+
+def _marked_call(
+    before: str, arguments: dict[str, Any], offered: Collection[str]
+) -> tuple[str, dict[str, Any]] | None:
+    for mark in re.finditer(_MARK, before):
+        if (name := offered_name(before[mark.start() :], offered)) in offered:
+            return name, arguments
+    return None
