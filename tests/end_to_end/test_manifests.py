@@ -13,7 +13,8 @@ from builders import data_folder
 from running import Capture, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
-from toolassay.models import ModelOptions
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
 REFUSED = {
@@ -212,3 +213,32 @@ def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
         entry["key"]: entry["outcome"] for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
     }
     assert sorted(outcomes.values()) == ["answered", "answered", "refused"]
+
+
+def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    async def calls(received: Received) -> Reply:
+        return Reply(tool_calls=[ToolCall("c1", "Translation", '{"input": []}')])
+
+    fake_server.answer = calls
+    folder = data_folder(tmp_path, 2)
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 0 and "warning: the model answers with tool calls" in done.err
+    for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
+        assert entry["outcome"] == "malformed"
+        assert entry["tool_calls"] == [{"id": "c1", "name": "Translation", "arguments": '{"input": []}'}]
+
+
+def test_what_a_run_omits_is_in_the_signature_and_what_the_user_sets_is_sent(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    fake_server.refused_parameters = {"temperature": "Bad Request"}
+    folder = data_folder(tmp_path, 2)
+    assert infer(capsys, fake_server, folder).code == 0
+    assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "gpt-4", "-m", "f1").code == 0
+    groups = json.loads((folder / "metrics/gpt-4.json").read_text(encoding="utf-8"))
+    assert "|refused:temperature=omitted|" in json.dumps(groups)
+    done = infer(capsys, fake_server, folder, "--temperature", "0.2", "--force")
+    assert done.code == 3 and "because you set it: temperature" in done.err
+    assert all("temperature" in received.body for received in fake_server.received[-3:])

@@ -16,7 +16,6 @@ from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli.dotenv_file import load_environment
 from toolassay.cli.screen import say
 from toolassay.errors import UsageError
-from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
 from toolassay.screen import WARNING
 
@@ -329,21 +328,9 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
             "baselines nothing and random.",
         ),
         server(),
-        option(
-            "temperature",
-            type=_Sampling(),
-            default=Default(temperature),
-            help="Sampling temperature, 0 or more.",
-        ),
-        option(
-            "top_p", type=_Sampling(), default=Default(top_p), help="Nucleus sampling probability, 0 to 1."
-        ),
+        option("temperature", type=float, help=f"Sampling temperature, 0 or more [default: {temperature}]."),
+        option("top_p", type=float, help=f"Nucleus sampling probability, 0 to 1 [default: {top_p}]."),
     )
-
-
-class _Sampling(click.types.FloatParamType):
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if isinstance(value, Default) else super().convert(value, param, ctx)
 
 
 def batch() -> Callable[[Function], Function]:
@@ -473,7 +460,8 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     )
     if options.names_a_request:  # also checks a list of endpoints before anything else
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
-    return {**settings, "options": options}
+    unset = [name for name in ("temperature", "top_p") if settings.get(name, 0) is None]
+    return {**{name: settings[name] for name in settings if name not in unset}, "options": options}
 
 
 def _fields(path: Path | None) -> dict[str, Any]:

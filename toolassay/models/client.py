@@ -202,7 +202,7 @@ class Client:
         """
         own = self._options.chosen(sent)
         named = named_by(refusal.body, sent)
-        if self._refusals.is_answered(sent) and not named:
+        if frozenset(sent) in self._refusals.accepted and not named:
             raise refusal  # the cause is in the messages
         for change in self._refusals.search(sent, own, named):
             tried = replace(request, change=change)
@@ -293,7 +293,7 @@ class Client:
         if self._endpoint is not None or sent.number > 1:
             response = replace(response, endpoint=self._endpoint, attempts=sent.number)
         if status == 200:
-            self._refusals.answered(sent.parameters)
+            self._refusals.accepted.add(frozenset(sent.parameters))
         self.limiter.release(sent.permit)
         self.answers += 1
         self._breaker.answered()

@@ -9,15 +9,14 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from toolassay.answers import without_reasoning
 from toolassay.answers.malformed_json import load
 from toolassay.answers.spans import spans
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
-Leak = Literal["text", "names", "arguments"]
-
+_LEAKS = ("marks around a tool's name", "arguments encoded twice")
 _LONGEST = 300  # characters of a name with marks, and of what precedes the arguments of a call in a text
 _ENCODED = 4  # times that arguments may be encoded
 # A special token: matches "<|channel|>", "<tool_call>", "<function=add>" and "[TOOL_CALLS]", not "[1]".
@@ -27,47 +26,36 @@ _MARK = r"(?:<[^<>\s]{1,80}>|\[/?[A-Z_]{2,20}\])"
 _BEFORE_NAME = re.compile(rf"(?:{_MARK}\w*+|[\w-]++[.:/=]++|[\s\"'`({{<\[])*")
 # What may follow a name: matches "<|channel|>commentary", "()" and ":0", not "2" or " later".
 _AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<\|).*)?", re.DOTALL)
-# What may stand before a call that is an object: a line end, a mark, a fence; not words on the same line.
-_BEFORE_CALL = re.compile(r"(?:\n|[>\]]|```\w*)[\s\[]*\Z")
+# What precedes a call that is an object: the start, a line end, a mark, a fence; not words on the same line.
+_BEFORE_CALL = re.compile(r"(?:\A|\n|[>\]]|```\w*)[\s\[,;]*\Z")
 _AFTER_CALL = re.compile(r"\s*(?:\Z|\n|[<\[\],;]|```)")
 _FENCE = re.compile(r"```\w*\s*\Z")
 _KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
 
 
-def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse, list[Leak]]:
+def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse, list[str]]:
     """The answer to a request that offers tools, and what was repaired in it.
 
-    Calls in the text count only if there are no others, and not if the conversation has the same call: then
-    the text quotes it.
+    Calls in the text count only if there are no others. One that the conversation has already is a quotation.
     """
     offered = {tool["function"]["name"] for tool in request.parameters["tools"]}
-    given, leaks = response.tool_calls, list[Leak]()
-    if given:
-        calls = tuple(
-            replace(call, name=offered_name(call.name, offered), arguments=decoded(call.arguments))
-            for call in given
-        )
-        leaks += ["names"] if any(a.name != b.name for a, b in zip(calls, given, strict=True)) else []
-        leaks += (
-            ["arguments"]
-            if any(a.arguments != b.arguments for a, b in zip(calls, given, strict=True))
-            else []
-        )
-        text, raw = response.text, json.dumps([[call.name, call.arguments] for call in given])
-    else:
-        earlier = [
-            [call["function"]["name"], load(call["function"]["arguments"])]
-            for message in request.messages
-            for call in message.get("tool_calls") or ()
-        ]
-        visible, raw = without_reasoning(response.text)[0], response.text
-        found = [call for call in calls_in(visible, offered) if [*call] not in earlier]
-        calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
-        leaks += ["text"] if calls else []
-        text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
-    if not leaks:
-        return response, leaks
-    return replace(response, text=text, tool_calls=calls, leaked=raw), leaks
+    if given := response.tool_calls:
+        names, arguments = zip(*((call.name, call.arguments) for call in given), strict=True)
+        plain = tuple(offered_name(name, offered) for name in names), tuple(map(decoded, arguments))
+        calls = tuple(map(ToolCall, (call.id for call in given), *plain))
+        leaks = [leak for leak, a, b in zip(_LEAKS, (names, arguments), plain, strict=True) if a != b]
+        return replace(
+            response, tool_calls=calls, leaked=json.dumps([names, arguments]) if leaks else ""
+        ), leaks
+    made = [call["function"] for one in request.messages for call in one.get("tool_calls") or ()]
+    earlier = [(call["name"], load(call["arguments"])) for call in made]
+    visible = without_reasoning(response.text)[0]
+    found = [call for call in calls_in(visible, offered) if call not in earlier]
+    if not found:
+        return response, []
+    text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
+    calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
+    return replace(response, text=text, tool_calls=calls, leaked=response.text), ["calls as text"]
 
 
 def offered_name(name: str, offered: Collection[str]) -> str:
@@ -116,33 +104,24 @@ def calls_in(text: str, offered: Collection[str]) -> Iterator[tuple[str, dict[st
     """
     end = 0  # of the last call
     for span in spans(text):
-        before = text[end : span.start] if span.source is text else ""
         value = load(span.text) if span.whole and _AFTER_CALL.match(span.source, span.end) else None
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or span.source is not text:
             continue
-        call = None
-        if _BEFORE_CALL.search(before[-_LONGEST:]) or not before.strip(" \t\r\n[,;"):
-            call = _call_of(value, offered)
-        call = call or _marked_call(_FENCE.sub("", before[-_LONGEST:]), value, offered)
-        if call is not None:
+        before = text[end : span.start][-_LONGEST:]
+        call = _call_of(value, offered) if _BEFORE_CALL.search(before) else None
+        marked = _FENCE.sub("", before)
+        names = (offered_name(marked[mark.start() :], offered) for mark in re.finditer(_MARK, marked))
+        if call := call or next(((name, value) for name in names if name in offered), None):
             end = span.end
             yield call
 
 
 def _call_of(value: dict[str, Any], offered: Collection[str]) -> tuple[str, dict[str, Any]] | None:
-    if isinstance(inner := value.get("function"), dict):  # as in the model interface
-        value = inner
-    name, arguments = value.get("name"), value.get("arguments", value.get("parameters"))
-    if isinstance(arguments, str):
-        arguments = load(decoded(arguments))
-    is_call = isinstance(name, str) and isinstance(arguments, dict) and value.keys() <= _KEYS
-    return (name, arguments) if is_call and name in offered else None
-
-
-def _marked_call(
-    before: str, arguments: dict[str, Any], offered: Collection[str]
-) -> tuple[str, dict[str, Any]] | None:
-    for mark in re.finditer(_MARK, before):
-        if (name := offered_name(before[mark.start() :], offered)) in offered:
-            return name, arguments
-    return None
+    value = inner if isinstance(inner := value.get("function"), dict) else value  # as in the model interface
+    name, arguments = (
+        offered_name(str(value.get("name")), offered),
+        value.get("arguments", value.get("parameters")),
+    )
+    arguments = load(decoded(arguments)) if isinstance(arguments, str) else arguments
+    is_call = name in offered and isinstance(arguments, dict) and value.keys() <= _KEYS
+    return (name, arguments) if is_call else None

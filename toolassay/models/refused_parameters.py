@@ -99,6 +99,9 @@ class Refusals:
         known: Refused parameters of an earlier start.
         on_change: Called with each change that a search has found.
 
+    Attributes:
+        accepted: Names of the parameters of each request that was answered.
+
     >>> refusals = Refusals()
     >>> refusals.learn({"top_p": None, "max_tokens": "max_completion_tokens"})
     >>> refusals.fit({"top_p": 0.1, "max_tokens": 5})
@@ -110,7 +113,7 @@ class Refusals:
     ) -> None:
         self._known = dict(known or {})
         self._on_change = on_change
-        self._answered: set[frozenset[str]] = set()
+        self.accepted: set[frozenset[str]] = set()
         self._failed = 0
 
     @property
@@ -135,14 +138,6 @@ class Refusals:
                 if instead is not None:
                     fitting.setdefault(instead, value)
         return fitting
-
-    def answered(self, sent: Collection[str]) -> None:
-        """Note that the endpoint has answered a request with these parameters."""
-        self._answered.add(frozenset(sent))
-
-    def is_answered(self, sent: Collection[str]) -> bool:
-        """Whether the endpoint has answered a request with these parameters."""
-        return frozenset(sent) in self._answered
 
     def learn(self, change: Change) -> None:
         """Note what made a refused request succeed."""

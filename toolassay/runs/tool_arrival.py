@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from toolassay.files import read_json
 from toolassay.models import ChatModel, ChatRequest, ChatResponse
-from toolassay.models.leaked_calls import Leak, repaired
+from toolassay.models.leaked_calls import repaired
 from toolassay.runs.manifest import MANIFEST
 
 TOOL_USE = "tool_use"
@@ -22,12 +22,6 @@ FEWEST = 3
 CHARACTERS_PER_TOKEN = 8
 """Upper bound: a token of JSON has 3 to 5 characters, and a chat template may render schemas in half their
 length."""
-
-_LEAKS: Mapping[Leak, str] = {
-    "text": "wrote their calls as text",
-    "names": "had marks around a tool's name",
-    "arguments": "had arguments that were encoded twice",
-}
 
 Verdict = Literal["fine", "missing", "unknown"]
 """`missing`: no item made a call, and every prompt has too few tokens to contain the tools. `unknown`: no
@@ -109,9 +103,10 @@ class ToolArrival:
     @property
     def leak_notice(self) -> str:
         """How many answers were repaired; empty for none."""
-        parts = [f"{self._leaks[leak]} {what}" for leak, what in _LEAKS.items() if self._leaks[leak]]
-        found = ", ".join(parts).replace(" ", f" of {self._answers} answers ", 1)
-        return f"the server's parser of tool calls leaks: {found}; they were repaired" if parts else ""
+        found = (f"{count} of {self._answers} answers had {leak}" for leak, count in self._leaks.items())
+        return (
+            f"the server's parser of tool calls leaks (repaired): {', '.join(found)}" if self._leaks else ""
+        )
 
     def check(self) -> None:
         """Warn if the verdict is not `fine` and no warning was given yet."""
