@@ -14,6 +14,7 @@ from running import Capture, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
 from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs.starts import refused_part
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -230,15 +231,16 @@ def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
         assert entry["tool_calls"] == [{"id": "c1", "name": "Translation", "arguments": '{"input": []}'}]
 
 
-def test_what_a_run_omits_is_in_the_signature_and_what_the_user_sets_is_sent(
+def test_what_the_user_sets_is_sent_whatever_an_earlier_start_learnt(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
     fake_server.refused_parameters = {"temperature": "Bad Request"}
     folder = data_folder(tmp_path, 2)
     assert infer(capsys, fake_server, folder).code == 0
-    assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "gpt-4", "-m", "f1").code == 0
-    groups = json.loads((folder / "metrics/gpt-4.json").read_text(encoding="utf-8"))
-    assert "|refused:temperature=omitted|" in json.dumps(groups)
-    done = infer(capsys, fake_server, folder, "--temperature", "0.2", "--force")
+    assert refused_part([folder / "predictions/runs/gpt-4"]) == {"refused": "temperature=omitted"}
+    assert refused_part([folder]) == {}
+    (folder / "predictions/runs/gpt-4/journal.jsonl").unlink()
+    (folder / "predictions/gpt-4.json").unlink()
+    done = infer(capsys, fake_server, folder, "--temperature", "0.2")
     assert done.code == 3 and "because you set it: temperature" in done.err
     assert all("temperature" in received.body for received in fake_server.received[-3:])

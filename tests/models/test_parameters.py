@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.refused_parameters import Change, Refusals, named_by
-from toolassay.serving.chat_server import Received, Reply
+from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
 PARAMETERS = {"temperature": 0.2, "top_p": 0.1, "presence_penalty": 1.05, "max_tokens": 50}

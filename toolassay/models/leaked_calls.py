@@ -81,6 +81,7 @@ def decoded(arguments: str) -> str:
     >>> decoded('"{\\"to\\": 1}"'), decoded('"to"')
     ('{"to": 1}', '"to"')
     """
+    text: str = arguments
     value: Any = arguments
     for _ in range(_ENCODED):
         text, value = value, load(value, strict=False)
@@ -123,5 +124,6 @@ def _call_of(value: dict[str, Any], offered: Collection[str]) -> tuple[str, dict
         value.get("arguments", value.get("parameters")),
     )
     arguments = load(decoded(arguments)) if isinstance(arguments, str) else arguments
-    is_call = name in offered and isinstance(arguments, dict) and value.keys() <= _KEYS
-    return (name, arguments) if is_call else None
+    if name not in offered or not isinstance(arguments, dict) or not value.keys() <= _KEYS:
+        return None
+    return name, arguments

@@ -276,5 +276,5 @@ def _readable(response: ChatResponse) -> ChatResponse:
     calls = tuple(
         ToolCall(*map(readable, (call.id, call.name, call.arguments))) for call in response.tool_calls
     )
-    texts = {name: readable(getattr(response, name)) for name in ("text", "reasoning", "leaked")}
-    return replace(response, **texts, tool_calls=calls)
+    text, reasoning, leaked = map(readable, (response.text, response.reasoning, response.leaked))
+    return replace(response, text=text, reasoning=reasoning, leaked=leaked, tool_calls=calls)
