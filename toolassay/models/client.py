@@ -146,18 +146,15 @@ class Client:
 
     def facts(self) -> Mapping[str, Any]:
         """For the manifest: the concurrency limit, its changes, and the form of structured output."""
-        limiter = self.limiter
+        limiter, schemas = self.limiter, self._schemas.facts
+        found = {"structured_output": schemas} if schemas["answers"] else {}
         if self._options.batch:
-            return {"concurrency": f"batch ({self._options.batch})", **self._schema_facts}
+            return {"concurrency": f"batch ({self._options.batch})", **found}
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
             "limits": [list(change) for change in limiter.history],
-            **self._schema_facts,
+            **found,
         }
-
-    @property
-    def _schema_facts(self) -> dict[str, Any]:
-        return {"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}
 
     async def attempt(
         self, request: ChatRequest, numbers: Iterator[int], permit: Permit, queued: float

@@ -71,8 +71,8 @@ class ModelError(Exception):
     @property
     def refuses_request(self) -> bool:
         """Whether the server refused the request itself, neither for its length nor its content."""
-        is_other = self.is_resolved or self.stops_run or self.outcome != "provider error"
-        return self.status in (400, 422) and not is_other
+        is_final = self.outcome == "provider error" and not (self.is_resolved or self.stops_run)
+        return is_final and self.status in (400, 422)
 
     @property
     def settles(self) -> bool:

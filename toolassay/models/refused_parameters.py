@@ -16,15 +16,8 @@ from typing import Any
 
 from toolassay.errors import UsageError
 
-_OPTIONAL = (
-    "temperature",
-    "top_p",
-    "stop",
-    "max_tokens",
-    "presence_penalty",
-    "frequency_penalty",
-    "stream_options",
-)
+_PENALTIES = ("presence_penalty", "frequency_penalty")
+_OPTIONAL = ("temperature", "top_p", "stop", "max_tokens", *_PENALTIES, "stream_options")
 """Parameters that may be omitted; those that shape answers most come first, and are omitted last."""
 _RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters that are never omitted: they are sent under this name instead."""
@@ -100,6 +93,7 @@ class Refusals:
         on_change: Called with each change that a search has found.
 
     Attributes:
+        known: The refused parameters with the name to send instead, or None.
         accepted: Names of the parameters of each request that was answered.
 
     >>> refusals = Refusals()
@@ -111,15 +105,10 @@ class Refusals:
     def __init__(
         self, known: Change | None = None, on_change: Callable[[Change], None] = lambda change: None
     ) -> None:
-        self._known = dict(known or {})
+        self.known = dict(known or {})
         self._on_change = on_change
         self.accepted: set[frozenset[str]] = set()
         self._failed = 0
-
-    @property
-    def known(self) -> Change:
-        """The refused parameters with the name to send instead, or None."""
-        return self._known
 
     def fit(
         self, parameters: dict[str, Any], change: Change | None = None, kept: Collection[str] = ()
@@ -132,17 +121,17 @@ class Refusals:
             kept: Parameters that are not omitted.
         """
         fitting = dict(parameters)
-        for name, instead in {**self._known, **(change or {})}.items():
-            if name in fitting and (instead is not None or name not in kept):
-                value = fitting.pop(name)
-                if instead is not None:
-                    fitting.setdefault(instead, value)
+        for name, instead in {**self.known, **(change or {})}.items():
+            if instead is not None and name in fitting:
+                fitting.setdefault(instead, fitting.pop(name))
+            elif name not in kept:
+                fitting.pop(name, None)
         return fitting
 
     def learn(self, change: Change) -> None:
         """Note what made a refused request succeed."""
-        if not change.items() <= self._known.items():
-            self._known |= change
+        if not change.items() <= self.known.items():
+            self.known |= change
             self._on_change(change)
 
     def search(self, sent: Collection[str], kept: Collection[str], named: set[str]) -> Iterator[Change]:
@@ -154,18 +143,14 @@ class Refusals:
             named: Those that the errors of the server name in a field (`named_by`); may grow meanwhile. Only
                 changes of all of them are tried.
         """
-        if self._failed >= _MOST_FAILED:
-            return
-        changes = [
-            (name, _RENAMED.get(name))
-            for name in _OPTIONAL
-            if name in sent and (name in _RENAMED or name not in kept)
-        ]
-        for chosen in product((False, True), repeat=len(changes)):
-            change = dict(compress(changes, chosen))
+        free = [name for name in _OPTIONAL if name in sent and (name in _RENAMED or name not in kept)]
+        is_tried = False
+        for chosen in product((False, True), repeat=len(free) if self._failed < _MOST_FAILED else 0):
+            change = {name: _RENAMED.get(name) for name in compress(free, chosen)}
             if change and named <= change.keys():
+                is_tried = True
                 yield change
-        self._failed += 1
+        self._failed += is_tried
 
 
 def named_by(complaint: str, sent: Collection[str]) -> set[str]:
