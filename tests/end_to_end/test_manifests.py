@@ -13,7 +13,9 @@ from builders import data_folder
 from running import Capture, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
-from toolassay.models import ModelOptions
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs.starts import refused_part
+from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
 REFUSED = {
@@ -114,8 +116,8 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
     more = ("--number_of_samples", "12", "--seed", "1") if stage == "generate" else ()
     done = ask(capsys, fake_server, folder, "--multiworker", "6", *more)
     assert done.code == 0, done.err
-    assert done.err.count("the endpoint refuses max_tokens: sent as max_completion_tokens\n") == 1
-    assert done.err.count("the endpoint refuses presence_penalty: left out\n") == 1
+    assert done.err.count("the endpoint refuses ") == 1
+    assert "max_tokens (sent as max_completion_tokens), presence_penalty (left out)" in done.err
     assert {entry["outcome"] for entry in lines_of(run / "journal.jsonl")} == {"answered"}
     ledger = lines_of(run / "ledger.jsonl")
     assert len(ledger) == len(fake_server.received) > 12
@@ -212,3 +214,33 @@ def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
         entry["key"]: entry["outcome"] for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
     }
     assert sorted(outcomes.values()) == ["answered", "answered", "refused"]
+
+
+def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    async def calls(received: Received) -> Reply:
+        return Reply(tool_calls=[ToolCall("c1", "Translation", '{"input": []}')])
+
+    fake_server.answer = calls
+    folder = data_folder(tmp_path, 2)
+    done = infer(capsys, fake_server, folder)
+    assert done.code == 0 and "warning: the model answers with tool calls" in done.err
+    for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
+        assert entry["outcome"] == "malformed"
+        assert entry["tool_calls"] == [{"id": "c1", "name": "Translation", "arguments": '{"input": []}'}]
+
+
+def test_what_the_user_sets_is_sent_whatever_an_earlier_start_learnt(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+) -> None:
+    fake_server.refused_parameters = {"temperature": "Bad Request"}
+    folder = data_folder(tmp_path, 2)
+    assert infer(capsys, fake_server, folder).code == 0
+    assert refused_part([folder / "predictions/runs/gpt-4"]) == {"refused": "temperature=omitted"}
+    assert refused_part([folder]) == {}
+    (folder / "predictions/runs/gpt-4/journal.jsonl").unlink()
+    (folder / "predictions/gpt-4.json").unlink()
+    done = infer(capsys, fake_server, folder, "--temperature", "0.2")
+    assert done.code == 3 and "because you set it: temperature" in done.err
+    assert all("temperature" in received.body for received in fake_server.received[-3:])

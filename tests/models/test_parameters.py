@@ -1,107 +1,175 @@
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.models.refused_parameters import Refusals, refused_parameter
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.client import Client
+from toolassay.models.refused_parameters import Change, Refusals, named_by
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
 
-SENT = ["temperature", "top_p", "presence_penalty", "max_tokens", "stream", "stream_options", "seed"]
+PARAMETERS = {"temperature": 0.2, "top_p": 0.1, "presence_penalty": 1.05, "max_tokens": 50}
+RENAMED = "max_completion_tokens"
+Body = Mapping[str, Any]
 
 
-def openai(message: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+def ask(server: FakeServer, count: int = 1, **options: Any) -> tuple[list[ChatResponse], list[Change]]:
+    """The answers to requests that are sent at once, and what was reported."""
+    told: list[Change] = []
+    refusals = Refusals(on_change=told.append)
+    model = Client("m", ModelOptions(api_base=server.base, refusals=refusals, max_tries=1, **options))
+
+    async def answer(received: Received) -> Reply:
+        return Reply("yes")
+
+    async def run() -> list[ChatResponse]:
+        requests = [ChatRequest([{"role": "user", "content": str(n)}], PARAMETERS) for n in range(count)]
+        try:
+            return await asyncio.gather(*map(model.complete, requests))
+        finally:
+            await model.close()
+
+    server.answer = answer
+    return asyncio.run(run()), told
 
 
-MAX_TOKENS = openai(
-    "Unsupported parameter: 'max_tokens' is not supported with this model."
-    " Use 'max_completion_tokens' instead.",
-    "max_tokens",
-    "unsupported_parameter",
+def refusing(*names: str, status: int = 400, said: Any = "Bad Request") -> Callable[[Body], Any]:
+    return lambda body: (status, said) if any(name in body for name in names) else None
+
+
+def both(body: Body) -> Any:
+    return (400, "one of two") if {"temperature", "top_p"} <= body.keys() else None
+
+
+def out_of_range(body: Body) -> Any:
+    return (400, {"error": "too cold"}) if body.get("temperature", 1) < 1 else None
+
+
+def one_by_one(body: Body) -> Any:
+    name = next((name for name in PARAMETERS if name in body), None)
+    return name and (400, {"error": {"message": "no", "param": name}})
+
+
+@pytest.mark.parametrize("concurrent", [1, 12])
+@pytest.mark.parametrize(
+    ("complaint", "change", "most"),
+    [
+        (refusing("presence_penalty", said="Penalty is not enabled"), {"presence_penalty": None}, 1),
+        (refusing("presence_penalty", status=422), {"presence_penalty": None}, 1),
+        (refusing("top_p"), {"top_p": None}, 4),
+        (refusing("temperature"), {"temperature": None}, 8),
+        (refusing("max_tokens"), {"max_tokens": RENAMED}, 2),
+        (refusing("presence_penalty", "top_p"), {"top_p": None, "presence_penalty": None}, 5),
+        (refusing("max_tokens", "temperature"), {"temperature": None, "max_tokens": RENAMED}, 10),
+        (refusing("stream_options"), {"stream_options": None}, 1),
+        (both, {"top_p": None}, 4),
+        (out_of_range, {"temperature": None}, 8),
+        (one_by_one, {**dict.fromkeys(PARAMETERS), "max_tokens": RENAMED}, 4),
+    ],
 )
-TEMPERATURE = openai(
-    "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is"
-    " supported.",
-    "temperature",
-    "unsupported_value",
-)
-EXTRA = {"loc": ["body", "presence_penalty"], "msg": "Extra inputs are not permitted", "input": 1.05}
-VLLM = "[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not permitted'}]"
+def test_the_smallest_change_that_is_accepted_is_found_by_one_request(
+    fake_server: FakeServer, complaint: Callable[[Body], Any], change: Change, most: int, concurrent: int
+) -> None:
+    fake_server.complaint = complaint
+    answers, told = ask(fake_server, concurrent, stream="stream_options" in change, connections=concurrent)
+    assert told == [change] and len(answers) == concurrent
+    assert len(fake_server.received) <= most + 2 * concurrent
+    accepted = [received.body for received in fake_server.received if complaint(received.body) is None]
+    kept = PARAMETERS.keys() - change.keys()
+    for body in accepted:
+        assert {name: body[name] for name in kept} == {name: PARAMETERS[name] for name in kept}
+        assert body.get("max_tokens", body.get(RENAMED)) == 50
+    if concurrent == 1:
+        assert answers[0].attempts == len(fake_server.received)
 
 
 @pytest.mark.parametrize(
-    ("complaint", "name", "instead"),
+    ("complaint", "options", "word"),
     [
-        (MAX_TOKENS, "max_tokens", "max_completion_tokens"),
-        (TEMPERATURE, "temperature", None),
-        (openai("Unrecognized request argument supplied: presence_penalty"), "presence_penalty", None),
-        (openai("Unknown parameter: 'stream_options.include_usage'."), "stream_options", None),
-        (openai("No.", "stream_options.include_usage", "unsupported_parameter"), "stream_options", None),
-        ({"detail": [{"type": "extra_forbidden", **EXTRA}]}, "presence_penalty", None),
-        ({"detail": [EXTRA]}, "presence_penalty", None),
-        ({"object": "error", "message": VLLM, "param": None, "code": 400}, "seed", None),
-        (openai("`temperature` and `top_p` cannot both be specified for this model."), "top_p", None),
-        ([{"error": {"message": 'Unknown name "seed": Cannot find field.'}}], "seed", None),
-        ("temperature is not supported", "temperature", None),
-        ("max_tokens is deprecated in favour of max_output_tokens", "max_tokens", "max_output_tokens"),
-        ("max_tokens is not supported, use this instead", "max_tokens", None),
-        ("max_tokens is not supported, use top_p instead", "max_tokens", None),
+        (refusing("temperature"), {"sampling": {"temperature": 0.2}}, "because you set it: temperature"),
+        (refusing("temperature"), {"extra_body": {"temperature": 0}}, "because you set it: temperature"),
+        (refusing("top_k"), {"extra_body": {"top_k": 4}}, "because you set it: top_k"),
+        (one_by_one, {"sampling": {"top_p": 0.1}}, "no (never omitted, because you set it: top_p"),
+        (refusing("messages"), {}, "Bad Request"),
+        (refusing("max_tokens", RENAMED), {}, "Bad Request"),
     ],
 )
-def test_complaints_about_a_parameter(complaint: Any, name: str, instead: str | None) -> None:
-    text = complaint if isinstance(complaint, str) else json.dumps(complaint)
-    assert refused_parameter(text, SENT) == (name, instead)
+def test_what_the_user_set_is_never_omitted_and_the_error_stays(
+    fake_server: FakeServer, complaint: Callable[[Body], Any], options: dict[str, Any], word: str
+) -> None:
+    fake_server.complaint = complaint
+    with pytest.raises(ModelError) as caught:
+        ask(fake_server, **options)
+    assert word in str(caught.value) and "HTTP 400" in str(caught.value)
+    assert len(fake_server.received) <= 16
+    for received in fake_server.received:
+        assert received.body.keys() >= {**options.get("sampling", {}), **options.get("extra_body", {})}.keys()
+
+
+def test_a_default_beside_what_the_user_set_may_be_omitted(fake_server: FakeServer) -> None:
+    fake_server.complaint = both
+    _, told = ask(fake_server, sampling={"top_p": 0.1})
+    assert told == [{"temperature": None}]
 
 
 @pytest.mark.parametrize(
-    "complaint",
+    ("complaint", "requests"),
     [
-        openai("max_tokens is too large: 90000. This model supports at most 4096.", "max_tokens"),
-        openai(
-            "Invalid 'temperature': 3 is above the maximum of 2.", "temperature", "decimal_above_max_value"
-        ),
-        openai("This model's maximum context length is 4096 tokens"),
-        openai("Unsupported parameter: 'top_k' is not supported.", "top_k"),
-        openai("'messages' with role 'system' are not supported with this model.", "messages"),
-        openai("The model 'gpt-9' is not supported.", "model"),
-        openai("Your stream of requests is not permitted to seed doubt"),
-        "",
-        "[]",
-        "null",
-        "[" * 100_000,
+        (refusing("messages", said={"error": {"message": "no", "param": "messages[0].role"}}), 1),
+        (refusing("messages", said="This model's maximum context length is 4096 tokens"), 1),
+        (refusing("messages", status=500), 1),
+        (refusing("messages", status=404), 1),
     ],
 )
-def test_complaints_about_something_else(complaint: Any) -> None:
-    text = complaint if isinstance(complaint, str) else json.dumps(complaint)
-    assert refused_parameter(text, [*SENT, "messages", "model"]) is None
+def test_errors_about_something_else_try_nothing(
+    fake_server: FakeServer, complaint: Callable[[Body], Any], requests: int
+) -> None:
+    fake_server.complaint = complaint
+    with pytest.raises(ModelError):
+        ask(fake_server)
+    assert len(fake_server.received) == requests
 
 
-def test_each_refusal_is_reported_once_and_other_requests_that_met_it_may_be_retried() -> None:
-    told: list[Any] = []
-    refusals = Refusals(on_change=lambda name, instead: told.append((name, instead)))
-    complaint = json.dumps(MAX_TOKENS)
-    assert refusals.fit({"max_tokens": 7}) == {"max_tokens": 7}
-    assert refusals.learn(complaint, SENT) and refusals.learn(complaint, SENT)
-    assert told == [("max_tokens", "max_completion_tokens")]
-    assert refusals.known == {"max_tokens": "max_completion_tokens"}
-    assert refusals.fit({"max_tokens": 7, "seed": 1}) == {"max_completion_tokens": 7, "seed": 1}
-    assert refusals.fit({"max_tokens": 7, "max_completion_tokens": 9}) == {"max_completion_tokens": 9}
-
-
-def test_a_complaint_about_what_was_not_sent_is_no_reason_to_go_again() -> None:
-    refusals = Refusals({"temperature": None})
-    assert not refusals.learn("temperature is not supported", ["top_p"])
-
-
-def test_two_names_that_refuse_each_other_end() -> None:
+def test_searches_without_success_are_few_and_nothing_is_remembered() -> None:
     refusals = Refusals()
-    assert refusals.learn("'a_b' is not supported. Use 'c_d' instead.", ["a_b"])
-    assert refusals.learn("'c_d' is not supported. Use 'a_b' instead.", ["c_d"])
-    assert refusals.fit({"a_b": 1, "top_p": 1}) == {"top_p": 1}
-    assert not refusals.learn("'c_d' is not supported.", ["top_p"])
+    tries = [len(list(refusals.search(PARAMETERS, (), set()))) for _ in range(4)]
+    assert tries == [15, 15, 0, 0] and refusals.known == {}
+
+
+def test_after_an_answer_only_an_error_that_names_a_parameter_is_about_it(fake_server: FakeServer) -> None:
+    said: list[Any] = [None, "Bad Request"]
+    fake_server.complaint = lambda body: (400, said[0]) if said[0] and "top_p" in body else None
+    model = Client("m", ModelOptions(api_base=fake_server.base, max_tries=1))
+
+    async def run() -> None:
+        request = ChatRequest([{"role": "user", "content": "Hi"}], PARAMETERS)
+        await model.complete(request)
+        said[0] = "Bad Request"
+        with pytest.raises(ModelError):
+            await model.complete(request)
+        said[0] = {"detail": [{"loc": ["body", "top_p"]}]}
+        await model.complete(request)
+        await model.close()
+
+    asyncio.run(run())
+    assert len(fake_server.received) == 4
+    assert "top_p" not in fake_server.received[-1].body
+
+
+def test_what_an_earlier_start_learnt_is_not_omitted_where_the_user_sets_it() -> None:
+    refusals = Refusals({"temperature": None, "max_tokens": RENAMED})
+    assert refusals.fit({"temperature": 1, "max_tokens": 7}, kept=["temperature", "max_tokens"]) == {
+        "temperature": 1,
+        RENAMED: 7,
+    }
+    assert refusals.fit({"max_tokens": 7, RENAMED: 9, "temperature": 1}) == {RENAMED: 9}
 
 
 @given(
@@ -109,42 +177,4 @@ def test_two_names_that_refuse_each_other_end() -> None:
     | st.recursive(st.none() | st.text() | st.floats(), lambda inner: st.lists(inner)).map(json.dumps)
 )
 def test_whatever_a_server_says_is_read(complaint: str) -> None:
-    refused = refused_parameter(complaint, SENT)
-    assert refused is None or refused[0] in SENT
-
-
-def failing(message: str, param: str | None = None) -> str:
-    return json.dumps(openai(message, param))
-
-
-@pytest.mark.parametrize(
-    "complaint",
-    [
-        failing("create_chat_completion() got an unexpected keyword argument 'top_p'"),
-        failing(
-            "1 validation error:\n  {'type': 'extra_forbidden', 'loc': ('body', 'top_p'), 'msg': 'Extra'}"
-        ),
-        failing("No.", "top_p").replace("No.", "Not supported."),
-        "Failed. 'top_p' is not supported with this model. Try again.",
-    ],
-)
-def test_a_failing_server_that_refuses_a_parameter_is_believed(complaint: str) -> None:
-    assert refused_parameter(complaint, SENT, 500) == ("top_p", None)
-    assert refused_parameter(complaint, SENT, None) == ("top_p", None)
-
-
-@pytest.mark.parametrize(
-    ("status", "complaint"),
-    [
-        (500, failing("Operation not supported on this device. Sampling with top_p=0.1 failed")),
-        (503, failing("max_tokens of all requests is too large now")),
-        (429, failing("Your tier does not support max_tokens above 100 a minute")),
-        (500, failing("{'loc': ('body',), 'msg': 'extra fields not permitted', 'input': {'top_p': 1}}")),
-    ],
-)
-def test_a_failing_server_that_mentions_a_parameter_does_not_refuse_it(status: int, complaint: str) -> None:
-    assert refused_parameter(complaint, SENT, status) is None
-
-
-def test_a_busy_server_refuses_a_parameter_only_by_its_field() -> None:
-    assert refused_parameter(failing("top_p is not supported", "top_p"), SENT, 429) == ("top_p", None)
+    assert named_by(complaint, PARAMETERS) <= {"model", "messages", *PARAMETERS}

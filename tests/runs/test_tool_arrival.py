@@ -93,7 +93,13 @@ async def test_a_later_start_goes_on_with_what_is_known() -> None:
 async def test_calls_of_an_earlier_start_count() -> None:
     said: list[Verdict] = []
     watch = ToolArrival(Answers(9), {}, said.append)
-    conversation = [{"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
+    conversation = [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"function": {"name": "search", "arguments": "{}"}}],
+        }
+    ]
     for item in range(10):
         await watch.complete(ChatRequest(conversation, {"tools": TOOLS}, item=str(item)))
     assert watch.facts["called"] and not said

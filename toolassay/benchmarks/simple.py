@@ -47,6 +47,7 @@ from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.retry_malformed import COUNT, MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import RunSettings
+from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
@@ -215,6 +216,7 @@ class SimpleBenchmark(Benchmark):
                 "data": self._data_hash(folder)[:12],
                 **chosen,
                 **tools_part(any(tools_missing(trial.run_folder) for trial in trials)),
+                **refused_part(trial.run_folder for trial in trials),
                 "predictions": sha256_of(trials[0].output)[:12],
                 **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
             }

@@ -329,8 +329,8 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
             "baselines nothing and random.",
         ),
         server(),
-        option("temperature", type=float, default=temperature, help="Sampling temperature, 0 or more."),
-        option("top_p", type=float, default=top_p, help="Nucleus sampling probability, 0 to 1."),
+        option("temperature", type=float, help=f"Sampling temperature, 0 or more [default: {temperature}]."),
+        option("top_p", type=float, help=f"Nucleus sampling probability, 0 to 1 [default: {top_p}]."),
     )
 
 
@@ -462,7 +462,8 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     )
     if options.names_a_request:  # also checks a list of endpoints before anything else
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
-    return {**settings, "options": options}
+    unset = [name for name in ("temperature", "top_p") if settings.get(name, 0) is None]
+    return {**{name: settings[name] for name in settings if name not in unset}, "options": options}
 
 
 def _fields(path: Path | None) -> dict[str, Any]:

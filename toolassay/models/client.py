@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 from toolassay.models import retry
@@ -17,9 +19,9 @@ from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
 from toolassay.models.redaction import without
-from toolassay.models.refused_parameters import Refusals
+from toolassay.models.refused_parameters import Refusals, named_by
 from toolassay.models.retry import over_time_limit, timed_out
-from toolassay.models.structured_output import PARAMETER, SchemaForms, schema_of
+from toolassay.models.structured_output import SchemaForms
 from toolassay.models.wire_format import change_texts, parameters_of
 
 _LONG_WAIT = 5.0  # seconds; shorter waits are not reported
@@ -58,7 +60,7 @@ class Client:
     """The model `name` at the endpoint of `options`.
 
     Retries transient failures (`toolassay.models.retry`); a request that waits for its next attempt does not
-    count against the concurrency limit. A parameter that the endpoint refuses is omitted or renamed from then
+    count against the concurrency limit. A default that the endpoint refuses is omitted or renamed from then
     on (`toolassay.models.refused_parameters`), and a JSON schema is sent in the form that the endpoint
     accepts (`toolassay.models.structured_output`).
 
@@ -104,6 +106,9 @@ class Client:
         self._transport = transport or _transport(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
+        # One request finds out what the endpoint refuses; those of a batch, which wait for each other, do so
+        # together.
+        self._search = asyncio.Semaphore(sys.maxsize if options.batch else 1)
         self._endpoint = options.label
         self.answers = 0
         self._tell = options.tell
@@ -118,17 +123,15 @@ class Client:
         """
         tries = retry.Tries(self._options.max_tries)
         answers = self.answers
-        resolved = 0  # attempts that failed for a parameter, which do not count as tries
+        numbers = count(1)
         while True:
-            number = tries.number + resolved
             try:
                 asked = time.monotonic()
                 with waiting():
                     permit = await self.limiter.acquire()
-                response = await self.attempt(request, number, permit, time.monotonic() - asked)
+                return await self.attempt(request, numbers, permit, time.monotonic() - asked)
             except ModelError as error:
                 if error.is_resolved:
-                    resolved += 1
                     continue
                 tried = tries.number
                 if not tries.again(error, others_answered=self.answers > answers):
@@ -137,8 +140,6 @@ class Client:
                 self.report_wait(error)
                 with waiting(error):
                     await self._sleep(retry.retry_delay(tried, error))
-            else:
-                return response if number == 1 else replace(response, attempts=number)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -146,25 +147,27 @@ class Client:
 
     def facts(self) -> Mapping[str, Any]:
         """For the manifest: the concurrency limit, its changes, and the form of structured output."""
-        limiter = self.limiter
+        limiter, schemas = self.limiter, self._schemas.facts
+        found = {"structured_output": schemas} if schemas["answers"] else {}
         if self._options.batch:
-            return {"concurrency": f"batch ({self._options.batch})", **self._schema_facts}
+            return {"concurrency": f"batch ({self._options.batch})", **found}
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
             "limits": [list(change) for change in limiter.history],
-            **self._schema_facts,
+            **found,
         }
 
-    @property
-    def _schema_facts(self) -> dict[str, Any]:
-        return {"structured_output": facts} if (facts := self._schemas.facts)["answers"] else {}
-
-    async def attempt(self, request: ChatRequest, number: int, permit: Permit, queued: float) -> ChatResponse:
+    async def attempt(
+        self, request: ChatRequest, numbers: Iterator[int], permit: Permit, queued: float
+    ) -> ChatResponse:
         """Make one attempt, without a retry.
+
+        If the endpoint refuses the request, it is sent again without optional parameters. Other requests that
+        it refuses wait for what is found.
 
         Args:
             request: The request.
-            number: Number of the attempt, from 1.
+            numbers: Numbers of the attempts.
             permit: Permit of `limiter`; it is released at the end.
             queued: Seconds that the request waited for it.
 
@@ -172,6 +175,55 @@ class Client:
             ModelError: The attempt failed, or the meter forbids it.
         """
         parameters = parameters_of(request, self._options)
+        try:
+            return await self._attempt(request, parameters, next(numbers), permit, queued)
+        except ModelError as error:
+            if not error.refuses_request:
+                raise
+            with waiting(error):
+                await self._search.acquire()
+            try:
+                if parameters_of(request, self._options) != parameters:
+                    error.is_resolved = True
+                    raise
+                return await self._without_refused(request, parameters, numbers, error)
+            finally:
+                self._search.release()
+
+    async def _without_refused(
+        self, request: ChatRequest, sent: Mapping[str, Any], numbers: Iterator[int], refusal: ModelError
+    ) -> ChatResponse:
+        """Find out what the endpoint refuses, by trying.
+
+        Raises:
+            ModelError: The refusal, if no form of the request is accepted, or a failure of another kind.
+        """
+        own = self._options.chosen(sent)
+        named = named_by(refusal.body, sent)
+        if frozenset(sent) in self._refusals.accepted and not named:
+            raise refusal  # the cause is in the messages
+        for change in self._refusals.search(sent, own, named):
+            tried = replace(request, change=change)
+            with waiting(refusal):
+                permit = await self.limiter.acquire()
+            try:
+                parameters = parameters_of(tried, self._options)
+                response = await self._attempt(tried, parameters, next(numbers), permit, 0.0)
+            except ModelError as error:
+                if not error.refuses_request:
+                    raise
+                named |= (news := named_by(error.body, sent))
+                refusal = error if news & own else refusal
+            else:
+                self._refusals.learn(change)
+                return response
+        if fixed := ", ".join(sorted(own & named or own)):
+            refusal.args = (f"{refusal} (never omitted, because you set it: {fixed})",)
+        raise refusal
+
+    async def _attempt(
+        self, request: ChatRequest, parameters: dict[str, Any], number: int, permit: Permit, queued: float
+    ) -> ChatResponse:
         try:
             self._meter.before(self.name, replace(request, parameters=parameters, endpoint=self._endpoint))
         except BaseException:
@@ -203,7 +255,7 @@ class Client:
         return self._answered(sent, response, 200)
 
     def _learn(self, error: ModelError, sent: Mapping[str, Any]) -> bool:
-        """Learn from an error about a parameter or the form of a schema; whether to send the request again.
+        """Learn from an error about the form of a schema; whether to send the request again.
 
         Such an error says nothing about the server's load, whatever its status, so it is not transient. If a
         schema is required and no form is left, the error ends the run.
@@ -217,10 +269,8 @@ class Client:
             )
             error.transient, error.stops_run = False, True
             return False
-        names = [name for name in sent if name != PARAMETER or schema_of(sent[name]) is None]
-        learnt = is_schema or self._refusals.learn(complaint, names, error.status)
-        error.transient = error.transient and not learnt
-        return learnt
+        error.transient = error.transient and not is_schema
+        return is_schema
 
     async def _send(self, request: ChatRequest) -> ChatResponse:
         """Make one attempt within the request's own limit or the total time-out, whichever is shorter."""
@@ -239,8 +289,10 @@ class Client:
         """Redact an answer, learn from it and report it to the meter."""
         # A server that echoes requests may have put a key into its answer.
         response = change_texts(response, partial(without, self._credentials))
-        if self._endpoint is not None:
-            response = replace(response, endpoint=self._endpoint)
+        if self._endpoint is not None or sent.number > 1:
+            response = replace(response, endpoint=self._endpoint, attempts=sent.number)
+        if status == 200:
+            self._refusals.accepted.add(frozenset(sent.parameters))
         self.limiter.release(sent.permit)
         self.answers += 1
         self._breaker.answered()

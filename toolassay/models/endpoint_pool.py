@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from toolassay.models import retry
@@ -111,13 +112,13 @@ class EndpointPool:
     async def _answer(self, request: ChatRequest, trail: Trail) -> ChatResponse:
         """Make attempts until one is answered or the failure is final."""
         tries = retry.Tries(self._max_tries)
-        answers, last = self._queue.answers, None
+        answers, last, numbers = self._queue.answers, None, count(1)
         while True:
-            number, asked = tries.number + trail.free, self._queue.clock()
+            asked = self._queue.clock()
             with waiting(last):
                 turn = await self._queue.turn(self._out, self._suspects, trail)
             try:
-                response = await self._attempt(turn, request, number, turn.sent - asked)
+                return await self._attempt(turn, request, numbers, turn.sent - asked)
             except ModelError as error:
                 last = error
                 if self._moves_on(turn.endpoint, error, trail):
@@ -132,8 +133,6 @@ class EndpointPool:
                 self._clients[turn.endpoint].report_wait(error)
                 with waiting(error):
                     await self._sleep(retry.retry_delay(tried, error))
-            else:
-                return response if number == 1 else replace(response, attempts=number)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -163,7 +162,9 @@ class EndpointPool:
             **self._clients[endpoint].facts(),
         }
 
-    async def _attempt(self, turn: Turn, request: ChatRequest, number: int, queued: float) -> ChatResponse:
+    async def _attempt(
+        self, turn: Turn, request: ChatRequest, numbers: Iterator[int], queued: float
+    ) -> ChatResponse:
         """Make one attempt at the endpoint of `turn`, and learn about the endpoint from its result."""
         endpoint, queue = turn.endpoint, self._queue
         tally = self._tallies[endpoint]
@@ -172,7 +173,7 @@ class EndpointPool:
         try:
             async with asyncio.timeout(queue.probe_seconds if turn.is_probe else None) as timer:
                 turn.timer = timer
-                response = await self._clients[endpoint].attempt(request, number, turn.permit, queued)
+                response = await self._clients[endpoint].attempt(request, numbers, turn.permit, queued)
         except ModelError as error:
             if error.outcome in ("budget stop", "not run"):
                 queue.ended(turn)

@@ -69,6 +69,12 @@ class ModelError(Exception):
         self.fix = ""
 
     @property
+    def refuses_request(self) -> bool:
+        """Whether the server refused the request itself, neither for its length nor its content."""
+        is_final = self.outcome == "provider error" and not (self.is_resolved or self.stops_run)
+        return is_final and self.status in (400, 422)
+
+    @property
     def settles(self) -> bool:
         """Whether the failure is final for the item; one that the budget or the user stopped runs later."""
         return not self.stops_run and self.outcome not in ("budget stop", "not run")

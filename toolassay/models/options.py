@@ -45,6 +45,7 @@ class ModelOptions:
         api_port: Port of the server [default: 4000].
         api_key: API key [default: OPENAI_API_KEY].
         connections: Maximum concurrent requests; None adapts the limit to the server.
+        sampling: Sampling parameters that the user set; they are sent even if the server refuses them.
         extra_body: Additional fields of every request body; None omits a parameter. May hold secrets.
         extra_headers: Additional headers of every request. May hold secrets.
         client: HTTP client; "openai" is OpenAI's SDK.
@@ -73,6 +74,7 @@ class ModelOptions:
     api_port: int | None = None
     api_key: str | None = field(default=None, repr=False)
     connections: int | None = None
+    sampling: Mapping[str, float] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     client: ClientName = "aiohttp"
@@ -283,6 +285,11 @@ class ModelOptions:
         """Every text to redact in messages: `credentials`, and texts of over 7 letters in `extra_body`."""
         texts = {text for _, text in _texts(self.extra_body) if len(text) > 7}
         return _longest_first({*self.credentials, *texts})
+
+    def chosen(self, parameters: Mapping[str, Any]) -> set[str]:
+        """Names of the parameters of a request that the user set, here or in `extra_body`."""
+        own = {name for name, value in self.sampling.items() if parameters.get(name) == value}
+        return own | (parameters.keys() & self.extra_body.keys())
 
     @property
     def settings(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from toolassay.answers import CUT_OFF
 from toolassay.models.errors import UNREACHABLE
+from toolassay.models.refused_parameters import Change
 
 Message = Mapping[str, Any]
 """A message in OpenAI's form: `role`, `content`, and for tools `tool_calls` or `tool_call_id`."""
@@ -30,6 +31,7 @@ class ChatRequest:
         role: Purpose of the call in the ledger: generator, planner, reformat, critic, judge or agent.
         item: Journal key of the item, for the ledger.
         endpoint: Label of the endpoint that an attempt is sent to, if there are several; set by the client.
+        change: Parameters to omit or rename, to find out what the endpoint refuses; set by the client.
     """
 
     messages: Sequence[Message]
@@ -39,6 +41,7 @@ class ChatRequest:
     role: str = "planner"
     item: str = ""
     endpoint: str | None = None
+    change: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class ChatResponse:
         endpoint: Label of the endpoint that answered, if there are several.
         extra: Further fields of the message, to send back with it: servers may require their reasoning or
             its signature. `content` is among them if it is a list of parts.
+        leaked: The answer as the server sent it, if its tool calls were repaired (`leaked_calls`).
     """
 
     text: str
@@ -94,6 +98,7 @@ class ChatResponse:
     reasoning_tokens: int | None = None
     endpoint: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    leaked: str = ""
 
     @property
     def is_cut_off(self) -> bool:

@@ -33,6 +33,7 @@ _OVERFLOW = (
     "prompt is too long",
     "too many tokens",
 )
+_PASSING = (408, 409, 425, 429)  # time-out, conflict, too early, too many requests
 _FILTERED = {"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"}
 _NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
 
@@ -59,7 +60,7 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
         )
     if status == 402 or (status == 429 and any(phrase in text.lower() for phrase in _NO_CREDIT)):
         return ModelError(f"{place} requires payment ({said})", stops_run=True, kind=kind, status=status)
-    if status == 429 or status >= 500 or status == 408:
+    if status in _PASSING or status >= 500:
         wait = retry_after_seconds(retry_after)
         return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status, body=text)
     if status == 400 and _is_filtered(text):

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast, get_args
 
 from toolassay.answers import CUT_OFF, without_reasoning
-from toolassay.models.refused_parameters import fails, refused_parameter, sentences, texts_of
+from toolassay.models.refused_parameters import named_by, texts_of
 
 PARAMETER = "response_format"
 Form = Literal["json_schema", "plain_json_schema", "json_object", "none"]
@@ -38,6 +38,8 @@ _REFUSING = re.compile(
     r"|should be|must|expected|not (?:available|implemented)|enabled only|pars(?:e|ing)|convert|compil",
     re.IGNORECASE,
 )
+# The end of a sentence or line: matches the blank in "No top_k. Try", not the dot in "0.5".
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+|\n+")
 # Statuses about the key, payment, time or rate limit; their text is not searched.
 _OWN_MEANING = (401, 402, 408, 429)
 
@@ -129,7 +131,7 @@ class SchemaForms:
             return False
         if FORMS.index(self.form) > FORMS.index(form):
             return True
-        if fails(status) and self._answers:
+        if (status is None or status >= 500) and self._answers:
             return False
         if form == "json_schema" and _LIMIT in complaint:
             self.form = "plain_json_schema"
@@ -230,12 +232,11 @@ def _is_about_schema(complaint: str, sent: Mapping[str, Any], status: int | None
     """
     if status in _OWN_MEANING:
         return False
-    refused = refused_parameter(complaint, sent, status)
-    if refused is not None:
-        return refused[0] == PARAMETER
-    texts: Iterable[str] = [text for _, text in texts_of(complaint)]
+    if named := named_by(complaint, sent):
+        return PARAMETER in named
+    texts = [text for _, text in texts_of(complaint)]
     if status not in (400, 422):
-        texts = sentences(texts)
+        texts = [sentence for text in texts for sentence in _SENTENCE_END.split(text)]
     return any(_NAMES.search(text) and _REFUSING.search(text) for text in texts)
 
 

@@ -51,7 +51,8 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
     """The fields of a request body besides `model` and `messages`.
 
     `extra_body` overrides the request's parameters; null there omits one. Then a schema is converted to the
-    form that the endpoint accepts, and refused parameters are omitted or renamed.
+    form that the endpoint accepts, and refused parameters are omitted or renamed, as is what the request
+    tries to omit (`ChatRequest.change`).
 
     >>> request = ChatRequest([], {"top_p": 0.1, "presence_penalty": 1.05})
     >>> parameters_of(request, ModelOptions(extra_body={"presence_penalty": None, "top_k": 5}))
@@ -67,7 +68,9 @@ def parameters_of(request: ChatRequest, options: ModelOptions) -> dict[str, Any]
             parameters[name] = value
     if options.schemas is not None:
         parameters = options.schemas.fit(parameters)
-    return parameters if options.refusals is None else options.refusals.fit(parameters)
+    if options.refusals is None:
+        return parameters
+    return options.refusals.fit(parameters, request.change, options.chosen(parameters))
 
 
 def read_completion(
@@ -235,7 +238,7 @@ def change_texts(response: ChatResponse, change: Callable[[str], str]) -> ChatRe
         return replace(answer, **{name: map_texts(getattr(answer, name), change) for name in names})
 
     calls = tuple(changed(call, "id", "name", "arguments", "extra") for call in response.tool_calls)
-    return replace(changed(response, "text", "reasoning", "extra"), tool_calls=calls)  # type: ignore[no-any-return]
+    return replace(changed(response, "text", "reasoning", "leaked", "extra"), tool_calls=calls)  # type: ignore[no-any-return]
 
 
 def map_texts(value: Any, change: Callable[[str], str], levels: int = 100) -> Any:

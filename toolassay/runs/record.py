@@ -12,7 +12,7 @@ from toolassay.files import sha256_of
 from toolassay.models import ChatModel, ModelOptions
 from toolassay.models.address import VersionPath
 from toolassay.models.redaction import versions, without_secrets
-from toolassay.models.refused_parameters import Refusals
+from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.runs import Start
@@ -80,10 +80,11 @@ class RunRecord:
             form = "none"
         who = f"{endpoint.label}: " if endpoint.label else ""
 
-        def told(name: str, instead: str | None) -> None:
-            way = f"sent as {instead}" if instead else "left out"
-            self._warn(f"{who}the endpoint refuses {name}: {way}")
-            self._note(learnt, name, instead)
+        def told(change: Change) -> None:
+            ways = (f"{name} (sent as {to})" if to else f"{name} (left out)" for name, to in change.items())
+            self._warn(f"{who}the endpoint refuses {', '.join(ways)}")
+            for name, instead in change.items():
+                self._note(learnt, name, instead)
 
         def told_form(form: Form) -> None:
             self._warn(f"{who}the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")

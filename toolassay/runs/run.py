@@ -165,8 +165,8 @@ class Run:
         self._work.report(inference, output, folder / JOURNAL, screen)
         if summary.outcomes:
             tools.check()
-            if warning:
-                screen.say(f"{WARNING}{warning}")
+            for text in filter(None, (warning, tools.leak_notice)):
+                screen.say(f"{WARNING}{text}")
         report_retries(retry, f"{facts.noun}s", screen)
         return inference
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.models.refused_parameters import sampling_parameters
+from toolassay.models.refused_parameters import Default, sampling_parameters
 from toolassay.models.structured_output import Structured
 from toolassay.runs.books import Books
 from toolassay.runs.budget import Budget
@@ -57,7 +57,8 @@ class ModelSettings:
             "nothing" or "random".
         options: Endpoint and HTTP client; None for the defaults and the environment variables.
         temperature: Sampling temperature, 0 or more; None omits the parameter.
-        top_p: Nucleus sampling probability, 0 to 1; None omits the parameter.
+        top_p: Nucleus sampling probability, 0 to 1; None omits the parameter. A default (`Default`) of these
+            is also omitted if the server refuses it.
         max_tokens: Maximum tokens of an answer, reasoning included; None for the default of the stage or
             benchmark.
         structured: Whether the server constrains answers to a JSON schema. "auto": if it supports schemas;
@@ -66,8 +67,8 @@ class ModelSettings:
 
     llm: str = "gpt-4"
     options: ModelOptions | None = None
-    temperature: float | None = 0.2
-    top_p: float | None = 0.1
+    temperature: float | None = Default(0.2)
+    top_p: float | None = Default(0.1)
     max_tokens: int | None = None
     structured: Structured | None = None
 
@@ -83,7 +84,11 @@ class ModelSettings:
     def endpoint(self, limits: Limits) -> ModelOptions:
         """The client options; with `structured` True, a server that refuses the schema stops the run."""
         given = self.options or ModelOptions(connections=limits.multiworker)
-        return replace(given, require_schema=self.structured is True)
+        own = {"temperature": self.temperature, "top_p": self.top_p}
+        sampling = {
+            name: value for name, value in own.items() if value is not None and type(value) is not Default
+        }
+        return replace(given, require_schema=self.structured is True, sampling=sampling)
 
     def check(self) -> None:
         """Validate temperature, top_p and `max_tokens`.

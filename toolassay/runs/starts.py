@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,17 @@ def refused_before(
     }
 
 
+def refused_part(run_folders: Iterable[Path]) -> dict[str, str]:
+    """The part of a signature that names what was not sent, or sent under another name; {} for nothing.
+
+    Raises:
+        UsageError: A manifest cannot be read.
+    """
+    facts = (fact for folder in run_folders for fact in _facts_in(folder, REFUSED))
+    found = {f"{fact.get('parameter')}={fact.get('instead') or 'omitted'}" for fact in facts}
+    return {"refused": "+".join(sorted(found))} if found else {}
+
+
 def asked_again_phrase(folder: Path) -> str | None:
     """The number of answers that `--retry_malformed` replaced, and its limits; None if there were none.
 
@@ -124,9 +135,7 @@ def asked_again_phrase(folder: Path) -> str | None:
     Raises:
         UsageError: The manifest cannot be read.
     """
-    path = folder / MANIFEST
-    listed = _listed(read_json(path), ASKED_AGAIN) if path.exists() else []
-    facts = [fact for fact in listed if isinstance(fact, dict)]
+    facts = _facts_in(folder, ASKED_AGAIN)
     items = sum(int(fact.get("items") or 0) for fact in facts)
     limits = dict.fromkeys(str(fact.get("max_tokens") or "no limit") for fact in facts)
     if not facts:
@@ -160,11 +169,16 @@ def schema_form_before(folder: Path, model: str, endpoint: str, fingerprint: str
 
 
 def _facts_of(folder: Path, name: str, endpoint: str, fingerprint: str | None) -> Iterator[dict[str, Any]]:
+    for fact in _facts_in(folder, name):
+        if _key(fact) == _key(_where(endpoint, fingerprint)):
+            yield fact
+
+
+def _facts_in(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The records of one kind in the manifest of a run."""
     path = folder / MANIFEST
     manifest = read_json(path) if path.exists() else {}
-    for fact in _listed(_without_secrets(manifest), name):
-        if isinstance(fact, dict) and _key(fact) == _key(_where(endpoint, fingerprint)):
-            yield fact
+    return [fact for fact in _listed(_without_secrets(manifest), name) if isinstance(fact, dict)]
 
 
 def _where(endpoint: str, fingerprint: str | None) -> dict[str, Any]:

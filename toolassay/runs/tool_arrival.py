@@ -1,14 +1,16 @@
-"""Detects servers that silently drop the `tools` of requests, so that the model never sees them."""
+"""Detects servers that silently drop the `tools` of requests, and those whose parser of tool calls leaks."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.files import read_json
 from toolassay.models import ChatModel, ChatRequest, ChatResponse
+from toolassay.models.leaked_calls import repaired
 from toolassay.runs.manifest import MANIFEST
 
 TOOL_USE = "tool_use"
@@ -27,7 +29,7 @@ item made a call, and the server reports no prompt tokens."""
 
 
 class ToolArrival:
-    """A model wrapper that checks whether tools reach the model.
+    """A model wrapper that checks whether tools reach the model, and repairs the calls it makes.
 
     One tool call proves that they do, whatever the server reports. Answers that a filter refused are ignored.
 
@@ -45,16 +47,23 @@ class ToolArrival:
         self._tokens = int(known.get("prompt_tokens") or 0)
         self._characters = int(known.get("tool_characters", 0))
         self._items: set[str] = set()
+        self._answers = int(known.get("answers", 0))
+        self._leaks = Counter[str](known.get("leaks", {}))
         self._warned = False
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Forward the request, and record whether the answer calls a tool.
+        """Forward the request, repair the answer, and record whether it calls a tool.
 
         Raises:
             ModelError: There is no answer.
         """
         response = await self._model.complete(request)
-        if not self._called and (tools := request.parameters.get("tools")) and not response.refused:
+        if not (tools := request.parameters.get("tools")) or response.refused:
+            return response
+        response, leaks = repaired(response, request)
+        self._answers += 1
+        self._leaks.update(leaks)
+        if not self._called:
             self._watch(request, tools, response)
         return response
 
@@ -79,15 +88,25 @@ class ToolArrival:
     @property
     def facts(self) -> dict[str, Any]:
         """For the manifest: counts, and sizes of the request with the most prompt tokens for its tools."""
+        leaks = {"answers": self._answers, "leaks": dict(self._leaks)} if self._leaks else {}
         if not self.items:
-            return {}
+            return leaks
         return {
+            **leaks,
             "items": self.items,
             "called": self._called,
             "prompt_tokens": self._tokens or None,
             "tool_characters": self._characters,
             "tools_missing": self.verdict == "missing",
         }
+
+    @property
+    def leak_notice(self) -> str:
+        """How many answers were repaired; empty for none."""
+        found = (f"{count} of {self._answers} answers had {leak}" for leak, count in self._leaks.items())
+        return (
+            f"the server's parser of tool calls leaks (repaired): {', '.join(found)}" if self._leaks else ""
+        )
 
     def check(self) -> None:
         """Warn if the verdict is not `fine` and no warning was given yet."""

@@ -14,6 +14,7 @@ from toolassay.benchmarks.work_folder import WorkFolder, work_folder
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import safe_name
+from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompt_templates import check_wording
 from toolassay.runs.books import NO_PRICE
@@ -42,7 +43,7 @@ from toolassay.stages.generation_work import (
 from toolassay.stages.live_values import LiveSettings, collect_values, execution_review
 from toolassay.stages.passing import passing
 
-MODEL = ModelSettings(temperature=0.7, top_p=1.0, structured="auto")
+MODEL = ModelSettings(temperature=Default(0.7), top_p=Default(1.0), structured="auto")
 """Default model settings of `generate`."""
 LIVE_REWRITES = 5
 """How often the offline writer tries again where plans are executed: another draw often works."""

@@ -27,6 +27,7 @@ from toolassay.files import refuse_to_replace, write_json
 from toolassay.runs.marks import tools_part
 from toolassay.runs.outcomes import MISSING, RunOutcomes
 from toolassay.runs.recorded_usage import usage
+from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import chosen_items
@@ -107,8 +108,9 @@ def evaluate_chats(
         }
         path = place.metrics_file(name, trials)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
-        dropped = any(tools_missing(trial.run_folder) for trial in trials)
-        signature = _signature(folder.path, answered[0][1], only, tools_part(dropped), **further)
+        folders = [trial.run_folder for trial in trials]
+        sent = {**tools_part(any(map(tools_missing, folders))), **refused_part(folders)}
+        signature = _signature(folder.path, answered[0][1], only, sent, **further)
         evaluation = place.write(path, scores.items, numbers, signature)
         place.report(name, scores.strict["outcomes"], "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))

@@ -20,6 +20,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.models import ModelOptions
+from toolassay.models.refused_parameters import Default
 from toolassay.runs import RunSummary
 from toolassay.runs.run import Run, run_trials
 from toolassay.runs.runner import StoppedRun
@@ -38,7 +39,7 @@ from toolassay.screen import DEFAULT, Screen
 
 CLIENTS = ("aiohttp", "openai")
 _OWN = Classic.default_folder
-_TEMPERATURE = 0.7  # as published
+_TEMPERATURE = Default(0.7)  # as published
 
 
 @dataclass(frozen=True)

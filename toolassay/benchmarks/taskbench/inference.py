@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -178,6 +179,7 @@ class Inferrer:
             "completion_tokens": response.completion_tokens,
             **({"reasoning": response.reasoning} if response.reasoning else {}),
             **({"refused": True} if response.refused else {}),
+            **({"tool_calls": [asdict(call) for call in response.tool_calls]} if response.tool_calls else {}),
         }
 
     async def _rewrite(self, key: str, answer: str) -> dict[str, Any]:
@@ -226,7 +228,7 @@ class Inferrer:
         """The answer of an entry that still has to be rewritten; None if there is none."""
         if not entry.keys() >= set(_RESPONSE):
             return None
-        return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused") if key in entry}
+        return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused", "tool_calls") if key in entry}
 
 
 def _failure(error: BaseException) -> dict[str, str]:

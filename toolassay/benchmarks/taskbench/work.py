@@ -224,6 +224,7 @@ class PlanWork(Work):
         """Write one line per answered request, in the order of the requests."""
         outcomes: Counter[str] = Counter()
         kind = self._source.graph.dependency_type
+        self._calling = sum("tool_calls" in entry_of(journal, request) for request in self._source.requests)
         lines = _counted(prediction_lines(self._source.requests, journal, kind), outcomes)
         first = next(lines, None)
         if first is None:
@@ -238,10 +239,15 @@ class PlanWork(Work):
         """Report also the adopted lines and the answers without a complete plan."""
         if inference.adopted:
             screen.say(f"{inference.adopted} lines that were in {output} are taken over as they are")
+        if self._calling:
+            screen.say(
+                f"{WARNING}the model answers with tool calls instead of a text ({self._calling} of "
+                f"{inference.written} answers; {journal_file} has them)"
+            )
         if inference.malformed:
             screen.say(
-                f"{count_of(inference.malformed, 'answer')} without a whole plan (prose, or cut off at the"
-                f" token limit), kept unchanged in {journal_file}: --retry_malformed asks again (--max_tokens"
+                f"{count_of(inference.malformed, 'answer')} without a whole plan (prose, calls, or cut off at"
+                f" the limit), kept unchanged in {journal_file}: --retry_malformed asks again (--max_tokens"
                 " N allows longer answers)"
             )
         super().report(inference, output, journal_file, screen)

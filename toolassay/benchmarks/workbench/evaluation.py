@@ -29,6 +29,7 @@ from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.marks import OUR_WORDINGS, WORDINGS, tools_part
 from toolassay.runs.outcomes import RunOutcomes
 from toolassay.runs.recorded_usage import usage
+from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
 from toolassay.runs.work import chosen_items
@@ -149,6 +150,7 @@ def _signature(
             **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),
             **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
             **tools_part(any(tools_missing(trial.run_folder) for trial in trials)),
+            **refused_part(trial.run_folder for trial in trials),
             "predictions": sha256_of(trials[0].output)[:12],
             **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
         }

@@ -72,14 +72,14 @@ class QuestionRequests:
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Record an answer. Reasoning, its tokens and the endpoint are recorded only if there are any.
+        """Record an answer. Some fields are recorded only if there is something in them.
 
         No answer is sent back to the model, so what the server requires then is not recorded.
         """
         answer = {**asdict(response), "cost": cost}
         for part in (answer, *answer["tool_calls"]):
             del part["extra"]
-        for name in ("reasoning", "reasoning_tokens", "endpoint"):
+        for name in ("reasoning", "reasoning_tokens", "endpoint", "leaked"):
             if not answer[name]:
                 del answer[name]
         self.answers.append(answer)

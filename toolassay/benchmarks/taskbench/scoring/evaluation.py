@@ -25,6 +25,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import RougeBackend, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
+from toolassay.runs.starts import refused_part
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
 
@@ -172,6 +173,7 @@ class PlanEvaluator:
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
+            **refused_part([job.run]),
             "predictions": self._hashes["predictions"],
         }
         return Signature(parts)

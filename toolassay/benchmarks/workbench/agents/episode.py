@@ -149,14 +149,16 @@ class Episode:
         self._discarded: list[list[Message]] = [*known.get("discarded", ())]
         self._cut_off: bool = known.get("cut_off", False)
         self._reasoning: list[dict[str, Any]] = [*known.get("reasoning", ())]
+        self._leaked: list[dict[str, Any]] = [*known.get("leaked", ())]
         self._executor = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
 
     @property
     def progress(self) -> dict[str, Any]:
         """The conversation and calls so far, for the journal. Empty before the first answer or time-out.
 
-        Optional keys: `cut_off` (true if the last answer ended at a token limit) and `reasoning` (if the
-        model's reasoning came separately: a list of `try` from 0, `step` from 1 and `text`).
+        Optional keys: `cut_off` (true if the last answer ended at a token limit), and lists of `try` from 0,
+        `step` from 1 and `text`: `reasoning` that came separately, and `leaked`, an answer as it came before
+        its calls were repaired.
         """
         if not self._steps and not self._discarded and not self._seconds:
             return {}
@@ -164,7 +166,7 @@ class Episode:
             *(self._messages, self._observations, self._executor.calls),
             *(self._steps, self._seconds, self._discarded),
         )
-        some = {"cut_off": self._cut_off, "reasoning": self._reasoning}
+        some = {"cut_off": self._cut_off, "reasoning": self._reasoning, "leaked": self._leaked}
         always = dict(zip(_PROGRESS, values, strict=True))
         return always | {name: value for name, value in some.items() if value}
 
@@ -251,9 +253,11 @@ class Episode:
     def _note(self, response: ChatResponse) -> None:
         """Record what is not in the texts of the conversation."""
         self._cut_off = response.is_cut_off
+        place = {"try": len(self._discarded), "step": self._steps}
         if response.reasoning:
-            place = {"try": len(self._discarded), "step": self._steps}
             self._reasoning.append({**place, "text": response.reasoning})
+        if response.leaked:
+            self._leaked.append({**place, "text": response.leaked})
 
     def _begin_again(self) -> None:
         self._discarded.append(self._messages)

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolassay.models import ChatRequest, ChatResponse, ToolCall
+from toolassay.models.leaked_calls import calls_in, decoded, offered_name, repaired
+
+OFFERED = ("add_note", "find_note", "json_note")
+BOOK = {"name": "add_note", "arguments": {"text": "Milk {2}"}}
+FOUND = ("add_note", {"text": "Milk {2}"})
+TEXT, ARGUMENTS = json.dumps(BOOK), json.dumps(BOOK["arguments"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "add_note<|channel|>commentary",
+        " add_note\n",
+        "functions.add_note",
+        "functions.add_note:0",
+        "default_api:add_note",
+        "tool/add_note",
+        "<|start|>add_note",
+        '"add_note"',
+        "`add_note()`",
+        "<function=add_note>",
+        "<|channel|>commentary to=functions.add_note",
+        "[TOOL_CALLS]add_note[ARGS]",
+    ],
+)
+def test_marks_around_an_offered_name_are_removed(name: str) -> None:
+    assert offered_name(name, OFFERED) == "add_note"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "add_note2",
+        "my_add_note",
+        "add-note",
+        "add_note find_note",
+        "do not add_note",
+        "add_note later",
+        "",
+        "x" * 999,
+    ],
+)
+def test_a_wrong_name_stays_wrong(name: str) -> None:
+    assert offered_name(name, OFFERED) == name
+
+
+def test_arguments_are_decoded_to_an_object_or_left() -> None:
+    once = '{"a": "\\"b\\""}'
+    assert [decoded(text) for text in (once, json.dumps(once), json.dumps(json.dumps(once)))] == [once] * 3
+    for text in ("", '"plain"', "[1]", '"[1]"', '"{"', "[" * 100_000):
+        assert decoded(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<tool_call>\n{TEXT}\n</tool_call>",
+        f"<tool_call>{TEXT}",
+        f"Let me write it down.\n```json\n{json.dumps(BOOK, indent=2)}\n```\nThen I am done.",
+        TEXT,
+        f"[TOOL_CALLS][{TEXT}]",
+        json.dumps([{"type": "function", "function": {**BOOK, "arguments": ARGUMENTS}}]),
+        json.dumps({"name": "functions.add_note", "parameters": BOOK["arguments"]}),
+        f"<function=add_note>{ARGUMENTS}</function>",
+        f"[TOOL_CALLS]add_note[ARGS]{ARGUMENTS}",
+        f"<|call|>function<|sep|>add_note\n```json\n{ARGUMENTS}\n```<|end|>",
+        f"<|channel|>commentary to=functions.add_note <|constrain|>json<|message|>{ARGUMENTS}<|call|>",
+    ],
+)
+def test_calls_in_a_text_are_found_once_or_in_a_row(text: str) -> None:
+    assert list(calls_in(text, OFFERED)) == [FOUND]
+    assert list(calls_in(f"{text}\n{text}", OFFERED)) == [FOUND, FOUND]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I could write {TEXT} now.",
+        f"For example: {TEXT}",
+        f"<tool_call>{TEXT.replace('add_note', 'add_note2')}</tool_call>",
+        f"<tool_call>{TEXT[:-1]}</tool_call>",
+        '{"name": "add_note", "description": "Adds a note.", "parameters": {"type": "object"}}',
+        '{"name": "add_note"}',
+        '{"name": "add_note", "arguments": ["Milk"]}',
+        f"add_note {ARGUMENTS}",
+        "Done.",
+    ],
+)
+def test_what_is_no_call_of_an_offered_tool_is_left(text: str) -> None:
+    assert list(calls_in(text, OFFERED)) == []
+
+
+def answered(text: str, *calls: ToolCall, messages: Any = ()) -> tuple[ChatResponse, list[str]]:
+    tools = [{"type": "function", "function": {"name": name}} for name in OFFERED]
+    return repaired(ChatResponse(text, tool_calls=calls), ChatRequest(messages, {"tools": tools}))
+
+
+def test_an_answer_is_repaired_and_kept_as_it_came() -> None:
+    raw = f"<think>{TEXT}</think>Well.\n<tool_call>{TEXT}</tool_call>"
+    response, leaks = answered(raw)
+    assert (response.text, response.leaked, leaks) == ("Well.", raw, ["calls as text"])
+    assert response.tool_calls == (ToolCall("", "add_note", ARGUMENTS),)
+
+    response, leaks = answered("", ToolCall("1", "functions.find_note", json.dumps(ARGUMENTS)))
+    assert response.tool_calls == (ToolCall("1", "find_note", ARGUMENTS),) and len(leaks) == 2
+    assert "functions.find_note" in response.leaked
+
+
+def test_what_is_fine_or_quoted_is_left() -> None:
+    call = ToolCall("1", "find_note", "{}")
+    assert answered(TEXT, call) == (ChatResponse(TEXT, tool_calls=(call,)), [])
+    assert answered("Done.") == (ChatResponse("Done."), [])
+    function = {"name": "add_note", "arguments": ARGUMENTS}
+    assert answered(TEXT, messages=[{"role": "assistant", "tool_calls": [{"function": function}]}])[1] == []
+
+
+@given(st.text(st.sampled_from('<>|[]{}`:., \n"aA_=-'), max_size=400), st.sampled_from(OFFERED))
+def test_any_text_is_read(text: str, name: str) -> None:
+    offered_name(text + name + text, OFFERED)
+    list(calls_in(text + name + text, OFFERED))
+
+
+@pytest.mark.parametrize("part", ["<a> ", "[A]", "a.", ":1", "{}", "<a>{}", "\n{", " ", "`", "a<|"])
+def test_long_texts_are_read_in_linear_time(part: str) -> None:
+    began = time.process_time()
+    offered_name((part * 300)[:280] + "add_note x", OFFERED)
+    list(calls_in(part * 20_000, OFFERED))
+    assert time.process_time() - began < 5
