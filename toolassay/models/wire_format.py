@@ -20,7 +20,7 @@ _MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
 # Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
 _THOUGHTS = ("reasoning_content", "reasoning")
 _BROKEN_OFF = ("error", "abort")  # finish reasons with which servers and proxies report their own failure
-MAX_ANSWER = 2**25
+MAX_ANSWER = 2**24
 """Maximum bytes of an answer after decompression, and of a line of a stream."""
 MAX_STREAM = 2**26
 """Maximum bytes of a stream, which repeats an envelope of a few hundred bytes with every token."""
@@ -542,7 +542,7 @@ class StreamedAnswer:
         _update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
 
     def _has_whole_arguments(self, call: dict[str, Any]) -> bool:
-        """Whether the arguments so far are complete JSON; False after 32 MiB of such checks."""
+        """Whether the arguments so far are complete JSON; False after 16 MiB of such checks."""
         pieces = call["function"]["arguments"]
         pieces[:] = [text := "".join(pieces)]  # so that the next check joins two pieces, not all
         self._unchecked -= len(text)
