@@ -17,7 +17,7 @@ from toolassay.exporters.tools import TOOL_FORMS
 @options.option("out", type=options.PATH, required=True, help="File to write.")
 @options.flag("force", "Replace OUT if it has other content.")
 def command(data_dir: Path, to: str, out: Path, force: bool) -> None:
-    """Write the tools of a data folder as a list for a model API, an MCP listing or an OpenAPI document.
+    """Write the tools of a data folder as a list for a model API or an MCP listing.
 
     OUT.report.json lists what the form cannot hold.
     """

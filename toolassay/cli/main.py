@@ -30,7 +30,6 @@ COMMANDS = {
     "review": "Review samples by hand, on a web page or in spreadsheets, and measure agreement.",
     "split": "Split samples into train, dev and test, without duplicates across splits.",
     "export": "Export gold plans for training and sharing: Parquet, chats with tool calls, JSON Lines.",
-    "convert": "Convert a JSON Lines file to Parquet, or back.",
     "infer": "Run a model on every item of a data folder.",
     "evaluate": "Score predictions.",
     "compare": "Test whether the scores of two models differ significantly.",
@@ -40,9 +39,13 @@ COMMANDS = {
     "report": "Decide which model may be trusted: verdict, ranking, requirements, every item on a page.",
     "view": "Show the report's page in the browser, up to date while models run.",
     "verify": "Recompute predictions and scores from the raw answers and report differences.",
-    "export-tools": "Write the tools of a data folder for a model API, as an MCP listing or as OpenAPI.",
+    "export-tools": "Write the tools of a data folder for a model API, or as an MCP listing.",
     "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
 }
+
+_REMOVED = {
+    "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
+}  # what to use instead
 
 QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = (
@@ -66,6 +69,8 @@ class _Stages(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in _REMOVED:
+            raise click.UsageError(f"There is no command '{args[0]}' any more: {_REMOVED[args[0]]}", ctx)
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -17,7 +17,7 @@ from toolassay.importers.intake import Intake, take_in
 from toolassay.importers.registry import importer_named
 from toolassay.tools import ToolLibrary
 
-KINDS = ("openai", "anthropic", "mcp", "openapi")
+KINDS = ("openai", "anthropic", "mcp")
 FIELDS = ("desc", "input_schema", "output_schema", "annotations", "tags", "source")
 
 _WORDS = st.sampled_from(["city", "day", "at", "id", "properties", "$ref", "x-y", "größe", "Pet.v1", "items"])
@@ -96,30 +96,6 @@ def incoming_tools(draw: st.DrawFn) -> IncomingTool:
     )
 
 
-@st.composite
-def operations(draw: st.DrawFn) -> IncomingTool:
-    """A tool as the importer of OpenAPI reads it: its arguments in the places of a request."""
-    number = draw(st.integers(0, 10**6))
-    properties = draw(st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), _LEAVES.filter(_is_local)))
-    places = {name: draw(st.sampled_from(["path", "query", "header", "body"])) for name in properties}
-    required = [name for name in properties if places[name] == "path" or draw(st.booleans())]
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    schema |= {"required": required} if required else {}
-    path = "".join(f"/{{{name}}}" for name, place in places.items() if place == "path")
-    source: dict[str, Any] = {"method": draw(st.sampled_from(["GET", "POST"])), "path": f"/p{number}{path}"}
-    source |= {"operation_id": f"operation-{number}", "server": "shop", "arguments": places}
-    if "body" in places.values():
-        source |= {"body": "application/json", "body_required": True}
-        schema |= draw(st.sampled_from([{}, {"additionalProperties": False}]))
-    output = draw(st.none() | _described(_LEAVES.filter(_is_local)))
-    if output is not None:
-        source["response"] = {
-            "status": draw(st.sampled_from(["200", "201"])),
-            "media_type": "application/json",
-        }
-    return IncomingTool(f"operation-{number}", draw(_TEXTS), schema, output, source=source)
-
-
 def _is_local(schema: dict[str, Any]) -> bool:
     return "$ref" not in schema
 
@@ -171,16 +147,4 @@ def test_only_what_the_losses_name_differs_after_a_round_trip(
     back = read_back(kind, exported, tmp_path_factory)
     assert not back.report.skipped
     assert len(back.nodes) == len(library)
-    assert differences(library, exported, back) == []
-
-
-@settings(max_examples=60, deadline=None)
-@given(tools=st.lists(operations(), min_size=1, max_size=4, unique_by=lambda tool: tool.name))
-def test_an_operation_of_openapi_comes_back_without_any_loss(
-    tmp_path_factory: pytest.TempPathFactory, tools: list[IncomingTool]
-) -> None:
-    library = library_of("openapi", tools)
-    exported = tool_exporter("openapi")(library)
-    assert not exported.losses
-    back = read_back("openapi", exported, tmp_path_factory)
     assert differences(library, exported, back) == []

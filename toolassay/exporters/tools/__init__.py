@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from toolassay.tools import ToolLibrary
 
 _MODULES = {
-    **{name: name for name in ("openai", "anthropic", "mcp", "openapi")},
+    **{name: name for name in ("openai", "anthropic", "mcp")},
     DEFAULT_BENCHMARK: "published",  # the published tool file, which has the name of its benchmark
 }
 TOOL_FORMS = tuple(_MODULES)
