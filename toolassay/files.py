@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.text_formatting import without_controls
 
 if TYPE_CHECKING:
     import msgspec
@@ -224,9 +225,9 @@ def atomic_writer(path: Path) -> Iterator[IO[str]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text to `path`, atomically (`atomic_target`)."""
+    """Write a UTF-8 text to `path`, atomically (`atomic_target`); Markdown without control characters."""
     with atomic_writer(path) as stream:
-        stream.write(text)
+        stream.write(without_controls(text) if path.suffix == ".md" else text)
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
+from typing import NoReturn
 
 import click
 
@@ -15,6 +16,7 @@ from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
 from toolassay.errors import ToolassayError
+from toolassay.screen import CleanStream
 from toolassay.version import __version__
 
 COMMANDS = {
@@ -113,12 +115,17 @@ def load(name: str) -> click.Command:
 
 def main() -> None:
     """Run `toolassay`."""
-    sys.exit(run(cli, sys.argv[1:], "toolassay"))
+    _run_process(cli, "toolassay")
 
 
 def run_script(stage: str) -> None:
     """Run one command as a separate script, e.g. `inference.py`."""
-    sys.exit(run(load(stage), sys.argv[1:], sys.argv[0]))
+    _run_process(load(stage), sys.argv[0])
+
+
+def _run_process(command: click.Command, name: str) -> NoReturn:
+    sys.stdout, sys.stderr = CleanStream(sys.stdout), CleanStream(sys.stderr)  # type: ignore[assignment]
+    sys.exit(run(command, sys.argv[1:], name))
 
 
 def _is_continued(command: click.Command, arguments: Sequence[str]) -> bool:
