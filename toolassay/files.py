@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.locks import new_temporary
 from toolassay.text_formatting import without_controls
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _DECODER = json.JSONDecoder()
 # The whitespace of JSON, and no other: it matches all of " \n\t", and nothing of a no-break space.
 _BLANK = re.compile(r"[ \t\n\r]*")
-_UNFINISHED = ".unfinished"  # suffix of a temporary file; `clear_unfinished` recognises it
 
 
 HALF_PAIRS = "backslashreplace"
@@ -164,15 +163,14 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
+        descriptor, temporary = new_temporary(path.parent, path.name)
+        with os.fdopen(descriptor, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-        temporary = None
+            temporary.chmod(0o644)
+            temporary.replace(path)  # before it is closed, which ends its lock
+            temporary = None
     except OSError as error:
         raise ToolassayError(
             f"cannot write: {error.strerror or error}",
@@ -182,17 +180,6 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-
-
-def clear_unfinished(path: Path) -> None:
-    """Remove the temporary files of `path` that a killed process left. No other process may be writing it."""
-    # `mkstemp` puts eight characters in the middle. For "data.json" this matches
-    # ".data.json.a1_b2c3d.unfinished" and not a user's ".data.json.unfinished".
-    whole = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_UNFINISHED)}")
-    if path.parent.is_dir():
-        for left in path.parent.iterdir():
-            if whole.fullmatch(left.name) and left.is_file() and not left.is_symlink():
-                left.unlink(missing_ok=True)
 
 
 def path_from(folder: Path, path: Path) -> str:

@@ -348,9 +348,7 @@ def _cell(what: str, total: int, figures: Callable[[], Figures] | None) -> Itera
 
     def shown() -> dict[str, str]:
         filled = CELL_BAR if count.done >= total else CELL_BAR * count.done // total
-        return {
-            "text/plain": f"{what} {'━' * filled}{'─' * (CELL_BAR - filled)} {count.words()}"
-        }
+        return {"text/plain": f"{what} {'━' * filled}{'─' * (CELL_BAR - filled)} {count.words()}"}
 
     handle = display(shown(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -124,8 +125,29 @@ def run_script(stage: str) -> None:
 
 
 def _run_process(command: click.Command, name: str) -> NoReturn:
+    for one in _ENDING:
+        if signal.getsignal(one) == signal.SIG_DFL:
+            signal.signal(one, _end)
     sys.stdout, sys.stderr = CleanStream(sys.stdout), CleanStream(sys.stderr)  # type: ignore[assignment]
     sys.exit(run(command, sys.argv[1:], name))
+
+
+class _Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, which ends a command as Ctrl-C does, so that its temporary files are removed."""
+
+    exit_code = 128
+
+
+# SIGHUP, of a terminal that is closed, is unknown to Windows.
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def _end(number: int, frame: object) -> None:
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)  # `timeout` and terminals send it twice
+    error = _Ended()
+    error.exit_code += number
+    raise error
 
 
 def _is_continued(command: click.Command, arguments: Sequence[str]) -> bool:
@@ -166,7 +188,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"
         click.echo(f"\n{str(stop.__cause__ or stop) or words}", err=True)
-        return 130
+        return getattr(stop, "exit_code", 130)
     except ToolassayError as error:
         if debug:
             raise

@@ -13,7 +13,6 @@ from toolassay.errors import UsageError
 from toolassay.files import (
     atomic_target,
     atomic_writer,
-    clear_unfinished,
     keep_dated_copy,
     path_from,
     path_in,
@@ -76,7 +75,7 @@ class CheckedFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the folder and remove the unfinished files of a killed check.
+        """Lock the folder.
 
         Raises:
             UsageError: Another check holds the lock (the message names its process), or has just written
@@ -86,10 +85,6 @@ class CheckedFolder:
         fix = "wait until it is done, or choose another --out"
         with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
             self._inspect()
-            for folder in (self.quarantine,) if self._releases else (self.passed, self.quarantine):
-                own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE)
-                for path in (*folder.files, *(folder.path / name for name in own)):
-                    clear_unfinished(path)
             try:
                 yield
             finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
 from toolassay.live_values.results import is_empty, values_with_errors
+from toolassay.locks import temporary_folder
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
@@ -138,9 +138,9 @@ def collect_values(
             file=folder.path,
             fix="import them with toolassay import",
         )
-    with tempfile.TemporaryDirectory(prefix="toolassay-") as place:
+    with temporary_folder() as place:
         # Schemas and links are worked out in a copy: only a collection that ends changes the folder.
-        draft = _draft(folder, Path(place))
+        draft = _draft(folder, place)
         try:
             observation, context = run_coroutine(
                 interruptible(_collected(folder, draft, library, live, seed, screen))
@@ -302,8 +302,8 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
     options = live.options if live.options is not None else executor.options()
     with (
-        tempfile.TemporaryDirectory() as place,
-        ExecutionJournal(Path(place) / "journal.jsonl") as journal,
+        temporary_folder() as place,
+        ExecutionJournal(place / "journal.jsonl") as journal,
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(executor.open(context, options)) as opened,
     ):
