@@ -188,7 +188,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"
         click.echo(f"\n{str(stop.__cause__ or stop) or words}", err=True)
-        return getattr(stop, "exit_code", 130)
+        return getattr(stop.__cause__ or stop, "exit_code", 130)  # click raises `Abort` from it
     except ToolassayError as error:
         if debug:
             raise
