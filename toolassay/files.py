@@ -16,10 +16,10 @@ from datetime import datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.locks import new_temporary
+from toolassay.locks import new_temporary, open_regular
 from toolassay.text_formatting import without_controls
 
 if TYPE_CHECKING:
@@ -277,7 +277,9 @@ def read_text(path: Path, *, fix: str | None = None) -> str:
         UsageError: there is no such file, or it is not readable UTF-8 text.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with open_regular(path, "r", encoding="utf-8-sig") as stream:
+            text: str = stream.read()
+        return text
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix or "check the path") from None
     except IsADirectoryError:
@@ -329,9 +331,9 @@ def line_ranges(path: Path, lines: int, *, fix: str | None = None) -> Iterator[L
             number, start = number + length, start + len(data)
 
 
-def _opened(path: Path, fix: str | None) -> io.BufferedReader:
+def _opened(path: Path, fix: str | None) -> IO[bytes]:
     try:
-        return path.open("rb")
+        return open_regular(path)
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix or "check the path") from None
     except OSError as error:
@@ -347,9 +349,9 @@ def _bytes_of(path: Path, lines: LineRange) -> bytes:
         UsageError: missing, unreadable, or changed.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             stream.seek(lines.start)
-            data = stream.read(lines.size)
+            data: bytes = stream.read(lines.size)
     except OSError as error:
         raise UsageError(
             f"cannot be read any more: {error.strerror}",
@@ -416,8 +418,8 @@ def _first_not_utf8(path: Path) -> int | None:
 def holds_list(path: Path) -> bool:
     """Whether a JSON file is one list, rather than one object per line; False if it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        with open_regular(path) as stream:
+            return bool(stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["))
     except OSError:
         return False  # the caller reads the file next, and that raises the error with its reason
 
@@ -520,8 +522,8 @@ def stamp_of(path: Path) -> tuple[int, int] | None:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file in hexadecimal. The file is read in blocks, so it may be larger than memory."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    with open_regular(path) as stream:
+        return hashlib.file_digest(cast(io.BufferedReader, stream), "sha256").hexdigest()
 
 
 def keep_dated_copy(path: Path) -> Path:
@@ -535,5 +537,11 @@ def keep_dated_copy(path: Path) -> Path:
     while copy.exists():
         count += 1
         copy = path.with_name(f"{path.stem}.{stamp}-{count}{path.suffix}")
-    shutil.copy2(path, copy)
+    copy_file(path, copy)
     return copy
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy the content of a file, atomically (`atomic_target`)."""
+    with atomic_target(target) as stream, open_regular(source) as original:
+        shutil.copyfileobj(original, stream)

@@ -1,11 +1,12 @@
-"""Locks between processes, by the `filelock` package, and temporary files and folders that hold one.
+"""Locks between processes, temporary files and folders that hold one, and files that are no link or pipe.
 
-The operating system releases such a lock however its process ends, also by `kill -9`. So a later process
-recognises temporary files that are left over, and removes them.
+The operating system releases a lock (of the package `filelock`) however its process ends, also by `kill -9`.
+So a later process recognises temporary files that are left over, and removes them.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from zlib import crc32
 
 from toolassay.errors import ToolassayError, UsageError
@@ -25,6 +26,34 @@ NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Flags of `os.open` that refuse a link and do not wait for the other end of a pipe."""
 
 _OWNER_LENGTH = 200  # characters of a lock file that an error repeats; what this module writes is shorter
+
+
+def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
+    """`open` for regular files only; a file to write is not a link, which may lead out of a shared folder.
+
+    Args:
+        path: the file.
+        mode: as for `open`.
+        settings: as for `open`.
+
+    Raises:
+        OSError: as `open`; or it is a pipe, a socket or a device, or a link that would be written through.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        no_link = NO_LINK if flags & (os.O_WRONLY | os.O_RDWR) else NO_LINK & ~getattr(os, "O_NOFOLLOW", 0)
+        try:
+            descriptor = os.open(name, flags | no_link, 0o666)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise OSError(errno.ELOOP, "is a link, which is not followed", name) from None
+        if not stat.S_ISREG(kind := os.fstat(descriptor).st_mode) and not stat.S_ISDIR(kind):
+            os.close(descriptor)
+            raise OSError(errno.EINVAL, "is a pipe or a device, a file is needed", name)
+        return descriptor
+
+    return open(path, mode, opener=opener, **settings)
 
 
 def lock_descriptor(descriptor: int, *, wait: bool = False) -> bool:
@@ -97,7 +126,7 @@ def _locked_file(path: Path, what: str, fix: str) -> IO[str]:
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            stream = path.open("a+", encoding="utf-8")
+            stream = open_regular(path, "a+", encoding="utf-8")
         except FileNotFoundError:  # an owner that has just ended removed the folder
             continue
         try:

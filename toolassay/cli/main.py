@@ -128,7 +128,7 @@ def _run_process(command: click.Command, name: str) -> NoReturn:
     for one in _ENDING:
         if signal.getsignal(one) == signal.SIG_DFL:
             signal.signal(one, _end)
-    sys.stdout, sys.stderr = CleanStream(sys.stdout), CleanStream(sys.stderr)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = CleanStream(sys.stdout), CleanStream(sys.stderr)
     sys.exit(run(command, sys.argv[1:], name))
 
 

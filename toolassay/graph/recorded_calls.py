@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, read_json_lines
+from toolassay.locks import open_regular
 
 _CHAT_KEYS = ("messages", "traj")
 _WORDS_KEYS = ("request", "user_request", "instruction")
@@ -65,7 +66,7 @@ def read_traces(path: Path) -> Iterator[Sequence[Turn]]:
 def _is_one_value(path: Path) -> bool:
     """Whether a file is one JSON value over several lines: its first line opens a list or an object."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        with open_regular(path, "r", encoding="utf-8-sig", errors="replace") as stream:
             first = next((line for line in stream if line.strip()), "")
     except OSError:
         return False  # `read_json_lines` reports it

@@ -11,8 +11,8 @@ from toolassay.backinstruct.format import FINGERPRINT
 from toolassay.data_folder import WRITTEN, DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import (
-    atomic_target,
     atomic_writer,
+    copy_file,
     keep_dated_copy,
     path_from,
     path_in,
@@ -142,8 +142,7 @@ class CheckedFolder:
         source = self._source
         for there, here in ((source.tool_desc, folder.tool_desc), (source.graph_desc, folder.graph_desc)):
             if there.exists():
-                with atomic_target(here) as stream:
-                    stream.write(there.read_bytes())
+                copy_file(there, here)
             else:
                 here.unlink(missing_ok=True)
         if not source.tool_desc.exists():

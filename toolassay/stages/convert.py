@@ -10,6 +10,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.exporters.jsonl_parquet import parquet_libraries
 from toolassay.files import HALF_PAIRS, atomic_target, parse_json, refuse_to_replace
+from toolassay.locks import open_regular
 from toolassay.progress_callback import Progress
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
@@ -61,7 +62,7 @@ def _to_parquet(source: Path, target: Path, progress: Progress) -> int:
     schema = arrow.schema({_ID: arrow.string(), _LINE: arrow.string()})
     size, count, read, ends = source.stat().st_size, 0, 0, True
     with (
-        source.open("rb") as stream,
+        open_regular(source) as stream,
         atomic_target(target) as output,
         parquet.ParquetWriter(output, schema, compression="zstd") as writer,
         progress(f"convert {source.name} (MB)", -(-size // _MEGABYTE)) as advance,

@@ -24,6 +24,7 @@ from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import ItemTable, ScoredItem, items_path, read_items, read_table
 from toolassay.evaluation.signature import changed_parts, read_signature
 from toolassay.files import safe_name
+from toolassay.locks import open_regular
 from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.report.axes import Axes
 from toolassay.report.decision import (
@@ -175,7 +176,7 @@ def page_folders(
 
 def _lines_of(path: Path) -> int:
     """The number of lines of a file."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 
 

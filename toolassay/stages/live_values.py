@@ -23,7 +23,7 @@ from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
 from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules, result_of
 from toolassay.executors.registry import executor_named
-from toolassay.files import atomic_target, keep_dated_copy, read_json, write_json
+from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
@@ -188,8 +188,7 @@ def _hand_over(draft: DataFolder, folder: DataFolder) -> None:
     for name in sorted(names, key=lambda name: (name == folder.benchmark_file.name, name)):
         new, old = draft.path / name, folder.path / name
         if not (old.is_file() and new.read_bytes() == old.read_bytes()):
-            with atomic_target(old) as stream:
-                stream.write(new.read_bytes())
+            copy_file(new, old)
     folder.__dict__.pop("benchmark", None)
 
 
