@@ -113,6 +113,8 @@ class Run:
         models, _ = self._models(record, batches)
         self._work.prepare()
         self._make_room(compared)
+        if any(map(is_served, models)):
+            screen.say(f"requests go to {self._options.endpoint}")
         summary = RunSummary()
 
         def warn(verdict: Verdict) -> None:
