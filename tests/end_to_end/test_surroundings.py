@@ -50,7 +50,7 @@ def infer(place: Path, *arguments: str, **more: str) -> tuple[int, str]:
 def test_an_address_of_a_dotenv_file_gets_no_key_from_elsewhere(
     tmp_path: Path, fake_server: FakeServer, file: str, arguments: list[str], more: dict[str, str], code: int
 ) -> None:
-    url = fake_server.url
+    url = fake_server.base
     (tmp_path / ".env").write_text(file.format(url=url))
     (tmp_path / "headers.json").write_text(json.dumps({"X-Api-Key": SECRET}))
     (tmp_path / "list.txt").write_text(f"{url} key_env=KEY_A\n")
@@ -64,7 +64,7 @@ def test_an_address_of_a_dotenv_file_gets_no_key_from_elsewhere(
 
 
 def test_a_dotenv_file_sets_no_proxy(tmp_path: Path, fake_server: FakeServer) -> None:
-    (tmp_path / ".env").write_text(f"HTTP_PROXY={fake_server.url}\nALL_PROXY={fake_server.url}\n")
+    (tmp_path / ".env").write_text(f"HTTP_PROXY={fake_server.base}\nALL_PROXY={fake_server.base}\n")
     code, _ = infer(tmp_path, "--client", "openai", "--api_base", "http://127.0.0.2:9/v1", "--max_tries", "1")
     assert code == 1 and not fake_server.received
 
@@ -96,7 +96,8 @@ def on_terminal(name: str, *arguments: str | Path, cwd: Path) -> str:
 
 @pytest.mark.parametrize("debug", [(), ("--debug",)])
 def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path, debug: tuple[str, ...]) -> None:
-    tools = {"nodes": [{"id": f"tool {EVIL}", "desc": EVIL, "input-type": ["text"], "output-type": ["text"]}]}
+    text_to_text = {"desc": EVIL, "input-type": ["text"], "output-type": ["text"]}
+    tools = {"nodes": [{"id": f"tool{number} {EVIL}", **text_to_text} for number in range(4)]}
     (tmp_path / "data").mkdir()
     (tmp_path / "data/tool_desc.json").write_text(json.dumps(tools))
     texts = [
@@ -104,16 +105,15 @@ def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path, debug: t
         on_terminal("sample", "--data_dir", "data", "--seed", "1", cwd=tmp_path),
         on_terminal("evaluate", "--data_dir", f"no{EVIL}", *debug, cwd=tmp_path),
     ]
-    assert "tool ?]0;owned??[2J?31m?evil" in texts[1] and "no?]0;owned" in texts[2]
+    assert " ?]0;owned??[2J?31m?evil" in texts[1] and "no?]0;owned" in texts[2]
     for text in texts:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066]", OURS.sub("", text))
 
 
 def test_the_terminal_has_our_colours(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", 2)
-    assert infer(tmp_path, "--llm", "offline")[0] == 0
-    text = on_terminal("evaluate", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
-    assert "\x1b[1m" in text
+    text = on_terminal("infer", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
+    assert "\x1b[38;5;" in text
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "ledger.jsonl"])

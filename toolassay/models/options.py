@@ -152,7 +152,8 @@ class ModelOptions:
             return
         azure = self.client == "openai" and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
         address = "AZURE_OPENAI_ENDPOINT" if azure else "OPENAI_BASE_URL"
-        if address not in DOTENV:
+        from_file = {name for name, value in DOTENV.items() if os.environ.get(name, value) == value}
+        if address not in from_file:
             return
         listed = () if azure else listed_endpoints(DOTENV[address])
         named = {one.key_variable or "OPENAI_API_KEY" for one in listed} or {"OPENAI_API_KEY"}
@@ -162,7 +163,7 @@ class ModelOptions:
             "--api_key": bool(self.api_key),
             "--extra_headers": any(map(_SECRET_NAME.search, self.extra_headers)),
             "--extra_body": bool(self.secret_fields),
-            **{f"{name} of the environment": bool(os.environ.get(name)) for name in named - DOTENV.keys()},
+            **{f"{name} of the environment": bool(os.environ.get(name)) for name in named - from_file},
         }
         for source, is_given in found.items():
             if is_given:

@@ -55,8 +55,7 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
             and concurrency limit as a served one.
 
     Raises:
-        UsageError: The name is empty, a registered model cannot be loaded, or the key does not belong to the
-            address (`ModelOptions.check_sources`).
+        UsageError: The name is empty, or a registered model cannot be loaded.
     """
     if not name.strip():
         raise UsageError("--llm is empty", fix="name a model, e.g. --llm offline")
@@ -70,7 +69,6 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
 
         limiter = Limiter(options.connections)
         return Client(model.name, options, meter, transport=Registered(model), limiter=limiter)
-    options.check_sources()
     if len(options.endpoints) > 1:
         from toolassay.models.endpoint_pool import EndpointPool
 
