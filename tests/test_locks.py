@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from running import environment
 
 from toolassay.errors import UsageError
-from toolassay.locks import exclusive_folder, lock_descriptor
+from toolassay.locks import exclusive_folder, lock_descriptor, open_regular, remove_temporaries
 
 OWNER = """
 import sys
@@ -77,3 +78,62 @@ sys.modules["fcntl"] = None
 import toolassay.cli.main, toolassay.exporters.destination, toolassay.runs.journal, toolassay.stages.checked
 """
     subprocess.run([sys.executable, "-c", program], env=environment(), check=True)
+
+
+TEMPORARIES = """
+import sys
+from pathlib import Path
+from toolassay.files import atomic_writer
+from toolassay.locks import temporary_folder
+place = Path(sys.argv[1])
+with atomic_writer(place / "data.json") as stream, temporary_folder(place) as folder:
+    (folder / "closed").mkdir(mode=0o500)
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def writer_in(folder: Path) -> subprocess.Popen[str]:
+    """A process with a temporary file and a temporary folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", TEMPORARIES, str(folder)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "open\n"
+    return process
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_of_a_live_one(tmp_path: Path) -> None:
+    theirs = {".data.json.unfinished", ".data.json.a1_b2c3d-none.unfinished", "toolassay-notes"}
+    for name in theirs:
+        (tmp_path / name).write_text("mine")
+    killed, live = writer_in(tmp_path), writer_in(tmp_path)
+    with live, killed:
+        killed.kill()
+        killed.wait()
+        assert len(list(tmp_path.iterdir())) == 4 + len(theirs)
+        remove_temporaries(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2 + len(theirs)
+        live.communicate("")
+    assert {path.name for path in tmp_path.iterdir()} == theirs | {"data.json"}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "link"])
+def test_only_a_regular_file_is_opened_and_no_link_is_written_through(tmp_path: Path, kind: str) -> None:
+    path, outside = tmp_path / "file", tmp_path / "outside"
+    outside.write_text("theirs")
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else outside)
+    with pytest.raises(OSError), open_regular(path, "ab"):
+        pass
+    if kind == "link":
+        with open_regular(path) as stream:
+            assert stream.read() == b"theirs"
+        return
+    with pytest.raises(OSError, match="pipe or a device"), open_regular(path):
+        pass

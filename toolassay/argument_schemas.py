@@ -106,8 +106,7 @@ def _collected(schema: Any, root: Schema, known: dict[str | int, _Found]) -> _Fo
     """
     if not isinstance(schema, Mapping):
         return {}, set()
-    reference = schema.get("$ref")
-    key = reference if isinstance(reference, str) and len(schema) == 1 else id(schema)
+    key = _key(schema)
     if key in known:
         return known[key]
     known[key] = {}, set()
@@ -131,6 +130,12 @@ def _collected(schema: Any, root: Schema, known: dict[str | int, _Found]) -> _Fo
         required |= set.union(*each) if keyword == "allOf" else set.intersection(*each)
     known[key] = properties, required
     return properties, required
+
+
+def _key(schema: Any) -> str | int:
+    """The same for the same part of a schema, whether it is written or referred to."""
+    reference = schema.get("$ref") if isinstance(schema, Mapping) and len(schema) == 1 else None
+    return reference if isinstance(reference, str) else id(schema)
 
 
 def schema_at(path: Sequence[str | int], root: Schema) -> Schema:
@@ -185,10 +190,20 @@ def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
     >>> sorted(kinds_of({"anyOf": [{"type": "string"}, {"type": "null"}]}, {})), sorted(kinds_of({}, {}))
     (['null', 'string'], [])
     """
-    return _kinds_of(schema, root, 0)
+    return _kinds_of(schema, root, 0, {})
 
 
-def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
+def _kinds_of(
+    schema: Any, root: Schema, depth: int, known: dict[tuple[str | int, int], frozenset[str]]
+) -> frozenset[str]:
+    """`known` has the kinds of parts by their depth, because alternatives may share parts."""
+
+    def of_part(part: Any) -> frozenset[str]:
+        key = _key(part), depth
+        if key not in known:
+            known[key] = _kinds_of(part, root, depth + 1, known)
+        return known[key]
+
     schema = resolve(schema, root)
     kinds = schema.get("type")
     if isinstance(kinds, str | list):
@@ -198,11 +213,11 @@ def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
         return frozenset(map(_json_type, values))
     for keyword in ("anyOf", "oneOf") if depth < 4 else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = [_kinds_of(part, root, depth + 1) for part in parts[:_MOST_SHOWN]]
+            found = [of_part(part) for part in parts[:_MOST_SHOWN]]
             return frozenset().union(*found) if all(found) else frozenset()
     parts = schema.get("allOf")
     for part in parts[:_MOST_SHOWN] if depth < 4 and isinstance(parts, list) else ():
-        if named := _kinds_of(part, root, depth + 1):
+        if named := of_part(part):
             return named
     implied = {"properties": "object", "items": "array"}
     return frozenset(kind for keyword, kind in implied.items() if keyword in schema)
@@ -269,10 +284,18 @@ def type_name(schema: Schema, root: Schema) -> str:
     >>> type_name({"anyOf": [{"type": "string"}, {"type": "null"}]}, {}), type_name({}, {})
     ('string | null', 'any')
     """
-    return _type_name(schema, root, 0)
+    return _type_name(schema, root, 0, {})
 
 
-def _type_name(schema: Any, root: Schema, depth: int) -> str:
+def _type_name(schema: Any, root: Schema, depth: int, known: dict[tuple[str | int, int], str]) -> str:
+    """`known` has the names of parts by their depth, because alternatives may share parts."""
+
+    def of_part(part: Any) -> str:
+        key = _key(part), depth
+        if key not in known:
+            known[key] = _type_name(part, root, depth + 1, known)
+        return known[key]
+
     schema = resolve(schema, root)
     kinds = schema.get("type")
     names = [kinds] if isinstance(kinds, str) else list(kinds) if isinstance(kinds, list) else []
@@ -280,10 +303,10 @@ def _type_name(schema: Any, root: Schema, depth: int) -> str:
         for keyword in ("anyOf", "oneOf"):
             if isinstance(parts := schema.get(keyword), list) and parts:
                 shown = parts[:_MOST_SHOWN]
-                return " | ".join(dict.fromkeys(_type_name(part, root, depth + 1) for part in shown))
+                return " | ".join(dict.fromkeys(map(of_part, shown)))
         parts = schema.get("allOf")
         for part in parts[:_MOST_SHOWN] if isinstance(parts, list) else ():
-            if (name := _type_name(part, root, depth + 1)) != "any":
+            if (name := of_part(part)) != "any":
                 return name
     if not names:
         values = schema["enum"] if isinstance(schema.get("enum"), list) else []
@@ -294,7 +317,7 @@ def _type_name(schema: Any, root: Schema, depth: int) -> str:
     if schema.get("format") in _FORMATS and (not names or "string" in names):
         names = [schema["format"] if name == "string" else name for name in names or ["string"]]
     if "array" in names and depth < 4:
-        inner = _type_name(schema.get("items"), root, depth + 1)
+        inner = of_part(schema.get("items"))
         names = [
             ("array" if inner == "any" else f"list[{inner}]") if one == "array" else one for one in names
         ]
@@ -335,6 +358,7 @@ class _Notation:
         self.root = root
         self.last = -further  # the depth of which nothing is shown
         self.left = _MOST_PARTS
+        self.known: dict[tuple[str | int, int], str] = {}
 
     def text(self, schema: Any, depth: int) -> str:
         schema = resolve(schema, self.root)
@@ -367,7 +391,7 @@ class _Notation:
                 if isinstance(parts := schema.get(keyword), list) and parts:
                     kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:_MOST_SHOWN])
                     return " | ".join(dict.fromkeys(kinds))
-        name = type_name(schema, self.root)
+        name = _type_name(schema, self.root, 0, self.known)
         bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""
         return f"{name} {bounds}" if bounds else name
 

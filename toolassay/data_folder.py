@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +13,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json
 from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_dependency_type
+from toolassay.locks import remove_temporaries
 from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
@@ -198,6 +201,8 @@ class DataFolder:
         if not self.path.is_dir():
             raise UsageError("no such folder", file=self.path, fix="check --data_dir")
         _ = self.benchmark
+        for folder in (tempfile.gettempdir(), *(name for name, _, _ in os.walk(self.path))):
+            remove_temporaries(Path(folder))
         return self
 
 

@@ -10,16 +10,17 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.locks import new_temporary, open_regular
+from toolassay.text_formatting import without_controls
 
 if TYPE_CHECKING:
     import msgspec
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _DECODER = json.JSONDecoder()
 # The whitespace of JSON, and no other: it matches all of " \n\t", and nothing of a no-break space.
 _BLANK = re.compile(r"[ \t\n\r]*")
-_UNFINISHED = ".unfinished"  # suffix of a temporary file; `clear_unfinished` recognises it
 
 
 HALF_PAIRS = "backslashreplace"
@@ -163,15 +163,14 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
+        descriptor, temporary = new_temporary(path.parent, path.name)
+        with os.fdopen(descriptor, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-        temporary = None
+            temporary.chmod(0o644)
+            temporary.replace(path)  # before it is closed, which ends its lock
+            temporary = None
     except OSError as error:
         raise ToolassayError(
             f"cannot write: {error.strerror or error}",
@@ -181,17 +180,6 @@ def atomic_target(path: Path) -> Iterator[IO[bytes]]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-
-
-def clear_unfinished(path: Path) -> None:
-    """Remove the temporary files of `path` that a killed process left. No other process may be writing it."""
-    # `mkstemp` puts eight characters in the middle. For "data.json" this matches
-    # ".data.json.a1_b2c3d.unfinished" and not a user's ".data.json.unfinished".
-    whole = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_UNFINISHED)}")
-    if path.parent.is_dir():
-        for left in path.parent.iterdir():
-            if whole.fullmatch(left.name) and left.is_file() and not left.is_symlink():
-                left.unlink(missing_ok=True)
 
 
 def path_from(folder: Path, path: Path) -> str:
@@ -224,9 +212,9 @@ def atomic_writer(path: Path) -> Iterator[IO[str]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text to `path`, atomically (`atomic_target`)."""
+    """Write a UTF-8 text to `path`, atomically (`atomic_target`); Markdown without control characters."""
     with atomic_writer(path) as stream:
-        stream.write(text)
+        stream.write(without_controls(text) if path.suffix == ".md" else text)
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
@@ -289,7 +277,9 @@ def read_text(path: Path, *, fix: str | None = None) -> str:
         UsageError: there is no such file, or it is not readable UTF-8 text.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with open_regular(path, "r", encoding="utf-8-sig") as stream:
+            text: str = stream.read()
+        return text
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix or "check the path") from None
     except IsADirectoryError:
@@ -341,9 +331,9 @@ def line_ranges(path: Path, lines: int, *, fix: str | None = None) -> Iterator[L
             number, start = number + length, start + len(data)
 
 
-def _opened(path: Path, fix: str | None) -> io.BufferedReader:
+def _opened(path: Path, fix: str | None) -> IO[bytes]:
     try:
-        return path.open("rb")
+        return open_regular(path)
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix or "check the path") from None
     except OSError as error:
@@ -359,9 +349,9 @@ def _bytes_of(path: Path, lines: LineRange) -> bytes:
         UsageError: missing, unreadable, or changed.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             stream.seek(lines.start)
-            data = stream.read(lines.size)
+            data: bytes = stream.read(lines.size)
     except OSError as error:
         raise UsageError(
             f"cannot be read any more: {error.strerror}",
@@ -428,8 +418,8 @@ def _first_not_utf8(path: Path) -> int | None:
 def holds_list(path: Path) -> bool:
     """Whether a JSON file is one list, rather than one object per line; False if it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        with open_regular(path) as stream:
+            return bool(stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["))
     except OSError:
         return False  # the caller reads the file next, and that raises the error with its reason
 
@@ -532,8 +522,8 @@ def stamp_of(path: Path) -> tuple[int, int] | None:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file in hexadecimal. The file is read in blocks, so it may be larger than memory."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    with open_regular(path) as stream:
+        return hashlib.file_digest(cast(io.BufferedReader, stream), "sha256").hexdigest()
 
 
 def keep_dated_copy(path: Path) -> Path:
@@ -547,5 +537,11 @@ def keep_dated_copy(path: Path) -> Path:
     while copy.exists():
         count += 1
         copy = path.with_name(f"{path.stem}.{stamp}-{count}{path.suffix}")
-    shutil.copy2(path, copy)
+    copy_file(path, copy)
     return copy
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy the content of a file, atomically (`atomic_target`)."""
+    with atomic_target(target) as stream, open_regular(source) as original:
+        shutil.copyfileobj(original, stream)

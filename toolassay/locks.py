@@ -1,20 +1,59 @@
-"""Locks between processes, by the `filelock` package.
+"""Locks between processes, temporary files and folders that hold one, and files that are no link or pipe.
 
-The operating system releases such a lock however its process ends, also by `kill -9`.
+The operating system releases a lock (of the package `filelock`) however its process ends, also by `kill -9`.
+So a later process recognises temporary files that are left over, and removes them.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from zlib import crc32
 
 from toolassay.errors import ToolassayError, UsageError
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Flags of `os.open` that refuse a link and do not wait for the other end of a pipe."""
+
 _OWNER_LENGTH = 200  # characters of a lock file that an error repeats; what this module writes is shorter
+
+
+def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
+    """`open` for regular files only; a file to write is not a link, which may lead out of a shared folder.
+
+    Args:
+        path: the file.
+        mode: as for `open`.
+        settings: as for `open`.
+
+    Raises:
+        OSError: as `open`; or it is a pipe, a socket or a device, or a link that would be written through.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        no_link = NO_LINK if flags & (os.O_WRONLY | os.O_RDWR) else NO_LINK & ~getattr(os, "O_NOFOLLOW", 0)
+        try:
+            descriptor = os.open(name, flags | no_link, 0o666)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise OSError(errno.ELOOP, "is a link, which is not followed", name) from None
+        if not stat.S_ISREG(kind := os.fstat(descriptor).st_mode) and not stat.S_ISDIR(kind):
+            os.close(descriptor)
+            raise OSError(errno.EINVAL, "is a pipe or a device, a file is needed", name)
+        return descriptor
+
+    return open(path, mode, opener=opener, **settings)
 
 
 def lock_descriptor(descriptor: int, *, wait: bool = False) -> bool:
@@ -87,7 +126,7 @@ def _locked_file(path: Path, what: str, fix: str) -> IO[str]:
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            stream = path.open("a+", encoding="utf-8")
+            stream = open_regular(path, "a+", encoding="utf-8")
         except FileNotFoundError:  # an owner that has just ended removed the folder
             continue
         try:
@@ -108,6 +147,90 @@ def _locked_file(path: Path, what: str, fix: str) -> IO[str]:
             stream.close()
             raise
         stream.close()
+
+
+@cache
+def _host() -> str:
+    """Four digits that name this machine, because not every shared disk shows a lock to the others."""
+    from socket import gethostname
+
+    return f"{crc32(gethostname().encode()) & 0xFFFF:04x}"
+
+
+def new_temporary(folder: Path, name: str = "") -> tuple[int, Path]:
+    """Create a temporary file for the file `name`, or without a name a temporary folder, and lock it.
+
+    First, those that killed processes of this machine left in `folder` are removed.
+
+    Returns:
+        The open descriptor, which the caller closes last, and the path.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    remove_temporaries(folder)
+    while True:
+        if name:
+            descriptor, made = tempfile.mkstemp(f"-{_host()}.unfinished", f".{name}.", folder)
+        else:
+            made = tempfile.mkdtemp(f"-{_host()}", "toolassay-", folder)
+            descriptor = os.open(made, os.O_RDONLY)
+        try:
+            is_ours = lock_descriptor(descriptor)
+        except OSError:  # the disk has no locks, so no process removes it
+            is_ours = True
+        if is_ours and Path(made).exists():
+            return descriptor, Path(made)
+        os.close(descriptor)  # a process that looked for left ones was faster
+
+
+@cache
+def remove_temporaries(folder: Path) -> None:
+    """Remove the temporary files and folders in `folder` that killed processes of this machine left.
+
+    It is done once in a process.
+    """
+    # ".data.json.a1_b2c3d-7f3a.unfinished", "toolassay-a1_b2c3d-7f3a", not a user's ".data.json.unfinished"
+    ours = re.compile(rf"\..+\.\w{{8}}-{_host()}\.unfinished|toolassay-\w{{8}}-{_host()}")
+    with suppress(OSError):
+        for path in [one for one in folder.iterdir() if ours.fullmatch(one.name)]:
+            with suppress(OSError):  # of another user, or another process removes it, too
+                descriptor = os.open(path, os.O_RDONLY | NO_LINK)
+                try:
+                    # In /tmp, another user may change a folder while it is deleted.
+                    is_own = os.fstat(descriptor).st_uid == getattr(os, "geteuid", int)()
+                    if is_own and lock_descriptor(descriptor):
+                        delete(path)
+                finally:
+                    os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
+    """A folder `toolassay-…` that is deleted at the end; if the process is killed, by a later one.
+
+    Args:
+        parent: the folder to create it in [default: that of the system].
+    """
+    descriptor, path = new_temporary(parent or Path(tempfile.gettempdir()))
+    try:
+        yield path.resolve()
+    finally:
+        with suppress(OSError):
+            delete(path)
+        os.close(descriptor)
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a folder, also one that may not be written to."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, names, _ in os.walk(path):  # top down, so that what it is about to list can be listed
+        for one in (Path(folder), *(Path(folder, name) for name in names)):
+            if not one.is_symlink():
+                one.chmod(stat.S_IRWXU)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _now() -> str:

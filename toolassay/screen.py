@@ -13,11 +13,13 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, without_controls
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.segment import Segment
     from rich.table import Table
 
 
@@ -128,7 +130,7 @@ SILENT = Screen()
 
 def _warn_in_notebook(text: str) -> None:
     if text.startswith(WARNING) and in_notebook():
-        print(text, file=sys.stderr)
+        print(without_controls(text), file=sys.stderr)
 
 
 def _progress_in_notebook(
@@ -142,6 +144,37 @@ def _progress_in_notebook(
 
 DEFAULT = Screen(say=_warn_in_notebook, progress=_progress_in_notebook)
 """Screen of library calls: progress and warnings in a notebook, nothing elsewhere."""
+
+
+class CleanStream:
+    """A text stream without control characters (`without_controls`); the command line writes to no other.
+
+    Consoles of rich write to `rich_proxied_file`, as they style text; `console` makes one that cleans it.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.rich_proxied_file = stream
+
+    def write(self, text: str) -> int:
+        """Write text; returns its length."""
+        return self.rich_proxied_file.write(without_controls(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rich_proxied_file, name)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console of rich that cleans each text before it is styled."""
+    from rich import console
+
+    stream = sys.stderr if stderr else sys.stdout
+
+    class CleanConsole(console.Console):
+        def render(self, *given: Any, **more: Any) -> Iterator[Segment]:
+            for one in super().render(*given, **more):
+                yield one if one.control else one._replace(text=without_controls(one.text))
+
+    return CleanConsole(file=getattr(stream, "rich_proxied_file", stream))
 
 
 REFRESH = 4  # times a second
@@ -271,12 +304,11 @@ def shown_progress(
 
 @contextlib.contextmanager
 def _bar(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
-    from rich.console import Console
     from rich.live import Live
 
     count = Count(what, total, figures)
     settings: dict[str, Any] = {
-        "console": Console(stderr=True),
+        "console": console(stderr=True),
         "refresh_per_second": REFRESH,
         "redirect_stdout": sys.stdout.isatty(),  # otherwise results would be printed to stderr
         "get_renderable": lambda: drawn(count),

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from toolassay.errors import UsageError
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS, atomic_target
+from toolassay.locks import open_regular
 
 LONGEST_CELL = 32_767
 """The UTF-16 units that Excel keeps of a cell; an emoji is two."""
@@ -270,7 +271,7 @@ def _is_header(cells: Iterable[str], names: Sequence[str]) -> bool:
 def _csv_cells(path: Path, option: str, *, apostrophes: bool) -> Iterator[_Cells]:
     csv.field_size_limit(_LONGEST_FIELD)
     try:
-        with path.open(encoding=_encoding(path), newline="") as stream:
+        with open_regular(path, "r", encoding=_encoding(path), newline="") as stream:
             start = stream.readline()
             stream.seek(0)
             # Excel separates by what the locale calls a list separator, or by tabs.
@@ -285,7 +286,7 @@ def _csv_cells(path: Path, option: str, *, apostrophes: bool) -> Iterator[_Cells
 
 def _encoding(path: Path) -> str:
     """The encoding of a text file by its byte order mark; Excel calls UTF-16 "Unicode"."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         start = stream.read(2)
     return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
 
@@ -296,7 +297,7 @@ def _excel_cells(
     excel = needed("openpyxl", "an Excel sheet", extra)
     try:
         # openpyxl reads either formulas or their values, so both need two passes over the file.
-        with path.open("rb") as stream, path.open("rb") as again:
+        with open_regular(path) as stream, open_regular(path) as again:
             book = excel.load_workbook(stream, read_only=True)
             values = excel.load_workbook(again, read_only=True, data_only=True) if computed else book
             named = [sheet for sheet in book.worksheets if sheet.title == only]

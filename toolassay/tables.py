@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from toolassay.text_formatting import without_controls
+
 if TYPE_CHECKING:
     import rich.table
 
@@ -123,7 +125,7 @@ def markdown_escaped(text: str, *, keep_markup: bool = False) -> str:
     a\_b\|c `a_b`\| c
     """
     if keep_markup:
-        return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
+        return " ".join(without_controls(text).replace("\\", "\\\\").replace("|", "\\|").split())
     return _MARKDOWN_SPECIAL.sub(r"\\\1", printable(text))
 
 

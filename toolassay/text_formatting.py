@@ -1,6 +1,24 @@
-"""A count with its noun, for messages and reports."""
+"""A count with its noun, and text without control characters, for messages and reports."""
 
 from __future__ import annotations
+
+import re
+
+# What moves the cursor, starts an escape sequence or re-orders a line: controls but tab and line ends, line
+# and paragraph separators, marks of direction. And halves of surrogate pairs, which cannot be written.
+# Matches "\x1b" and "\u202e", not "\n" or the joiner of an emoji.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+)
+
+
+def without_controls(text: str) -> str:
+    r"""Text for a screen or a report, with "?" for characters that control how it is shown.
+
+    >>> without_controls("tool\x1b[2J\n\u202egnp.exe")
+    'tool?[2J\n?gnp.exe'
+    """
+    return _CONTROL.sub("?", text)
 
 
 def count_of(number: int, noun: str) -> str:

@@ -305,8 +305,9 @@ def test_no_secret_gets_out_of_any_command(
 
 
 def test_what_is_in_the_environment_wins_over_dotenv(tmp_path: Path, fake_server: FakeServer) -> None:
-    (tmp_path / ".env").write_text(f"OPENAI_API_KEY=other\nOPENAI_BASE_URL={fake_server.base}\n")
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=other\n")
     data_folder(tmp_path / "data", 1)
-    done = shell("inference.py", "--data_dir", "data", cwd=tmp_path, OPENAI_API_KEY=secret("environment"))
+    arguments = ("--data_dir", "data", "--api_base", fake_server.base)
+    done = shell("inference.py", *arguments, cwd=tmp_path, OPENAI_API_KEY=secret("environment"))
     assert done.code == 0, done.err
     assert fake_server.received[0].headers["Authorization"] == f"Bearer {secret('environment')}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import filecmp
 import hashlib
 import json
-import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from toolassay.benchmarks.registry import benchmark_of, benchmarks, default_benchmark
 from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import write_json
+from toolassay.files import copy_file, write_json
 from toolassay.graph import ToolGraph
 
 
@@ -48,7 +47,7 @@ class WorkFolder:
         try:
             self.folder.path.mkdir(parents=True, exist_ok=True)
             for target, source in self.copies.items():
-                shutil.copyfile(source, target)
+                copy_file(source, target)
         except OSError as error:
             raise ToolassayError(
                 f"cannot be written: {error.strerror}",

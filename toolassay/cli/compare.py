@@ -8,6 +8,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN
+from toolassay.screen import console
 
 
 @click.command("compare")
@@ -50,8 +51,6 @@ def command(
     Compares the items that all models share. A model is a name in the folder's metrics or the path of a
     metrics file; the first is the baseline.
     """
-    from rich.console import Console
-
     from toolassay.cli.score_tables import print_table
     from toolassay.evaluation.comparison_table import WIDE, comparison_tables
     from toolassay.stages.compare import compare
@@ -68,7 +67,7 @@ def command(
         save=save,
         screen=SCREEN,
     )
-    console = Console()
-    width = console.width if console.is_terminal else max(console.width, WIDE)
+    terminal = console()
+    width = terminal.width if terminal.is_terminal else max(terminal.width, WIDE)
     for table in comparison_tables(comparison, width=width):
-        print_table(table, console)
+        print_table(table, terminal)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
+from typing import NoReturn
 
 import click
 
@@ -15,6 +17,7 @@ from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
 from toolassay.errors import ToolassayError
+from toolassay.screen import CleanStream
 from toolassay.version import __version__
 
 COMMANDS = {
@@ -118,12 +121,38 @@ def load(name: str) -> click.Command:
 
 def main() -> None:
     """Run `toolassay`."""
-    sys.exit(run(cli, sys.argv[1:], "toolassay"))
+    _run_process(cli, "toolassay")
 
 
 def run_script(stage: str) -> None:
     """Run one command as a separate script, e.g. `inference.py`."""
-    sys.exit(run(load(stage), sys.argv[1:], sys.argv[0]))
+    _run_process(load(stage), sys.argv[0])
+
+
+def _run_process(command: click.Command, name: str) -> NoReturn:
+    for one in _ENDING:
+        if signal.getsignal(one) == signal.SIG_DFL:
+            signal.signal(one, _end)
+    sys.stdout, sys.stderr = CleanStream(sys.stdout), CleanStream(sys.stderr)
+    sys.exit(run(command, sys.argv[1:], name))
+
+
+class _Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, which ends a command as Ctrl-C does, so that its temporary files are removed."""
+
+    exit_code = 128
+
+
+# SIGHUP, of a terminal that is closed, is unknown to Windows.
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def _end(number: int, frame: object) -> None:
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)  # `timeout` and terminals send it twice
+    error = _Ended()
+    error.exit_code += number
+    raise error
 
 
 def _is_continued(command: click.Command, arguments: Sequence[str]) -> bool:
@@ -164,7 +193,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"
         click.echo(f"\n{str(stop.__cause__ or stop) or words}", err=True)
-        return 130
+        return getattr(stop.__cause__ or stop, "exit_code", 130)  # click raises `Abort` from it
     except ToolassayError as error:
         if debug:
             raise

@@ -75,7 +75,20 @@ Decorator = Callable[[Function], Function]
 
 LLM = "gpt-4"
 """Default of `--llm`, as in the published scripts."""
-PATH = click.Path(path_type=Path)
+
+
+class _Path(click.Path):
+    """A path to anything but a pipe, a socket or a device, which a command would wait for or replace."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        assert isinstance(path, Path)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            self.fail(f"{path} is a pipe or a device: write a file, and name it", param, ctx)
+        return path
+
+
+PATH = _Path(path_type=Path)
 
 
 class FloatRange(click.FloatRange):

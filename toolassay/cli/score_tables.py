@@ -10,6 +10,7 @@ from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.models.registry import BASELINES, BUILT_IN
 from toolassay.runs.marks import LOCAL, RowMark, mark_of, marked
+from toolassay.screen import console as clean_console
 from toolassay.tables import fitting_width, plain_text
 
 if TYPE_CHECKING:
@@ -51,10 +52,7 @@ def print_signatures(evaluations: Sequence[FolderEvaluation]) -> None:
 
 def print_table(table: Table, console: Console | None = None) -> None:
     """Print a table, wider than the screen rather than with numbers cut off; into a file without padding."""
-    if console is None:
-        from rich.console import Console
-
-        console = Console()
+    console = console or clean_console()
     if console.is_terminal:
         console.width = fitting_width(table, console.width)
         console.print(table)

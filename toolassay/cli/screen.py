@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import click
 
-from toolassay.screen import WARNING, Advance, Figures, Screen, no_progress, shown_progress
+from toolassay.screen import WARNING, Advance, Figures, Screen, console, no_progress, shown_progress
 
 _QUIET = ContextVar("quiet", default=False)
 
@@ -36,12 +36,11 @@ def show(text: str) -> None:
 
 def show_table(markdown: str) -> None:
     """Print a Markdown table on stdout: rendered on a terminal, as Markdown in a file or a pipe."""
-    from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console()
-    if console.is_terminal:
-        console.print(Markdown(markdown))
+    terminal = console()
+    if terminal.is_terminal:
+        terminal.print(Markdown(markdown, hyperlinks=False))  # the text of a link may hide its address
     else:
         click.echo(markdown)
 

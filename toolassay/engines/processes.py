@@ -61,6 +61,10 @@ class Processes:
                 waiting.popleft()
                 deaths = 0
                 yield result
+        except BaseException:  # no result is of use any more
+            for worker in list(pool._processes.values()):
+                worker.terminate()
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -114,6 +118,7 @@ _failure: Exception | None = None
 def _begin(task: ShardTask[Any, Any]) -> None:
     global _work, _failure
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # temporary files are removed
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         _work = task.start()

@@ -12,6 +12,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import parse_json
+from toolassay.locks import open_regular
 from toolassay.normalised_plan import PLAN_KEYS
 
 Keep = Literal["first", "last", "error"]
@@ -110,7 +111,7 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.broken: list[int] = []
-        self._stream = path.open("rb", buffering=0)
+        self._stream = open_regular(path, "rb", buffering=0)
         self._block, self._block_start, self._next = b"", 0, 0
 
     def close(self) -> None:
@@ -203,7 +204,7 @@ class LineIndex(LineFile):
         self.nameless: list[int] = []
         self._offsets = array("q")
         try:
-            stream = path.open("rb", buffering=_READ_AHEAD)
+            stream = open_regular(path, "rb", buffering=_READ_AHEAD)
         except OSError as error:
             reason = (
                 "no such file"

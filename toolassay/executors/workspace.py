@@ -15,16 +15,16 @@ import shutil
 import sqlite3
 import stat
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.executors.executor import EnvironmentFailure, State
 from toolassay.extras import Option
+from toolassay.locks import delete, temporary_folder
 from toolassay.models.redaction import without
 
 NAME = "/workspace"
@@ -73,8 +73,8 @@ class Workspace:
     def __init__(self, source: Path) -> None:
         folder_of(source)
         self._source = source.resolve()
-        self._above = Path(tempfile.mkdtemp(prefix="toolassay-")).resolve()
-        self.path = self._above / "workspace"
+        self._stack = ExitStack()
+        self.path = self._stack.enter_context(temporary_folder()) / "workspace"
         self._real = re.compile(re.escape(str(self.path)) + _END)
         try:
             self.restore()
@@ -105,8 +105,7 @@ class Workspace:
 
     def remove(self) -> None:
         """Delete the copy."""
-        with suppress(OSError):
-            _delete(self._above)
+        self._stack.close()
 
     def with_real_paths(self, value: Any) -> Any:
         """A JSON value with the path of the copy in place of `/workspace`, in its texts and names."""
@@ -201,7 +200,7 @@ def _mirror(source: Path, target: Path) -> None:
         original = wanted.get(path.name)
         # A file with a second name is not overwritten: that name may be outside.
         if original is None or _kind(path) != _kind(original) or path.lstat().st_nlink > 1:
-            _delete(path)
+            delete(path)
     for name, original in wanted.items():
         path, kind = target / name, _kind(original)
         if kind == "folder":
@@ -220,18 +219,6 @@ def _kind(path: Path) -> str:
     if path.is_symlink():
         return "link"
     return "folder" if path.is_dir() else "file" if path.is_file() else "special"
-
-
-def _delete(path: Path) -> None:
-    """Delete a file or a folder, also one that may not be written to."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    for folder, names, _ in os.walk(path):  # top down, so that what it is about to list can be listed
-        for one in (Path(folder), *(Path(folder, name) for name in names)):
-            if not one.is_symlink():
-                one.chmod(stat.S_IRWXU)
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
@@ -356,10 +343,10 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as base:
             yield base
         return
-    with tempfile.TemporaryDirectory(prefix="toolassay-") as folder:
+    with temporary_folder() as folder:
         for one in (path, *beside):
-            shutil.copyfile(one, Path(folder, one.name))
-        with closing(sqlite3.connect(Path(folder, path.name))) as base:
+            shutil.copyfile(one, folder / one.name)
+        with closing(sqlite3.connect(folder / path.name)) as base:
             yield base
 
 

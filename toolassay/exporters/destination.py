@@ -11,7 +11,7 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json, sha256_of, write_json
-from toolassay.locks import lock_descriptor
+from toolassay.locks import NO_LINK, lock_descriptor
 from toolassay.version import OLD_NAME
 
 MANIFEST = "export.json"
@@ -112,7 +112,7 @@ def _held(folder: Path, wanted: Path) -> Iterator[None]:
     while True:
         folder.mkdir(exist_ok=True)
         try:
-            place = os.open(folder, os.O_RDONLY)
+            place = os.open(folder, os.O_RDONLY | NO_LINK)
         except FileNotFoundError:  # another export has just ended
             continue
         try:

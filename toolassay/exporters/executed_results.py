@@ -17,6 +17,7 @@ from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import readable
 from toolassay.graph import DependencyType
+from toolassay.locks import open_regular
 from toolassay.tools import ToolLibrary
 
 Marking = Literal["executed", "simulated"]
@@ -122,7 +123,7 @@ class ExecutedResults:
         found = self._lines.get(_key(request_id))
         if found is None:
             return None
-        with self._path.open("rb") as stream:
+        with open_regular(self._path) as stream:
             stream.seek(found[0])
             line = stream.readline()
         try:
@@ -202,7 +203,7 @@ def _text_of(executed: ExecutedCall) -> str:
 def _read_lines(path: Path) -> Iterator[tuple[int, int, Any]]:
     """The number, the offset in bytes and the value of each line that is not blank."""
     try:
-        stream = path.open("rb")
+        stream = open_regular(path)
     except FileNotFoundError:
         raise UsageError(
             "no such file", file=path, fix="make it with toolassay execute, or use --results references"

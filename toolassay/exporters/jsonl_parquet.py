@@ -17,6 +17,7 @@ from toolassay.exporters.grounded_answer import grounded_answer
 from toolassay.exporters.turns import ResultForm
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS
+from toolassay.locks import open_regular
 from toolassay.output_paths import parse_reference
 
 
@@ -103,7 +104,7 @@ class JsonLinesWriter:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._stream = path.open("w", encoding="utf-8", errors=HALF_PAIRS, newline="\n")
+        self._stream = open_regular(path, "w", encoding="utf-8", errors=HALF_PAIRS, newline="\n")
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Append a line."""

@@ -25,6 +25,7 @@ from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import COMPLETE, LinkColumns, ListedLinks, NumberedLink
+from toolassay.locks import open_regular
 from toolassay.tools import ToolLibrary, normal_type
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ def read_graph_file(path: Path, *, fix: str | None = None) -> Any:
 
 
 def _read_in_blocks(path: Path) -> Any:
-    text = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    with open_regular(path) as stream:
+        text = stream.read().removeprefix(b"\xef\xbb\xbf")
     _check_encoding(text)
     value: dict[str, Any] = {}
     for key, raw in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items():

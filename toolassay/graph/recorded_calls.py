@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import read_json, read_json_lines
+from toolassay.locks import open_regular
 from toolassay.tool_results import is_refusal, parsed_text, result_value
 
 _FORMS = (
@@ -101,7 +102,7 @@ def read_traces(path: Path, names: Container[str]) -> Iterator[Sequence[Turn]]:
 def _is_one_value(path: Path) -> bool:
     """Whether a file is one JSON value over several lines: its first line opens a list or an object."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        with open_regular(path, "r", encoding="utf-8-sig", errors="replace") as stream:
             first = next((line for line in stream if line.strip()), "")
     except OSError:
         return False  # `read_json_lines` reports it

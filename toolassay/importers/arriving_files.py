@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import filecmp
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.locks import temporary_folder
 
 
 def new_folder(data_dir: str | Path) -> DataFolder:
@@ -34,8 +34,8 @@ def arriving(target: DataFolder) -> Iterator[DataFolder]:
     """
     try:
         target.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".import-", dir=target.path.parent) as name:
-            work = DataFolder(Path(name))
+        with temporary_folder(target.path.parent) as folder:
+            work = DataFolder(folder)
             yield work
             _move(work, target)
     except OSError as error:

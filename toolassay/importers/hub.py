@@ -9,6 +9,7 @@ from typing import Any
 
 from toolassay.errors import ToolassayError, UsageError, install
 from toolassay.files import Line, holds_list, read_json, read_json_lines
+from toolassay.locks import open_regular
 
 INSTALL_HINT = install("hub")
 
@@ -37,7 +38,7 @@ def _arrow_rows(path: Path) -> Iterator[Line]:
         raise UsageError("pyarrow is needed to read it", file=path, fix=INSTALL_HINT) from error
     try:
         number = 0
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             if path.suffix == ".parquet":
                 batches = parquet.ParquetFile(stream).iter_batches()
             else:

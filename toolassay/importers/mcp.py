@@ -19,6 +19,7 @@ from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, read_values
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.tool_lists import allows_object, other_kind
+from toolassay.locks import open_regular
 from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
@@ -146,7 +147,7 @@ def _is_program(path: Path) -> bool:
     or a comment.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return os.access(path, os.X_OK) and stream.read(1) not in (b"", b"{", b"[", b"/", b" ", b"\n")
     except OSError:
         return False

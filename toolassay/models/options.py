@@ -30,6 +30,9 @@ TOTAL_TIMEOUT = 3600.0
 """Seconds for one attempt."""
 PATH = "/chat/completions"
 
+DOTENV: dict[str, str] = {}
+"""Variables of the file `.env` of the current folder that the environment does not have; commands fill it."""
+
 # Names of fields that hold credentials: matches "x-api-key" and "password", not "presence_penalty".
 _SECRET_NAME = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
 
@@ -132,7 +135,7 @@ class ModelOptions:
         """The options of one endpoint of a list."""
         key = self.api_key
         if listed.key_variable is not None:
-            key = os.environ.get(listed.key_variable, "").strip()
+            key = os.environ.get(listed.key_variable, DOTENV.get(listed.key_variable, "")).strip()
             if not key:
                 raise UsageError(
                     f"the variable that holds the key of {Address.of(listed.url).shown} is not set",
@@ -140,6 +143,36 @@ class ModelOptions:
                     fix="set what key_env names, in the environment or in .env",
                 )
         return replace(self, api_base=listed.url, api_key=key, weight=listed.weight)
+
+    def check_sources(self) -> None:
+        """Refuse to send a key from elsewhere to an address that `.env` names, which may not be the user's.
+
+        Raises:
+            UsageError: Names both sources.
+        """
+        if self.api_base or self.api_addr is not None or self.api_port is not None:
+            return
+        azure = self.client == "openai" and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
+        address = "AZURE_OPENAI_ENDPOINT" if azure else "OPENAI_BASE_URL"
+        from_file = {name for name, value in DOTENV.items() if os.environ.get(name, value) == value}
+        if address not in from_file:
+            return
+        listed = () if azure else listed_endpoints(DOTENV[address])
+        named = {one.key_variable or "OPENAI_API_KEY" for one in listed} or {"OPENAI_API_KEY"}
+        if azure:
+            named |= {"AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"}
+        found = {
+            "--api_key": bool(self.api_key),
+            "--extra_headers": any(map(_SECRET_NAME.search, self.extra_headers)),
+            "--extra_body": bool(self.secret_fields),
+            **{f"{name} of the environment": bool(os.environ.get(name)) for name in named - from_file},
+        }
+        for source, is_given in found.items():
+            if is_given:
+                raise UsageError(
+                    f"{address} comes from .env, and the key from {source}: it is not sent to that address",
+                    fix="if the address is right, pass it with --api_base",
+                )
 
     @property
     def base_url(self) -> str:

@@ -26,7 +26,7 @@ from toolassay.report.style import NEUTRAL, NO_TYPE, is_complete
 from toolassay.report.tool_groups import ToolGroups, tool_groups
 from toolassay.report.type_graph import type_counts
 from toolassay.signatures import details_of
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, without_controls
 from toolassay.tools import Tool
 
 MOST_TOOLS = 5_000
@@ -208,7 +208,11 @@ def render_page(template: str, **values: Any) -> str:
 
     pages = PackageLoader("toolassay.report", "pages")
     environment = Environment(
-        loader=pages, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+        loader=pages,
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        finalize=lambda value: without_controls(value) if type(value) is str else value,  # not `safe` ones
     )
     return environment.get_template(template).render(values)
 

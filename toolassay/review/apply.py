@@ -6,7 +6,6 @@ Accepted samples are unchanged, fixed ones have their fix, discarded ones are le
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,7 +17,7 @@ from toolassay.backinstruct.critics import Alignment, verdicts
 from toolassay.backinstruct.format import FINGERPRINT, tables
 from toolassay.data_folder import DataFolder
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
-from toolassay.files import atomic_writer, refuse_to_replace, sha256_of
+from toolassay.files import atomic_writer, copy_file, refuse_to_replace, sha256_of
 from toolassay.gold import Gold
 from toolassay.review.decision import edited
 from toolassay.review.outcome import Outcome
@@ -106,7 +105,7 @@ def apply_reviews(
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
     for path in (source.tool_desc, source.graph_desc):
         if path.exists():
-            shutil.copyfile(path, target.path / path.name)
+            copy_file(path, target.path / path.name)
     described = source.benchmark if about is None else about
     facts = {**described, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
     target.describe(*(target.benchmark.keys() - facts.keys()), **facts)

@@ -155,9 +155,9 @@ SIGNALS = tuple(
 
 @contextlib.contextmanager
 def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
-    """Call `call` on the first Ctrl-C, SIGTERM or SIGHUP instead of ending; the second ends as usual.
+    """Call `call` on the first Ctrl-C, SIGTERM or SIGHUP instead of ending; a later Ctrl-C ends as usual.
 
-    A terminal that is closed sends SIGHUP several times, by the shell and by the kernel, which counts once.
+    SIGTERM and SIGHUP count once: `timeout` and a terminal that is closed send them several times.
 
     This works where the running loop may handle signals (in the main thread) or where its caller forwards
     interrupts (in a notebook); elsewhere nothing changes. A signal that the process ignores (in the
@@ -172,16 +172,16 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
 
     told = False
 
-    def restore(kept: signal.Signals | None = None) -> None:
+    def restore(*kept: signal.Signals) -> None:
         for number, handler in before.items():
-            if number != kept and loop.remove_signal_handler(number):
+            if number not in kept and loop.remove_signal_handler(number):
                 signal.signal(number, handler)
 
     def first(number: signal.Signals) -> None:
         nonlocal told
         if not told:
             told = True
-            restore(kept=number if number.name == "SIGHUP" else None)
+            restore(*(set(SIGNALS) - {signal.SIGINT} if number != signal.SIGINT else ()))
             call()
 
     try:

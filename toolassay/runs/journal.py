@@ -6,6 +6,7 @@ The ledger is a file of the same kind (`AppendOnlyLines`).
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import time
@@ -17,7 +18,7 @@ from typing import IO, Any, Self, TypeVar
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
-from toolassay.locks import lock_descriptor
+from toolassay.locks import lock_descriptor, open_regular
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter
 _SYNC_EVERY = 1.0  # seconds between two syncs to the disk
@@ -53,7 +54,7 @@ class AppendOnlyLines:
         self._what = what
         self._read_only = read_only
         if read_only:
-            self._reader: IO[bytes] = (path if path.exists() else Path(os.devnull)).open("rb")
+            self._reader: IO[bytes] = open_regular(path) if path.exists() else io.BytesIO()
             self._writer: IO[bytes] = self._reader  # never written to
             self.end = 0
             return
@@ -61,8 +62,8 @@ class AppendOnlyLines:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Unbuffered: a buffer that a full disk has rejected would be written again on closing.
-            self._writer = path.open("ab", buffering=0)
-            self._reader = path.open("rb")
+            self._writer = open_regular(path, "ab", buffering=0)
+            self._reader = open_regular(path)
         except OSError as error:
             raise ToolassayError(
                 f"cannot be written: {error.strerror}", file=path, fix="check the folder and its permissions"

@@ -113,6 +113,8 @@ class Run:
         models, _ = self._models(record, batches)
         self._work.prepare()
         self._make_room(compared)
+        if any(map(is_served, models)):
+            screen.say(f"requests go to {self._options.endpoint}")
         summary = RunSummary()
 
         def warn(verdict: Verdict) -> None:
@@ -196,6 +198,8 @@ class Run:
         """The models by name, and the options of the model under test, with what its endpoint refuses."""
         options = {name: record.options_of(name) for name in (self._trial.llm, *self._facts.helpers)}
         models: dict[str, ChatModel] = {}
+        if any(map(is_served, options)):
+            self._options.check_sources()
         for name, given in options.items():
             if batches is not None and is_served(name):
                 models[name] = create_model(name, batches.options(given), meter=batches)

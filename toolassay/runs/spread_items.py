@@ -7,15 +7,14 @@ of the journal has the same bytes wherever the items were answered.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.locks import temporary_folder
 from toolassay.models import Attempt, ChatRequest, ModelOptions, create_model
 from toolassay.models.protocol import Meter
 from toolassay.models.registry import BUILT_IN
@@ -118,8 +117,8 @@ def _answered(shard: Shard, answer: Answer, meter: _Attempts, retry: RetryPlan) 
     loop = Loop(1, retry=replace(retry, replaced=0, left=0))
     error: ToolassayError | None = None
     with (
-        tempfile.TemporaryDirectory(prefix="toolassay-") as scratch,
-        Journal(Path(scratch, JOURNAL)) as journal,
+        temporary_folder() as scratch,
+        Journal(scratch / JOURNAL) as journal,
     ):
         for key, entry in shard.begun:
             journal.append(key, entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -13,9 +12,8 @@ from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import WRITTEN, DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import (
-    atomic_target,
     atomic_writer,
-    clear_unfinished,
+    copy_file,
     keep_dated_copy,
     path_from,
     path_in,
@@ -79,7 +77,7 @@ class CheckedFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the folder and remove the unfinished files of a killed check.
+        """Lock the folder.
 
         Raises:
             UsageError: Another check holds the lock (the message names its process), or has just written
@@ -89,10 +87,6 @@ class CheckedFolder:
         fix = "wait until it is done, or choose another --out"
         with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
             self._inspect()
-            for folder in (self.quarantine,) if self._releases else (self.passed, self.quarantine):
-                own = (GATES, REJECTED, REPAIRS, FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE, EDITS, EXECUTIONS)
-                for path in (*folder.files, *(folder.path / name for name in own)):
-                    clear_unfinished(path)
             try:
                 yield
             finally:
@@ -151,8 +145,7 @@ class CheckedFolder:
         for there in (source.tool_desc, source.graph_desc, source.path / EDITS, source.path / EXECUTIONS):
             here = folder.path / there.name
             if there.exists():
-                with there.open("rb") as content, atomic_target(here) as stream:
-                    shutil.copyfileobj(content, stream)
+                copy_file(there, here)
             elif there.name != EXECUTIONS:  # this folder may have been executed itself
                 here.unlink(missing_ok=True)
         if not source.tool_desc.exists():

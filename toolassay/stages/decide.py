@@ -27,6 +27,7 @@ from toolassay.evaluation.items import OUTCOMES, ItemTable, ScoredItem, items_pa
 from toolassay.evaluation.metrics_file import SECURITY, read_groups
 from toolassay.evaluation.signature import changed_parts, read_signature
 from toolassay.files import safe_name
+from toolassay.locks import open_regular
 from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.metrics.significance import compare_shares, holm
 from toolassay.report.axes import Axes
@@ -207,7 +208,7 @@ def page_folders(
 
 def _lines_of(path: Path) -> int:
     """The number of lines of a file."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import filecmp
-import shutil
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import IncompleteError, UsageError
-from toolassay.files import atomic_writer, keep_dated_copy, read_json
+from toolassay.files import atomic_writer, copy_file, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import gather, refuse_unknown
@@ -168,7 +167,7 @@ def _kept(path: Path, graph: ToolGraph) -> Path:
     if graph.dependency_type != "schema":
         return keep_dated_copy(path)
     copy = path.with_name(f"{path.stem}.before{path.suffix}")
-    shutil.copy2(path, copy)
+    copy_file(path, copy)
     return copy
 
 
@@ -185,7 +184,7 @@ def _same(old: Path, new: Path) -> bool:
 def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> None:
     """Add the tools and `benchmark.json`, which later stages need."""
     if not folder.tool_desc.exists():
-        shutil.copyfile(source, folder.tool_desc)
+        copy_file(source, folder.tool_desc)
         say(f"{folder.tool_desc}: copied from {source}")
     elif source.resolve() != folder.tool_desc.resolve() and not filecmp.cmp(
         source, folder.tool_desc, shallow=False

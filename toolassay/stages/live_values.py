@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
 from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules, result_of
 from toolassay.executors.registry import executor_named
-from toolassay.files import atomic_target, keep_dated_copy, read_json, write_json
+from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
@@ -34,6 +33,7 @@ from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
 from toolassay.live_values.results import is_empty, values_with_errors
+from toolassay.locks import temporary_folder
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
@@ -138,9 +138,9 @@ def collect_values(
             file=folder.path,
             fix="import them with toolassay import",
         )
-    with tempfile.TemporaryDirectory(prefix="toolassay-") as place:
+    with temporary_folder() as place:
         # Schemas and links are worked out in a copy: only a collection that ends changes the folder.
-        draft = _draft(folder, Path(place))
+        draft = _draft(folder, place)
         try:
             observation, context = run_coroutine(
                 interruptible(_collected(folder, draft, library, live, seed, screen))
@@ -188,8 +188,7 @@ def _hand_over(draft: DataFolder, folder: DataFolder) -> None:
     for name in sorted(names, key=lambda name: (name == folder.benchmark_file.name, name)):
         new, old = draft.path / name, folder.path / name
         if not (old.is_file() and new.read_bytes() == old.read_bytes()):
-            with atomic_target(old) as stream:
-                stream.write(new.read_bytes())
+            copy_file(new, old)
     folder.__dict__.pop("benchmark", None)
 
 
@@ -302,8 +301,8 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
     options = live.options if live.options is not None else executor.options()
     with (
-        tempfile.TemporaryDirectory() as place,
-        ExecutionJournal(Path(place) / "journal.jsonl") as journal,
+        temporary_folder() as place,
+        ExecutionJournal(place / "journal.jsonl") as journal,
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(executor.open(context, options)) as opened,
     ):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from toolassay.backinstruct.labels import Labeller
 from toolassay.data_folder import DataFolder
@@ -19,6 +17,7 @@ from toolassay.gates.gate_funnel import GateFunnel
 from toolassay.gates.gate_pipeline import GateRecipe, SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
+from toolassay.locks import temporary_folder
 from toolassay.stages.sort_set import CheckTask, checked_parts
 from toolassay.variety import Thresholds
 
@@ -74,8 +73,8 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     if not labels:
         return Passing(samples, 0, held, coverage)
     background = Background(graph.library, graph.dependency_type, graph)
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / folder.data.name
+    with temporary_folder() as place:
+        path = place / folder.data.name
         write_json_lines(path, labels)
         labelled = LabelledSet(path)
         known = SampleContext(labelled.repeated, whole_set=[DuplicateGate(labelled, Thresholds())])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from toolassay.data_folder import DataFolder, find_file
+from toolassay.locks import temporary_folder
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.generate import generate
 
@@ -44,12 +44,12 @@ def play(
     elif (beside := DataFolder(source.parent)).graph_desc == source and beside.tool_desc.exists():
         beside.library(say=screen.say)
         tools = beside.tool_desc
-    with TemporaryDirectory() as name:
+    with temporary_folder() as name:
         settings |= {"number_of_samples": 1, "tool_desc": tools, "save_figure": False}
         quiet = Screen(
             say=lambda text: screen.say(text) if text.startswith(WARNING) else None, progress=screen.progress
         )
-        folder, complete = generate(Path(name) / "play", graph_desc=source, screen=quiet, **settings)
+        folder, complete = generate(name / "play", graph_desc=source, screen=quiet, **settings)
         if not complete:
             return None
         record: dict[str, Any] = json.loads(DataFolder(folder).data_raw.read_text(encoding="utf-8"))

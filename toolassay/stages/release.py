@@ -10,7 +10,7 @@ from typing import Any
 from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError
-from toolassay.files import atomic_target
+from toolassay.files import copy_file
 from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -73,8 +73,7 @@ def release(
             screen.say(f"{WARNING}{formatted.refused} samples have no readable plan: {folder.data_error}")
         checked = check_into(place, candidates, GateSettings(engine=engine), critic, (), None, run)
         for name in _ABOUT_ALL:
-            with atomic_target(folder.path / name) as stream:
-                stream.write((candidates.path / name).read_bytes())
+            copy_file(candidates.path / name, folder.path / name)
         shutil.rmtree(candidates.path, ignore_errors=True)
     return checked
 
@@ -89,7 +88,7 @@ def _candidates(folder: DataFolder) -> DataFolder:
             if path.exists():
                 (place / path.name).symlink_to(path.resolve())
         if folder.benchmark_file.exists():
-            shutil.copyfile(folder.benchmark_file, place / folder.benchmark_file.name)
+            copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
     except OSError as error:
         raise ToolassayError(
             f"cannot write: {error.strerror or error}",

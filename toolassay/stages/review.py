@@ -11,7 +11,7 @@ from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
-from toolassay.files import atomic_target, write_json, write_text
+from toolassay.files import copy_file, write_json, write_text
 from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import gate_pipeline
 from toolassay.review.apply import Applied, apply_reviews
@@ -302,5 +302,4 @@ def _copy_funnel(funnel: Path, copy: Path) -> None:
     if not funnel.exists():
         copy.unlink(missing_ok=True)
         return
-    with atomic_target(copy) as stream:
-        stream.write(funnel.read_bytes())
+    copy_file(funnel, copy)

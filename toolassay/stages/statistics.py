@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import ToolassayError
+from toolassay.locks import open_regular
 
 _EVERY = 100  # samples per line of progress
 
@@ -41,7 +42,7 @@ class Statistics:
     def _append(self, event: str, facts: Mapping[str, Any]) -> None:
         line = {"event": event, "time": datetime.now().isoformat(timespec="seconds"), **facts}
         try:
-            with self._path.open("a", encoding="utf-8") as stream:
+            with open_regular(self._path, "a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as error:
             raise ToolassayError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from toolassay.evaluation.verification import (
     without_counts,
 )
 from toolassay.files import write_json_lines
+from toolassay.locks import temporary_folder
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.recorded_usage import recorded_journal
 from toolassay.runs.trials import Trial, trials_of
@@ -85,10 +85,10 @@ def verify(
     run = file.parent / "runs" / file.stem
     metrics = find_metrics_folder(folder.path, file.parent.absolute(), metrics_dir) / file.name
     with (
-        tempfile.TemporaryDirectory(prefix="toolassay-verify-") as name,
+        temporary_folder() as name,
         recorded_journal(run / JOURNAL) as journal,
     ):
-        recorded = RecordedRun(folder, llm, run, journal, Path(name), screen)
+        recorded = RecordedRun(folder, llm, run, journal, name, screen)
         comparison = LineComparison()
         lines = benchmark.remade_lines(recorded, options, comparison)
         write_json_lines(recorded.work / "predictions" / file.name, comparison.watch(lines, file))

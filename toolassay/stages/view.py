@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, model_name, prediction_folder
+from toolassay.locks import temporary_folder
 from toolassay.report.decision import Decision, Verdict
 from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
@@ -81,8 +81,8 @@ def view(
         finally:
             await server.close()
 
-    with tempfile.TemporaryDirectory(prefix="toolassay-view-") as place:
-        run_coroutine(run(Path(place)))
+    with temporary_folder() as place:
+        run_coroutine(run(place))
 
 
 class LivePage:

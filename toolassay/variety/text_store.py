@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
+from toolassay import locks
 from toolassay.errors import ToolassayError
 
 
@@ -21,8 +22,8 @@ def temporary_folder() -> Iterator[Path]:
         ToolassayError: writing to it failed, for example because the disk is full.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="toolassay-") as folder:
-            yield Path(folder)
+        with locks.temporary_folder() as folder:
+            yield folder
     except OSError as error:
         if error.filename is not None:
             raise  # an error of another file, which the message names

@@ -96,10 +96,6 @@ def incoming_tools(draw: st.DrawFn) -> IncomingTool:
     )
 
 
-def _is_local(schema: dict[str, Any]) -> bool:
-    return "$ref" not in schema
-
-
 def library_of(kind: str, tools: Sequence[IncomingTool]) -> ToolLibrary:
     return ToolLibrary.from_json({"nodes": list(take_in(kind, Incoming(tools, "source")).nodes)})
 

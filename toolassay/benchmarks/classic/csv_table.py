@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer
+from toolassay.locks import open_regular
 from toolassay.tables import csv_line
 
 # A message may quote a long log; the default limit of a cell is 131,072 characters.
@@ -54,7 +55,7 @@ def read_table(path: Path, columns: Collection[str], *, fix: str = "check the pa
             or has a quotation mark that is not closed.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_regular(path, "r", encoding="utf-8-sig", newline="") as file:
             taken: list[str] = []
             reader = csv.DictReader(_recording_lines(file, taken), restkey="\0")
             header = reader.fieldnames or ()

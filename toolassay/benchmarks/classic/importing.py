@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,9 +13,10 @@ from typing import Any
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import sha256_of
+from toolassay.files import atomic_writer, copy_file, sha256_of
 from toolassay.importers.arriving_files import arriving, new_folder
 from toolassay.importers.hub import HubDataset, read_rows
+from toolassay.locks import open_regular
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
 
@@ -96,11 +96,11 @@ def write_csv(target: Path, files: Sequence[Path]) -> None:
         UsageError: a file is malformed, or pyarrow is needed and missing.
     """
     if len(files) == 1 and files[0].suffix == ".csv":
-        shutil.copyfile(files[0], target)
+        copy_file(files[0], target)
         return
     rows = [row for file in files for row in _rows(file)]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with target.open("w", encoding="utf-8", newline="") as stream:
+    with atomic_writer(target) as stream:
         writer = csv.DictWriter(stream, columns, restval="")
         writer.writeheader()
         writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
@@ -108,7 +108,7 @@ def write_csv(target: Path, files: Sequence[Path]) -> None:
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     if file.suffix == ".csv":
-        with file.open(encoding="utf-8-sig", newline="") as stream:
+        with open_regular(file, "r", encoding="utf-8-sig", newline="") as stream:
             yield from csv.DictReader(stream, restkey="")
         return
     for _, value in read_rows(file):

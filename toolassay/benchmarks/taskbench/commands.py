@@ -13,17 +13,16 @@ from toolassay.cli.score_tables import baselines_last, print_marks, print_table,
 from toolassay.cli.screen import SCREEN, show
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.screen import console
 from toolassay.tables import percent
 
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     """The models side by side, then each model's groups where there are several; one model, one table."""
-    from rich.console import Console
-
     from toolassay.benchmarks.taskbench.scoring.score_table import group_table, model_table
 
-    console = Console()
-    width = console.width
+    terminal = console()
+    width = terminal.width
     scores = {shown(result): result.evaluation for result in baselines_last(evaluations)}
     by_group = [
         name for name, one in scores.items() if len(one.groups) > 1 or OVERALL_GROUP not in one.groups
@@ -31,10 +30,10 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     side_by_side = len(scores) > 1 or not by_group
     if scores and side_by_side and all(OVERALL_GROUP in one.groups for one in scores.values()):
         table = model_table(scores, width=width, with_caption=not by_group)
-        print_table(table, console)
+        print_table(table, terminal)
     for name in by_group:
         is_last = name == by_group[-1]
-        print_table(group_table(name, scores[name], width=width, with_caption=is_last), console)
+        print_table(group_table(name, scores[name], width=width, with_caption=is_last), terminal)
     print_marks(evaluations)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 from toolassay.benchmarks.taskbench.parse import problem_of
 from toolassay.dataset import Request
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines
+from toolassay.files import copy_file, read_json_lines
+from toolassay.locks import open_regular
 from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs import Journal
 
@@ -45,7 +45,7 @@ def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journa
     kept, adopted = journal.path.with_name("adopted.jsonl"), 0
     for key, line in unknown():
         if not kept.exists():
-            shutil.copyfile(output, kept)
+            copy_file(output, kept)
         text = _request_text(line)
         outcome = "answered" if problem_of(line.get("result", line)) is None else "malformed"
         entry = {
@@ -95,7 +95,7 @@ def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
     except UsageError as error:
         if error.line is None:
             raise
-        with output.open("rb") as stream:
+        with open_regular(output) as stream:
             last = sum(1 for _ in stream)
             stream.seek(-1, 2)
             torn = stream.read(1) != b"\n"

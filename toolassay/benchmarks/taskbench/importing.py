@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,7 +11,7 @@ from typing import Any
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import label_record
 from toolassay.errors import UsageError
-from toolassay.files import sha256_of, write_json_lines
+from toolassay.files import copy_file, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.importers.arriving_files import arriving, new_folder
 from toolassay.importers.hub import HubDataset, read_rows
@@ -228,7 +227,7 @@ def import_taskbench(
     with arriving(target) as work:
         for copied, path in copies.items():
             if path is not None:
-                shutil.copyfile(path, work.path / copied)
+                copy_file(path, work.path / copied)
         write_json_lines(
             work.user_requests,
             ({"id": label["id"], "user_request": label["user_request"]} for label in labels),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import atomic_target, clear_unfinished
+from toolassay.files import atomic_target
 from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
 from toolassay.models.concurrency_limiter import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.errors import UNREACHABLE
@@ -467,7 +467,6 @@ class Batches:
     async def _store(self, batch: Batch, progress: Progress) -> None:
         """Write the results of a batch that is over to its result file, without what the server never did."""
         state, found = self._opened, set[str]()
-        clear_unfinished(state.result_file(batch))
         with atomic_target(state.result_file(batch)) as stream:
 
             def take(line: bytes) -> None:

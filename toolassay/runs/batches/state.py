@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
+from toolassay.locks import open_regular
 from toolassay.models import ModelOptions
 from toolassay.runs.batches.lines import is_answer, parse_line, was_run
 from toolassay.runs.budget import Outstanding
@@ -192,7 +193,7 @@ class BatchState:
         if place is None:
             return None
         path, offset = place
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             stream.seek(offset)
             return parse_line(stream.readline())
 
@@ -334,7 +335,7 @@ class BatchState:
         path = self.result_file(batch)
         if not path.is_file():
             return
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             offset = 0
             for number, text in enumerate(stream, start=1):
                 line = parse_line(text)

@@ -13,6 +13,7 @@ from typing import Any
 from toolassay.benchmarks.classic.data import ClassicData, Example
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, read_json_lines
+from toolassay.locks import open_regular
 
 ANSWERED, MALFORMED, NOT_RUN = "answered", "malformed", "not run"
 OUTCOMES = (
@@ -148,7 +149,7 @@ def _holds_array(path: Path) -> bool:
     error.
     """
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        with open_regular(path, "r", encoding="utf-8-sig", errors="replace") as stream:
             return next((text for line in stream if (text := line.strip())), "").startswith("[")
     except OSError:
         return False

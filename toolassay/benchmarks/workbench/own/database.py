@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolassay.benchmarks.workbench.sandbox.schema import Layout, quoted
 from toolassay.errors import UsageError
+from toolassay.locks import open_regular
 
 BUSY_SECONDS = 1.0
 """Maximum wait for another program's lock, in seconds."""
@@ -31,7 +32,7 @@ def read_database(path: Path) -> bytes:
     # Opening a database in WAL mode creates a -wal and a -shm file beside it. Without a -wal file there is
     # nothing to recover, and `immutable` opens the database without creating them.
     logged = path.with_name(f"{path.name}-wal").exists()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         waiting = stream.read(20)[_VERSIONS.start :] == bytes([_WAL, _WAL])
     mode = "immutable=1" if waiting and not logged else "mode=ro"
     try:

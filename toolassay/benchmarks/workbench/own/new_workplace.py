@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import tempfile
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from toolassay.benchmarks.workbench.tasks import FILE as TASKS
 from toolassay.benchmarks.workbench.workplace import TOOLS, load_own
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
+from toolassay.locks import temporary_folder
 
 _EXAMPLE = Path(__file__).parent / "example"
 _NOW, _USER = datetime(2024, 5, 14, 10), "Maya"
@@ -70,8 +70,8 @@ def make_workplace(target: Path, sources: Sources) -> tuple[OwnSandbox, list[Eff
     if target.exists() or target.is_symlink():
         raise UsageError("exists already", file=target, fix="choose another name, or remove it")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as made:
-        draft = Path(made) / target.name
+    with temporary_folder(target.parent) as made:
+        draft = made / target.name
         draft.mkdir()
         try:
             _fill(draft, sources)

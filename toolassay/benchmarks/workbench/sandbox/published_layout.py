@@ -12,6 +12,7 @@ from typing import TypedDict
 from toolassay.benchmarks.workbench.sandbox.schema import DIRECTORY, TABLES, VISITS, Layout
 from toolassay.errors import UsageError
 from toolassay.files import read_json
+from toolassay.locks import open_regular
 
 NOW = datetime(2023, 11, 30)
 USER = "Sam"
@@ -95,7 +96,7 @@ def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
     """
     csv.field_size_limit(sys.maxsize)  # recorded conversations exceed the default of 131,072 characters
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with open_regular(path, "r", encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=False)
             for row in reader:
                 if None in row:
