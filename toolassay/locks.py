@@ -48,7 +48,8 @@ def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
             if error.errno != errno.ELOOP:
                 raise
             raise OSError(errno.ELOOP, "is a link, which is not followed", name) from None
-        if not stat.S_ISREG(kind := os.fstat(descriptor).st_mode) and not stat.S_ISDIR(kind):
+        is_file = stat.S_ISREG(kind := os.fstat(descriptor).st_mode) or stat.S_ISDIR(kind)
+        if not is_file and os.fspath(path) != os.devnull:  # which is an empty file
             os.close(descriptor)
             raise OSError(errno.EINVAL, "is a pipe or a device, a file is needed", name)
         return descriptor

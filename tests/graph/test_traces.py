@@ -267,7 +267,8 @@ def test_the_published_airline_recordings(reference: Path) -> None:
     library = ToolLibrary.from_json([imported_tool(name, "", {}) for name in [*names, "cancel_reservation"]])
     found = trace_dependencies([reference / "taubench" / "gpt-4o-airline.json"], library)
     links = {(one.source, one.target): one for one in found.dependencies}
-    assert (found.sequences, found.unknown["think"]) == (200, 92)
+    # 18 of 200 have no call; one call is recorded twice with the same id.
+    assert (found.sequences, found.unknown["think"]) == (182, 91)
     details = links["get_user_details", "get_reservation_details"]
     assert details.fields == (FieldPair("reservations[]", "reservation_id"),)
     assert details.score > 0.95

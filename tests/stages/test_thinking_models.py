@@ -86,7 +86,7 @@ def test_thoughts_are_kept_in_the_journal_of_a_plan(
     assert used["first_token_seconds"] is used["seconds_per_output_token"] is None
 
 
-def test_thoughts_of_an_agent_are_kept_and_not_sent_back(
+def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
     tmp_path: Path, thinker: Thinker, capsys: Capture
 ) -> None:
     folder = workbench_folder(tmp_path / "data")
@@ -94,7 +94,8 @@ def test_thoughts_of_an_agent_are_kept_and_not_sent_back(
     assert infer(capsys, thinker, folder).code == 0
     first, _ = journal(folder)
     assert first["reasoning"] == [{"try": 0, "step": 1, "text": THOUGHT}]
-    assert THOUGHT not in json.dumps(first["messages"])
+    assert THOUGHT not in [message.get("content") for message in first["messages"]]
+    assert first["messages"][-1]["extra"] == {"reasoning": THOUGHT}
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
 
 

@@ -46,8 +46,7 @@ from toolassay.screen import WARNING
     "published",
     default=None,
     metavar="NAME",
-    help="Add the published rows of this domain (huggingface, multimedia, dailylifeapis) or edition of "
-    "WorkBench (2024, 2024_all_tools, 2026).",
+    help="Add the published rows of this domain or edition, e.g. multimedia or 2026.",
 )
 @options.option(
     "format",

@@ -274,7 +274,7 @@ class _PythonEnvironment(CopiedEnvironment):
     async def close(self) -> None:
         """End the process with its children and delete the copy."""
         try:
-            if self._calls is not None:
+            if self._calls is not None and not self._calls.is_closing():
                 self._calls.abort()
             if self._server is not None:
                 await self._server.stop(0)

@@ -42,7 +42,9 @@ def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse
     if given := response.tool_calls:
         names, arguments = zip(*((call.name, call.arguments) for call in given), strict=True)
         plain = tuple(offered_name(name, offered) for name in names), tuple(map(decoded, arguments))
-        calls = tuple(map(ToolCall, (call.id for call in given), *plain))
+        calls = tuple(
+            replace(call, name=name, arguments=text) for call, name, text in zip(given, *plain, strict=True)
+        )
         leaks = [leak for leak, a, b in zip(_LEAKS, (names, arguments), plain, strict=True) if a != b]
         return replace(
             response, tool_calls=calls, leaked=json.dumps([names, arguments]) if leaks else ""
