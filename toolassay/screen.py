@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 WARNING = "warning: "
 """Prefix of messages that are shown also with --quiet."""
 
-GRACE = 5.0
-"""Seconds after the first Ctrl-C until requests in flight are cancelled."""
+GRACE = 3.0
+"""Seconds after the first Ctrl-C until requests in flight are cancelled; SIGTERM ends all within 5 s."""
 
 Advance = Callable[[], None]
 

@@ -108,7 +108,7 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     assert len(found) == len(set(found)) == 9
 
 
-@pytest.mark.slow  # waits the 5 seconds of grace; tests/runs/test_runner.py has shorter ones
+@pytest.mark.slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
 @pytest.mark.parametrize("script", STAGES)
 def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
     tmp_path: Path, fake_server: FakeServer, script: str
@@ -122,7 +122,7 @@ def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)  # the server never answers the three in flight
     assert process.returncode == 130
-    assert "finishing the 3 requests in flight, for 5 s at most; Ctrl-C again ends at once" in err
+    assert "finishing the 3 requests in flight, for 3 s at most; Ctrl-C again ends at once" in err
     assert "interrupted; the same command continues the run" in err
     assert "Traceback" not in err
     assert len(lines_of(tmp_path / "data" / name)) == 3

@@ -112,8 +112,9 @@ def test_an_answer_is_repaired_and_kept_as_it_came() -> None:
     assert (response.text, response.leaked, leaks) == ("Well.", raw, ["calls as text"])
     assert response.tool_calls == (ToolCall("", "add_note", ARGUMENTS),)
 
-    response, leaks = answered("", ToolCall("1", "functions.find_note", json.dumps(ARGUMENTS)))
-    assert response.tool_calls == (ToolCall("1", "find_note", ARGUMENTS),) and len(leaks) == 2
+    sent = {"signature": "c2ln"}  # goes back to the server
+    response, leaks = answered("", ToolCall("1", "functions.find_note", json.dumps(ARGUMENTS), sent))
+    assert response.tool_calls == (ToolCall("1", "find_note", ARGUMENTS, sent),) and len(leaks) == 2
     assert "functions.find_note" in response.leaked
 
 

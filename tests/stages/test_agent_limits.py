@@ -86,7 +86,7 @@ def test_limits_of_an_agent_are_refused_where_there_is_none(
     assert done.code == 2 and f"{flag} does not apply to TaskBench folders" in done.error
 
 
-@pytest.mark.slow  # waits the 5 seconds of grace; tests/runs/test_runner.py has shorter ones
+@pytest.mark.slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
 def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:
     server.behaviour = lambda prompt, number: "hold" if number >= 2 else "whole"
     arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1", "--multiworker", "1")
@@ -95,7 +95,7 @@ def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, serv
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)  # the server never gives the third answer
     assert process.returncode == 130, err
-    assert "finishing the 1 request in flight, for 5 s at most" in err
+    assert "finishing the 1 request in flight, for 3 s at most" in err
     (entry,) = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
     assert (entry["outcome"], entry["steps"]) == ("not run", 2)
     assert entry["function_calls"] == ["calendar.search_events.func()"] * 2
