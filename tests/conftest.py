@@ -13,6 +13,7 @@ import pytest
 from builders import data_folder, running_server
 from hypothesis import HealthCheck, settings
 
+from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
 from toolassay.testkit.environment import setting
 
@@ -50,6 +51,15 @@ def no_flushes_to_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.fsync", lambda descriptor: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_dotenv() -> Iterator[None]:
+    """Forget what a command of this process read of a `.env` file."""
+    yield
+    for name in DOTENV:
+        os.environ.pop(name, None)
+    DOTENV.clear()
 
 
 @pytest.fixture(scope="session")

@@ -482,7 +482,7 @@ def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
         return False
     try:
         for key in PLAN_KEYS:
-            if gold.get(key) != predicted.get(key):
+            if [gold.get(key)] != [predicted.get(key)]:  # in lists, the same NaN is equal
                 return False
         # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
         wanted, given = ([plan.get(key) for key in PLAN_KEYS] for plan in (gold, predicted))

@@ -143,7 +143,9 @@ def test_figures_of_a_run(
     local: bool,
 ) -> None:
     monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: local)
-    fake_server.behaviour = lambda prompt, number: "400" if number < 2 else "whole"
+    fake_server.behaviour = lambda prompt, number: (
+        "400" if "Request 9:" in prompt or "Request 8:" in prompt else "whole"
+    )
     folder = data_folder(tmp_path / "data", 100)
     done = infer(capsys, fake_server, folder, "--multiworker", "1", "--llm", "nobody-knows-its-price")
     (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]

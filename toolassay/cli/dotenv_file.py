@@ -32,7 +32,10 @@ def load_environment() -> None:
     for name, value in written.items():
         if value and os.environ.get(name) in (None, DOTENV.get(name)):  # not set, or by an earlier call
             DOTENV[name] = value
-    for name in [name for name in DOTENV if name.startswith(_PREFIXES)]:
-        if filled[name] != written[name]:
-            raise UsageError(f"{name} refers to another variable", file=path, fix="write the value itself")
-        os.environ[name] = DOTENV[name]
+            if not name.startswith(_PREFIXES):
+                continue
+            if filled[name] != value:
+                raise UsageError(
+                    f"{name} refers to another variable", file=path, fix="write the value itself"
+                )
+            os.environ[name] = value
