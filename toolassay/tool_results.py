@@ -17,8 +17,8 @@ from typing import Any
 # "HTTP/1.1 503", "**Error:** no film"; not "Errors: none", "| Error | Count |", "error.log", "HTTP 200".
 # A text of more than 1,000 characters is content, unless it is a traceback.
 _ERROR_TEXT = re.compile(
-    r"[^\w!-)+-~]*+(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
-    r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
+    r"[^\w!-)+-~]*+(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)"
+    r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
     re.IGNORECASE | re.DOTALL,
 )
 
