@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any
 
 from toolassay.argument_schemas import (
@@ -101,6 +102,7 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
       fraction; one without an offset stays apart.
     - Numbers: to 15 significant digits, which every float has; 12.0 is 12. Integers are exact.
     - Objects: without the optional properties that have their default (`_is_default`).
+    - Alternatives of a schema: those whose constants (`const`) the object has.
     - Lists: in order; sorted where the schema has `uniqueItems`, for a set has no order.
 
     Args:
@@ -119,17 +121,34 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
         return int(number) if number.is_integer() else number
     if isinstance(value, list):
         listed = items_of(resolve(schema, root), root)
-        items = [canonical(one, listed.get("items"), root) for one in value]
+        first = listed.get("prefixItems")
+        schemas = chain(first if isinstance(first, list) else (), repeat(listed.get("items")))
+        items = [canonical(one, schema, root) for one, schema in zip(value, schemas, strict=False)]
         return sorted(items, key=_without_numbers) if listed.get("uniqueItems") is True else items
     if isinstance(value, dict):
-        known = {one.name: one for one in properties_at(schema, root)} if schema else {}
+        known = {one.name: one for one in properties_at(_chosen(schema, value, root), root)} if schema else {}
         further = resolve(schema, root).get("additionalProperties")
         return {
-            name: canonical(item, known[name].schema if name in known else further, root)
+            _plain_text(name): canonical(item, known[name].schema if name in known else further, root)
             for name, item in value.items()
             if name not in known or not _is_default(item, known[name], root)
         }
     return value
+
+
+def _chosen(schema: Any, value: Mapping[str, Any], root: Schema) -> Schema:
+    """A schema without the alternatives whose constants an object does not have: `kind` of a circle."""
+    schema = resolve(schema, root)
+
+    def fits(part: Any) -> bool:
+        return all(
+            value.get(one.name, one.schema["const"]) == one.schema["const"]
+            for one in properties_at(part, root)
+            if "const" in one.schema
+        )
+
+    unions = {key: parts for key in ("anyOf", "oneOf") if isinstance(parts := schema.get(key), list)}
+    return {**schema, **{key: [*filter(fits, parts)] for key, parts in unions.items()}} if unions else schema
 
 
 def _without_numbers(value: Any) -> str:
@@ -147,7 +166,9 @@ def _is_default(
     """
     if declared.required:
         return False
-    default = declared.schema.get("default")
+    parts = declared.schema.get("allOf")  # how OpenAPI 3.0 writes a reference with a description
+    places = [declared.schema, *(resolve(part, root) for part in (parts if isinstance(parts, list) else ()))]
+    default = next((one["default"] for one in places if "default" in one), None)
     if value is None:
         kinds = kinds_of(declared.schema, root)
         return default is None or ("null" not in kinds and bool(kinds))
@@ -417,8 +438,9 @@ class PlanReader:
 def published_arguments(given: Any, parameters: Collection[str] | None = None) -> Any:
     """Arguments as the list that data sets have, from the forms that models choose; else unchanged.
 
-    Read are JSON text, an object, and a list of objects with one or more arguments each. Two keys of which
-    neither is a parameter are a name and a value if one has the name of a parameter as its value.
+    Read are JSON text, an object, and a list of objects with one or more arguments each, of such objects as
+    JSON text, or of lists of a name and a value. Two keys of which neither is a parameter are a name and a
+    value if one has the name of a parameter as its value; of more keys, `value` has the value.
 
     Args:
         given: The arguments of a call.
@@ -437,15 +459,19 @@ def published_arguments(given: Any, parameters: Collection[str] | None = None) -
     if not isinstance(given, list):
         return given
     found: list[Any] = []
+    known = parameters or ()
     for one in given:
+        if isinstance(one, str) and known:
+            one = decoded(one)
+        if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str) and one[0] in known:
+            one = {one[0]: one[1]}
         if not isinstance(one, dict) or _is_named(one) or (parameters is None and len(one) > 1):
             found.append(one)
             continue
-        known = parameters or ()
         naming = [key for key, value in one.items() if isinstance(value, str) and value in known]
-        if len(one) == 2 and len(naming) == 1 and not any(key in known for key in one):
-            name, (value,) = one[naming[0]], [one[key] for key in one if key != naming[0]]
-            found.append({"name": name, "value": value})
+        values = ["value"] if "value" in one else [key for key in one if key not in naming]
+        if len(naming) == len(values) == 1 and not any(key in known for key in one):
+            found.append({"name": one[naming[0]], "value": one[values[0]]})
         else:
             found += [{"name": name, "value": value} for name, value in one.items()]
     return found

@@ -202,6 +202,11 @@ def test_a_default_or_example_that_does_not_fit_is_named(schema: dict[str, Any],
     assert all(word in reason for reason in reasons)
 
 
+def test_the_names_in_a_list_of_required_properties_are_kept() -> None:
+    schema, losses, _ = Normaliser().convert(AB | {"required": ["a", 3, "a"]})
+    assert (schema, [note.field for note in losses]) == (AB | {"required": ["a"]}, ["required"])
+
+
 def test_a_shared_definition_is_converted_once_and_its_losses_are_noted_for_each_tool() -> None:
     shared = {"type": "strange"}
     normaliser = Normaliser()

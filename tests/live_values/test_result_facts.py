@@ -37,6 +37,11 @@ def test_values_of_one_object_share_a_record_and_those_of_two_do_not() -> None:
     assert found["Ann"] == found["Rome"] != found["Bo"]
 
 
+@pytest.mark.parametrize("key", ["result", "items", "people"])
+def test_what_a_list_contains_is_of_what_the_tool_lists(key: str) -> None:
+    assert [fact.thing for fact in facts({key: [{"id": 7}]})] == [("people",)]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -169,6 +169,8 @@ class Normaliser:
                 marked.append(value)
             elif key in _VALID and not _VALID[key](value):
                 self._lose(at, f"not valid: {str(value)[:40]}")
+                names = value if key == "required" and isinstance(value, list) else ()
+                marked += [name for name in names if isinstance(name, str)]
             elif key == "required":
                 marked += value
             elif key not in ("nullable", "example"):

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from toolassay.graph.derive.fields import name_words, things_of_tool
-from toolassay.graph.derive.names import words_of
+from toolassay.graph.derive.names import thing_of, words_of
 from toolassay.offline.own_tools.value_names import SECRET, unstatable
 from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool
@@ -100,7 +100,9 @@ def _walk(
     if isinstance(value, dict):
         own = next(numbers)
         for key, item in value.items():
-            yield from _walk(tool, item, words_of(str(key)), name or thing, depth + 1, numbers, own)
+            # "result" and "items" say nothing of what they contain.
+            owner = name if any(map(thing_of, name)) else thing
+            yield from _walk(tool, item, words_of(str(key)), owner, depth + 1, numbers, own)
     elif isinstance(value, list):
         for item in value:
             yield from _walk(tool, item, name, thing, depth + 1, numbers, record)

@@ -76,6 +76,23 @@ def test_wrong_content_is_kept() -> None:
                 {"id": node["task"], "input": node["arguments"]} for node in RESOURCE["task_nodes"]
             ],
         },
+        {
+            **RESOURCE,
+            "task_nodes": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": n["task"], "arguments": n["arguments"]},
+                }
+                for n in RESOURCE["task_nodes"]
+            ],
+        },
+        {
+            **RESOURCE,
+            "task_nodes": [
+                {"action": node["task"], "action_input": node["arguments"]} for node in RESOURCE["task_nodes"]
+            ],
+        },
     ],
 )
 def test_harmless_variants_are_recognised(variant: Any) -> None:

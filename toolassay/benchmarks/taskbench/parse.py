@@ -22,8 +22,8 @@ _PLAN_VARIANTS = {
     "task_links": ("tool_links", "taskLinks", "links", "edges"),
 }
 _NODE_VARIANTS = {
-    "task": ("tool", "tool_name", "task_name", "name", "id"),
-    "arguments": ("args", "parameters", "inputs", "input"),
+    "task": ("tool", "tool_name", "task_name", "name", "function", "function_name", "id", "action"),
+    "arguments": ("args", "parameters", "inputs", "input", "params", "kwargs", "tool_input", "action_input"),
 }
 _LINK_VARIANTS = {"source": ("from", "src"), "target": ("to", "dst")}
 _ARGUMENT_VARIANTS = {"name": ("key", "parameter")}
@@ -129,6 +129,8 @@ def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -
 
 
 def _node(node: Any, dependency_type: DependencyType) -> Any:
+    if isinstance(node, dict) and isinstance(node.get("function"), dict):
+        node = node["function"]  # a call as OpenAI's API has it
     node = _renamed(node, _NODE_VARIANTS)
     if dependency_type == "resource" or not isinstance(node, dict) or "arguments" not in node:
         return node

@@ -86,7 +86,7 @@ SHIFT = {
     "required": ["who"],
 }
 ROSTER = {
-    "$defs": {"Shift": SHIFT},
+    "$defs": {"Shift": SHIFT, "Mood": {"enum": ["calm", "busy"], "default": "calm"}},
     "properties": {
         "team": {"type": "string"},
         "starts": {"anyOf": [MOMENT, {"type": "null"}]},
@@ -99,6 +99,14 @@ ROSTER = {
         "breaks": {"type": "object", "additionalProperties": MOMENT},
         "badges": {"anyOf": [{"type": "array", "items": {}, "uniqueItems": True}, {"type": "null"}]},
         "order": {"type": "array", "items": {"type": "string"}},
+        "span": {"type": "array", "prefixItems": [MOMENT, {"type": "integer"}]},
+        "mood": {"allOf": [{"$ref": "#/$defs/Mood"}], "description": "mood of the day"},
+        "pay": {
+            "oneOf": [
+                {"properties": {"by": {"const": "hour"}, "times": {"default": 1}}},
+                {"properties": {"by": {"const": "day"}, "times": {"default": 2}}},
+            ]
+        },
         "name": {"type": "string"},
         "value": {"type": "number"},
     },
@@ -157,6 +165,12 @@ def calls_are_equal(one: Any, other: Any, tool: str = "plan_roster") -> bool:
         ({"team": "a", "seats": 2}, [{"seats": 2, "team": "a"}]),
         ({"team": "a", "seats": 2}, [{"of": "team", "is": "a"}, {"is": 2, "of": "seats"}]),
         ({"name": "a", "value": 2}, [{"name": "a"}, {"value": 2}]),
+        ({"team": "a", "seats": 2}, [["team", "a"], ["seats", 2]]),
+        ({"team": "a", "seats": 2}, ['{"team": "a"}', '{"seats": 2}']),
+        ({"span": [NOON, 1]}, {"span": ["2031-04-02T14:00:00+02:00", 1]}),
+        ({}, {"mood": "calm"}),
+        ({"pay": {"by": "day"}}, {"pay": {"by": "day", "times": 2}}),
+        ({"breaks": {"Caf\u00e9": NOON}}, {"breaks": {"Cafe\u0301": NOON}}),
         ({}, ""),
         ({}, "{}"),
         ({}, None),
@@ -174,6 +188,8 @@ def test_calls_with_the_same_meaning_are_equal(one: Any, other: Any) -> None:
         ({}, {"seats": None}),
         ({}, {"colour": "blue"}),
         ({}, {"draft": 0}),
+        ({}, {"mood": "busy"}),
+        ({"pay": {"by": "day"}}, {"pay": {"by": "day", "times": 1}}),
         ({}, {"limit": "10"}),
         ({}, {"rules": {"pause": 2}}),
         ({"shifts": [{"who": "Ada"}]}, {"shifts": [{"who": "Ada", "hours": 7}]}),
@@ -202,6 +218,7 @@ def test_calls_with_another_meaning_are_not_equal(one: Any, other: Any) -> None:
     [
         ({"topic": "oak", "language": "en", "most": "5"}, True),
         ({"topic": "oak", "language": None}, True),
+        ([{"parameter": "topic", "type": "string", "value": "oak"}], True),
         ({"topic": "oak", "language": "EN"}, False),
         ({"topic": "oak", "needed": "x"}, False),
     ],
