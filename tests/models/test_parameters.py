@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.refused_parameters import Change, Refusals, named_by
+from toolassay.models.structured_output import SchemaForms, json_schema
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -183,3 +184,37 @@ def test_whatever_a_server_says_is_read(complaint: str) -> None:
 def test_a_forced_call_is_omitted_last() -> None:
     changes = list(Refusals().search(["tool_choice", "top_p", "tools"], (), set()))
     assert [set(change) for change in changes] == [{"top_p"}, {"tool_choice"}, {"tool_choice", "top_p"}]
+
+
+def test_a_schema_is_omitted_last_whatever_the_words_and_never_if_it_is_required() -> None:
+    assert list(Refusals().search(["response_format", "top_p"], (), set()))[-2:] == [
+        {"response_format": None},
+        {"response_format": None, "top_p": None},
+    ]
+    assert not list(Refusals().search(["response_format"], ["response_format"], set()))
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_server_that_refuses_schemas_in_its_own_words(fake_server: FakeServer, required: bool) -> None:
+    schemas = SchemaForms(required=required)
+    model = Client("m", ModelOptions(api_base=fake_server.base, refusals=Refusals(), schemas=schemas))
+    parameters = {"top_p": 0.1, **json_schema("plan", {"type": "object"})}
+
+    async def answer(received: Received) -> Reply:
+        return Reply("{}")
+
+    fake_server.answer = answer
+    fake_server.complaint = refusing("response_format", said="nope")
+
+    async def run() -> ChatResponse:
+        try:
+            return await model.complete(ChatRequest([{"role": "user", "content": "x"}], parameters))
+        finally:
+            await model.close()
+
+    if required:
+        with pytest.raises(ModelError, match="nope"):
+            asyncio.run(run())
+    else:
+        asyncio.run(run())
+        assert fake_server.received[-1].body["top_p"] == 0.1

@@ -21,7 +21,7 @@ from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatRespo
 from toolassay.models.redaction import without
 from toolassay.models.refused_parameters import Refusals, named_by
 from toolassay.models.retry import over_time_limit, timed_out
-from toolassay.models.structured_output import SchemaForms
+from toolassay.models.structured_output import PARAMETER, SchemaForms
 from toolassay.models.wire_format import change_texts, parameters_of
 
 _LONG_WAIT = 5.0  # seconds; shorter waits are not reported
@@ -198,7 +198,7 @@ class Client:
         Raises:
             ModelError: The refusal, if no form of the request is accepted, or a failure of another kind.
         """
-        own = self._options.chosen(sent)
+        own = self._options.chosen(sent) | ({PARAMETER} if self._schemas.required else set())
         named = named_by(refusal.body, sent)
         if frozenset(sent) in self._refusals.accepted and not named:
             raise refusal  # the cause is in the messages

@@ -19,6 +19,8 @@ from toolassay.errors import UsageError
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 _OPTIONAL = ("tool_choice", "temperature", "top_p", "stop", "max_tokens", *_PENALTIES, "stream_options")
 """Parameters that may be omitted; those that shape answers most come first, and are omitted last."""
+_SCHEMA = "response_format"
+"""Omitted alone or with all others, after all of these: structured output is worth more than they are."""
 _RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters that are never omitted: they are sent under this name instead."""
 _MOST_FAILED = 2
@@ -144,9 +146,14 @@ class Refusals:
                 changes of all of them are tried.
         """
         free = [name for name in _OPTIONAL if name in sent and (name in _RENAMED or name not in kept)]
+        changes = [
+            {name: _RENAMED.get(name) for name in compress(free, chosen)}
+            for chosen in product((False, True), repeat=len(free))
+        ]
+        if _SCHEMA in sent and _SCHEMA not in kept:
+            changes += [{_SCHEMA: None}, {**changes[-1], _SCHEMA: None}]
         is_tried = False
-        for chosen in product((False, True), repeat=len(free) if self._failed < _MOST_FAILED else 0):
-            change = {name: _RENAMED.get(name) for name in compress(free, chosen)}
+        for change in changes if self._failed < _MOST_FAILED else ():
             if change and named <= change.keys():
                 is_tried = True
                 yield change
