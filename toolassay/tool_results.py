@@ -26,11 +26,10 @@ _STATUSES = {"status", "statuscode", "httpstatus", "code", "error"}
 # "error", "404", "404 Not Found"; not "1404"
 _FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?", re.IGNORECASE)
 # A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
-_ERRORS = {"error", "errors", "errormessage", "errorcode", "errortype"}
-_MESSAGES = {*_ERRORS, "message", "msg", "detail", "details", "reason", "body", "traceid"}
-_WITH_MESSAGES = {"title", "type", "description", "instance", "path", "url", "timestamp", "success"} | {
-    *("headers", "documentationurl", "requestid")
-}
+_MESSAGES = {"error", "errors", "errormessage", "errorcode", "errortype", "message", "msg", "detail"}
+_MESSAGES |= {"details", "reason", "body", "traceid"}
+_WITH_MESSAGES = {"title", "type", "description", "instance", "path", "url", "timestamp", "success"}
+_WITH_MESSAGES |= {"headers", "documentationurl", "requestid"}
 
 
 def is_refusal(value: Any) -> bool:

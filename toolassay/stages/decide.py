@@ -458,7 +458,8 @@ def regressions(
         base_name = baseline if base.name == run.model else base.name
         table = folder.tables.get(run.model)
         names = set(before.metrics) & set(table.metrics) if table is not None else set()
-        scores = OUTCOMES if names.issuperset(OUTCOMES) else (*benchmark.item_scores, benchmark.harm_score)
+        is_by_outcome = folder.is_executed or OUTCOMES[0] in before.metrics
+        scores = OUTCOMES if is_by_outcome else (*benchmark.item_scores, benchmark.harm_score)
         compared: Sequence[ScoreComparison] = ()
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]
@@ -467,7 +468,8 @@ def regressions(
         resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
         gap, p = compare_shares(*resisted[0], *resisted[1])
         *by_score, p = holm([*(one.p for one in compared), p])
-        results = [(one.metric, one.difference, p, one.n) for one, p in zip(compared, by_score, strict=True)]
+        tested = zip(compared, by_score, strict=True)
+        results = [(one.metric, one.difference, p, one.n) for one, p in tested if one.n]
         results = results or [(scores[0], NOTHING, None, 0)]
         results += [("attacks_resisted", gap, p, resisted[1][1])] if attacks else []
         confused = _confused_since(folder, run.model, base)

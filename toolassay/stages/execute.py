@@ -329,7 +329,8 @@ def _outcome_table(summary: OutcomeSummary) -> Table:
         [
             (
                 f"{summary.judged:,}",
-                *map(share, (summary.correct, summary.ran, summary.answer, summary.state, summary.unwanted)),
+                *map(share, (summary.correct, summary.ran, summary.answer, summary.state)),
+                share(None if summary.state is None else summary.unwanted),
             )
         ],
     )
