@@ -39,19 +39,21 @@ def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
     Raises:
         OSError: as `open`; or it is a pipe, a socket or a device, or a link that would be written through.
     """
+    no_file = "is a pipe or a device, a file is needed"
+    reasons = {errno.ELOOP: "is a link, which is not followed", errno.ENXIO: no_file}  # nobody reads the pipe
 
     def opener(name: str, flags: int) -> int:
         no_link = NO_LINK if flags & (os.O_WRONLY | os.O_RDWR) else NO_LINK & ~getattr(os, "O_NOFOLLOW", 0)
         try:
             descriptor = os.open(name, flags | no_link, 0o666)
         except OSError as error:
-            if error.errno != errno.ELOOP:
+            if error.errno not in reasons:
                 raise
-            raise OSError(errno.ELOOP, "is a link, which is not followed", name) from None
+            raise OSError(error.errno, reasons[error.errno], name) from None
         is_file = stat.S_ISREG(kind := os.fstat(descriptor).st_mode) or stat.S_ISDIR(kind)
         if not is_file and os.fspath(path) != os.devnull:  # which is an empty file
             os.close(descriptor)
-            raise OSError(errno.EINVAL, "is a pipe or a device, a file is needed", name)
+            raise OSError(errno.EINVAL, no_file, name)
         return descriptor
 
     return open(path, mode, opener=opener, **settings)

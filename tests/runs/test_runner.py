@@ -390,3 +390,19 @@ def test_a_hundred_alike_end_a_run_also_beside_earlier_answers() -> None:
     with pytest.raises(ToolassayError, match="the template is broken"):
         run_unsettled(range(1000), work, settled=lambda item: item == 0, models=[], loop=loop)
     assert loop.summary.failed == 99
+
+
+def test_a_model_that_never_waits_does_not_delay_an_interrupt() -> None:
+    asked = []
+
+    async def work(item: int) -> str:
+        turn = QUEUE_TURN.get()
+        assert turn is not None
+        turn.is_sent()  # as the client of a built-in model does
+        asked.append(item)
+        if item == 5:
+            signal.raise_signal(signal.SIGTERM)
+        return "answered"
+
+    summary = asyncio.run(run_items(range(3 * POOL), work, concurrency=None))
+    assert summary.interrupted and len(asked) < 50

@@ -221,6 +221,9 @@ class _Run(Generic[Item]):
             turn = QueueTurn(next(self._begun), self._beginning.release, lambda: self.left())
             QUEUE_TURN.set(turn)
             try:
+                # Yield to the event loop while others may not begin: a model that never waits (the offline
+                # one) would delay Ctrl-C until every worker has had an item.
+                await asyncio.sleep(0)
                 item = _END if self._over else next(self.stream, _END)
                 if item is _END:
                     self.left = lambda: 0
@@ -229,9 +232,6 @@ class _Run(Generic[Item]):
                     self._done()
             finally:
                 turn.is_sent()
-            # Yield to the event loop: a model that never waits (the offline one) would delay Ctrl-C until the
-            # last item.
-            await asyncio.sleep(0)
 
     async def _finish(self, item: Item) -> bool:
         """Work on an item until it has an outcome; whether it was run."""
