@@ -139,4 +139,7 @@ def _work_on(shard: Any) -> Any:
     if _failure is not None:
         raise _failure
     assert _work is not None
-    return _work(shard)
+    try:
+        return _work(shard)
+    except (KeyboardInterrupt, SystemExit):  # SIGTERM; the pool would go on with the next shard
+        os._exit(128 + signal.SIGTERM)
