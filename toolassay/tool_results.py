@@ -14,19 +14,23 @@ from collections.abc import Mapping
 from typing import Any
 
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
-# "HTTP/1.1 503"; not "Errors: none", "No errors", "error.log", "HTTP 200". A text of more than 1,000
-# characters is content, unless it is a traceback.
+# "HTTP/1.1 503", "**Error:** no film"; not "Errors: none", "| Error | Count |", "error.log", "HTTP 200".
+# A text of more than 1,000 characters is content, unless it is a traceback.
 _ERROR_TEXT = re.compile(
-    r"\s*(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
-    r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
+    r"[^\w!-)+-~]*+(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)"
+    r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
     re.IGNORECASE | re.DOTALL,
 )
 
 _STATUSES = {"status", "statuscode", "httpstatus", "code", "error"}
-_FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?")  # "error", "404", "404 Not Found"; not "1404"
+# "error", "404", "404 Not Found"; not "1404"
+_FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?", re.IGNORECASE)
 # A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
-_MESSAGES = {"error", "errors", "message", "msg", "detail", "details", "reason", "traceid"}
-_WITH_MESSAGES = {"title", "type", "description", "body", "instance", "path", "url", "timestamp", "success"}
+_ERRORS = {"error", "errors", "errormessage", "errorcode", "errortype"}
+_MESSAGES = {*_ERRORS, "message", "msg", "detail", "details", "reason", "body", "traceid"}
+_WITH_MESSAGES = {"title", "type", "description", "instance", "path", "url", "timestamp", "success"} | {
+    *("headers", "documentationurl", "requestid")
+}
 
 
 def is_refusal(value: Any) -> bool:
@@ -44,7 +48,7 @@ def is_refusal(value: Any) -> bool:
     >>> [is_refusal(one) for one in ({"error": None, "id": 7}, {"code": 404, "floor": 4}, "No errors")]
     [False, False, False]
     """
-    if isinstance(value, Mapping) and value.get("isError") is True:
+    if isinstance(value, Mapping) and _fields(value).get("iserror") is True:
         return True
     value = result_value(value)
     if isinstance(value, str):
@@ -55,13 +59,14 @@ def is_refusal(value: Any) -> bool:
         return False
     if value.keys() == {"result"}:
         return is_refusal(value["result"])
-    flags = [one for one in (value.get("success"), value.get("ok")) if isinstance(one, bool)]
+    fields = _fields(value)
+    flags = [one for one in (fields.get("success"), fields.get("ok")) if isinstance(one, bool)]
     if flags:
         return not any(flags)
-    errors = value.get("error"), value.get("errors")
+    errors = [fields.get(name) for name in ("error", "errors", "errormessage", "iserror")]
     if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
         return True
-    statuses = [str(item) for name, item in _fields(value).items() if name in _STATUSES]
+    statuses = [str(item) for name, item in fields.items() if name in _STATUSES]
     return any(map(_FAILED_STATUS.fullmatch, statuses)) and _has_only_messages(value)
 
 

@@ -275,6 +275,67 @@ FORMS: dict[str, Lines] = {
     ],
     "vercel": [{"messages": VERCEL}],
     "sharegpt": [{"conversations": SHAREGPT, "tools": _text([_LISTED])}],
+    "sharegpt, tagged": [
+        {
+            "conversations": [
+                {"from": "human", "value": ASK},
+                *_chat(
+                    lambda id, name, given: {
+                        "from": "gpt",
+                        "value": f"<tool_call>{_text({'name': name, 'arguments': given})}</tool_call>",
+                    },
+                    lambda id, name, value: {
+                        "from": "tool",
+                        "value": f"<tool_response>\n{_text(value)}\n</tool_response>",
+                    },
+                )[1:],
+            ]
+        }
+    ],
+    "vercel, parts of a page": [
+        {
+            "messages": [
+                {"role": "user", "parts": [{"type": "text", "text": ASK}]},
+                *(
+                    {
+                        "role": "assistant",
+                        "parts": [
+                            {"type": f"tool-{name}", "toolCallId": name, "input": given, "output": value}
+                        ],
+                    }
+                    for name, given, value in CALLS
+                ),
+            ]
+        }
+    ],
+    "haystack": _chat(
+        lambda id, name, given: {
+            "role": "assistant",
+            "content": [{"tool_call": {"id": id, "tool_name": name, "arguments": given}}],
+        },
+        lambda id, name, value: {
+            "role": "tool",
+            "content": [{"tool_call_result": {"result": _text(value), "error": False}}],
+        },
+    ),
+    "steps": [
+        {
+            "prompt": ASK,
+            "steps": [
+                {"action": {"name": name, "kwargs": given}, "observation": _text(value)}
+                for name, given, value in CALLS
+            ],
+        }
+    ],
+    "steps, flat": [
+        {
+            "prompt": ASK,
+            "steps": [
+                {"action": name, "action_input": given, "observation": _text(value)}
+                for name, given, value in CALLS
+            ],
+        }
+    ],
     "mcp": [
         {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "c"}}},
         {"jsonrpc": "2.0", "id": 0, "result": {"tools": [{"name": "search", "inputSchema": {}}]}},

@@ -122,7 +122,10 @@ def test_a_failed_result_fails_its_call(result: dict[str, Any], tmp_path: Path) 
     assert [call.failed for call in calls(trace_file(tmp_path, call_of(**result)))[0]] == [True]
 
 
-@pytest.mark.parametrize("error", [{"error": "timeout"}, {"result": {"success": False}}])
+@pytest.mark.parametrize(
+    "error",
+    [{"error": "timeout"}, {"result": {"success": False}}, {"level": "ERROR"}, {"state": "output-error"}],
+)
 def test_a_call_with_an_error_failed(error: dict[str, Any], tmp_path: Path) -> None:
     assert calls(trace_file(tmp_path, [{**SEARCH, **error}]))[0][0].failed
 

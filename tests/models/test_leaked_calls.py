@@ -58,6 +58,8 @@ def test_a_wrong_name_stays_wrong(name: str) -> None:
 def test_arguments_are_decoded_to_an_object_or_left() -> None:
     once = '{"a": "\\"b\\""}'
     assert [decoded(text) for text in (once, json.dumps(once), json.dumps(json.dumps(once)))] == [once] * 3
+    assert [decoded(text.format(once)) for text in ("{}<|call|>", "```json\n{}\n```")] == [once] * 2
+    assert decoded(f"Sure: {once}") == f"Sure: {once}"
     for text in ("", '"plain"', "[1]", '"[1]"', '"{"', "[" * 100_000):
         assert decoded(text) == text
 
@@ -138,3 +140,20 @@ def test_long_texts_are_read_in_linear_time(part: str) -> None:
     offered_name((part * 300)[:280] + "add_note x", OFFERED)
     list(calls_in(part * 20_000, OFFERED))
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "leaks"),
+    [
+        ("<tool_call>\n<function=add_note>\n<parameter=text>Milk</parameter>\n</function>", 1),
+        ("<tool_call>add_note\n<arg_key>text</arg_key>\n<arg_value>Milk</arg_value>", 1),
+        ('<invoke name="add_note"><parameter name="text">Milk</parameter></invoke>', 1),
+        ('[add_note(text="Milk")]', 1),
+        ("I called `add_note`, then add_note again.", 0),
+        ("<b>add_note2</b>", 0),
+    ],
+)
+def test_calls_in_a_text_that_cannot_be_read_are_reported(text: str, leaks: int) -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in OFFERED]
+    response, found = repaired(ChatResponse(text), ChatRequest([], {"tools": tools}))
+    assert (response.text, response.tool_calls, len(found)) == (text, (), leaks)

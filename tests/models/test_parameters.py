@@ -178,3 +178,8 @@ def test_what_an_earlier_start_learnt_is_not_omitted_where_the_user_sets_it() ->
 )
 def test_whatever_a_server_says_is_read(complaint: str) -> None:
     assert named_by(complaint, PARAMETERS) <= {"model", "messages", *PARAMETERS}
+
+
+def test_a_forced_call_is_omitted_last() -> None:
+    changes = list(Refusals().search(["tool_choice", "top_p", "tools"], (), set()))
+    assert [set(change) for change in changes] == [{"top_p"}, {"tool_choice"}, {"tool_choice", "top_p"}]

@@ -153,7 +153,7 @@ def test_a_text_may_come_in_parts() -> None:
             read_completion(completion({"content": nothing}))
 
 
-@pytest.mark.parametrize("reason", ["error", "abort"])
+@pytest.mark.parametrize("reason", ["error", "abort", "insufficient_system_resource"])
 def test_an_answer_the_server_broke_off_is_asked_for_again(reason: str) -> None:
     with pytest.raises(ModelError, match="broke off") as caught:
         read_completion(completion({"content": "half an"}, reason))
@@ -248,11 +248,29 @@ def test_a_new_id_or_a_name_after_whole_arguments_begins_a_call(
             [("find", "", "a"), (None, '{"q": 1}', None), ("find", "", "b"), (None, '{"q": 2}', None)],
             [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "find", '{"q": 2}')],
         ),
+        # The same without ids, and with an empty id and name in each continuation.
+        (
+            [
+                ("find", "", ""),
+                ("", '{"q": 1}', ""),
+                ("find", "", ""),
+                ("", '{"q": 2}', ""),
+                ("find", "", ""),
+            ],
+            [ToolCall("", "find", '{"q": 1}'), ToolCall("", "find", '{"q": 2}')],
+        ),
     ],
 )
 def test_fragments_that_share_an_index(pieces: list[tuple[Any, Any, Any]], calls: list[ToolCall]) -> None:
     deltas = ({"tool_calls": [piece(name, given, id=id, index=0)]} for name, given, id in pieces)
     assert list(streamed(*deltas).tool_calls) == calls
+
+
+def test_fragments_without_an_index_may_alternate_between_calls() -> None:
+    begun = [piece("find", "", id="a"), piece("find", "", id="b")]
+    ended = [piece(None, '{"q": 1}', id="a"), piece(None, '{"q": 2}', id="b")]
+    wanted = [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "find", '{"q": 2}')]
+    assert list(streamed(*({"tool_calls": [one]} for one in begun + ended)).tool_calls) == wanted
 
 
 MORE = {"signed": {"key": "c2ln"}, "notes": [1, 2]}
@@ -300,6 +318,9 @@ FINISHED = 'data: {"choices": [{"delta": {"content": "f"}, "finish_reason": "sto
         (['data: {"message": "no memory", "code": 500}'], "HTTP 500"),
         (['data: {"status": "failed", "msg": "no memory"}'], "error in the answer"),
         (["no memory"], "error in the answer"),
+        (["event: error: no memory", "data:", ""], "error in the answer"),
+        (['data: {"choices": [{"delta": {}, "error": {"message": "no memory"}}]}'], "error in the answer"),
+        (['data: {"error": {"message": "no memory", "code": 400}}', FINISHED], "HTTP 400"),
     ],
 )
 @pytest.mark.parametrize("end", [[], ["data: [DONE]"]])
@@ -312,6 +333,7 @@ def test_an_event_that_is_no_chunk_is_a_failure_of_the_server(
             answer.line(line)
         answer.response()
     assert (caught.value.transient, caught.value.kind) == (True, kind)
+    assert not caught.value.refuses_request
 
 
 @pytest.mark.parametrize(
@@ -331,8 +353,9 @@ def test_an_event_that_is_no_chunk_does_no_harm_before_the_finish_reason(line: s
 
 def test_an_event_may_hold_the_message_so_far() -> None:
     answer = StreamedAnswer(time.perf_counter())
-    for text, reason in (("hal", None), ("half", "stop")):
-        choice = {"message": {"content": text}, "finish_reason": reason}
+    answer.line(BEGUN)
+    for text, reason in (("hal", None), ("half", "stop"), ("", None)):
+        choice = {"delta": {}, "message": {"content": text}, "finish_reason": reason}
         answer.line(f"data: {json.dumps({'choices': [choice]})}")
     assert answer.response().text == "half"
 

@@ -31,26 +31,42 @@ _FORMS = (
 )
 
 # Keys as `_plain` writes them; the first that an object has counts.
-_NAMES = ("toolname", "tool", "name", "function", "task")
+_NAMES = ("toolname", "tool", "functionname", "name", "function", "task", "action")
 _ARGUMENTS = (
     *("arguments", "toolcallarguments", "args", "input", "toolinput", "inputs", "inputvalue"),
-    *("parameters", "kwargs"),
+    *("parameters", "kwargs", "toolarguments", "toolkwargs", "inputparameters", "actioninput"),
 )
-_RESULTS = ("result", "toolcallresult", "output", "outputs", "outputvalue", "observation", "response")
+_RESULTS = (
+    *("result", "toolcallresult", "toolresponse", "tooloutput", "output", "outputs", "outputvalue"),
+    *("observation", "response"),
+)
 _CONTENTS = (*_RESULTS, "content", "value", "error")
 _IDS = ("toolcallid", "tooluseid", "callid", "id")
 _SESSIONS = ("traceid", "sessionid", "conversationid", "threadid")
-_ERRORS = ("error", "iserror", "errortype")
+_OBSERVED = ("observation", "observations")  # results beside an object that is the call
+_ERRORS = ("error", "iserror", "errortype", "errortext")
+_STATUSES = ("status", "statuscode", "state", "level")  # "error", "ERROR", "output-error"
 _TEXTS = ("text", "inputtext")
 _WORDS = ("request", "userrequest", "instruction", "instructions", "input", "prompt")
 # Lists of parts of one message, which are no sequences.
-_PARTS = ("content", "value", "toolcalls", "invalidtoolcalls", "parts", "choices", "candidates")
+_PARTS = (
+    "content",
+    "value",
+    "toolcalls",
+    "toolresponses",
+    "invalidtoolcalls",
+    "parts",
+    "choices",
+    "candidates",
+)
 # Roles and types, and keys that say the same: "tool_calls", "mcp_tool_use", "functionResponse".
+_KINDS = ("role", "type", "from", "contenttype")
 _PERSON = re.compile(r"user|human|system|developer")
 _SPEAKER = re.compile(rf"{_PERSON.pattern}|assistant|ai|gpt|model")
 _CALL = re.compile(r"\w*(?:tool|function)(?:calls?|use)|calls|params|function")
-_RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)")
+_RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)s?")
 _RESULT_ROLE = re.compile(r"tool|function|observation|ipython")
+_TAGGED = re.compile(r"<tool_(call|response)>\s*(.*?)\s*</tool_\1>", re.DOTALL)  # Hermes, Qwen
 _END = object()  # after the last value of a file
 _SEPARATOR = re.compile(r"__|[./:]")  # after the name of a server: mcp__files__read, files.read
 
@@ -238,13 +254,15 @@ class _Reader:
         tool, given = self._call(fields, key)
         content = next((name for name in (_RESULTS if given else _CONTENTS) if name in fields), "")
         result = fields.get(content)
-        failed = any(fields.get(name) for name in _ERRORS) or fields.get("status") == "error"
+        failed = any(fields.get(name) for name in _ERRORS)
+        states = [fields[name] for name in _STATUSES if isinstance(fields.get(name), str)]
+        failed = failed or any("error" in one.casefold() for one in states)
         is_result = (
             content != ""
             and not _is_one(_SPEAKER, kinds)
             and (
                 not self._ids.isdisjoint(own)
-                or (_is_one(_RESULT_ROLE, kinds) and not any(map(_is_result, _objects(result))))
+                or (_is_one(_RESULT_ROLE, kinds) and not _holds_results(result))
                 or _is_one(_RESULT, (*kinds, key))
             )
         )
@@ -270,10 +288,15 @@ class _Reader:
                 yield _Event(place, session, words="\n".join(said))
             for name, item in _children(fields, kinds):
                 yield from self.events(item, name, place, own, session)
+            for name in _OBSERVED:
+                if isinstance(fields.get(name), str | Mapping):
+                    yield _Event(place, session, result=fields[name], has_result=True, failed=failed)
 
     def _call(self, fields: Mapping[str, Any], key: str) -> tuple[str, str]:
         """The tool of a call and the key of its arguments if it has any; no tool for another object."""
         names = [self._known(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)]
+        if "toolcallid" in fields and str(fields.get("type")).startswith("tool-"):  # Vercel: "tool-search"
+            names.append(fields["type"].removeprefix("tool-"))
         given = next((name for name in _ARGUMENTS if name in fields), "")
         schema = fields.get(given)
         is_description = isinstance(schema, Mapping) and schema.get("type") == "object"
@@ -310,15 +333,19 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 
 def _kinds(fields: Mapping[str, Any]) -> list[str]:
     """What an object says that it is: its role, its type, and from whom it is."""
-    return [_plain(fields[key]) for key in ("role", "type", "from") if isinstance(fields.get(key), str)]
+    return [_plain(fields[key]) for key in _KINDS if isinstance(fields.get(key), str)]
 
 
 def _is_one(form: re.Pattern[str], kinds: Iterable[str]) -> bool:
     return any(map(form.fullmatch, kinds))
 
 
+def _holds_results(value: Any) -> bool:
+    return any(map(_is_result, _objects(value))) or (isinstance(value, str) and bool(_TAGGED.search(value)))
+
+
 def _is_result(part: Mapping[str, Any]) -> bool:
-    return _is_one(_RESULT, _kinds(_fields(part)))
+    return _is_one(_RESULT, (*_kinds(fields := _fields(part)), *fields))
 
 
 def _children(fields: Mapping[str, Any], kinds: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -331,6 +358,10 @@ def _children(fields: Mapping[str, Any], kinds: Iterable[str]) -> Iterator[tuple
             item = parsed_text(item)
         elif isinstance(item, str) and is_call and key in ("content", "value"):
             key, item = "toolcalls", parsed_text(item)
+        elif isinstance(item, str) and key in ("content", "value") and (found := _TAGGED.findall(item)):
+            key, item = f"tool{found[0][0]}s", [parsed_text(text) for _, text in found]
+            if key == "toolresponses":
+                item = [one if "content" in one else {"content": one} for one in item]
         elif key == "attributes" and isinstance(item, list):
             pairs = [one for one in _objects(item) if isinstance(one.get("value"), Mapping)]
             item = {one.get("key"): next(iter(one["value"].values()), None) for one in pairs}

@@ -71,7 +71,9 @@ class ModelError(Exception):
     @property
     def refuses_request(self) -> bool:
         """Whether the server refused the request itself, neither for its length nor its content."""
-        is_final = self.outcome == "provider error" and not (self.is_resolved or self.stops_run)
+        is_final = self.outcome == "provider error" and not (
+            self.is_resolved or self.stops_run or self.transient
+        )
         return is_final and self.status in (400, 422)
 
     @property

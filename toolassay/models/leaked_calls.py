@@ -16,7 +16,7 @@ from toolassay.answers.malformed_json import load
 from toolassay.answers.spans import spans
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
-_LEAKS = ("marks around a tool's name", "arguments encoded twice")
+_LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")
 _LONGEST = 300  # characters of a name with marks, and of what precedes the arguments of a call in a text
 _ENCODED = 4  # times that arguments may be encoded
 # A special token: matches "<|channel|>", "<tool_call>", "<function=add>" and "[TOOL_CALLS]", not "[1]".
@@ -29,6 +29,11 @@ _AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<
 # What precedes a call that is an object: the start, a line end, a mark, a fence; not words on the same line.
 _BEFORE_CALL = re.compile(r"(?:\A|\n|[>\]]|```\w*)[\s\[,;]*\Z")
 _AFTER_CALL = re.compile(r"\s*(?:\Z|\n|[<\[\],;]|```)")
+# What may surround arguments: matches "\n```json\n```" and "<|call|>", not "Sure:".
+_AROUND_ARGUMENTS = re.compile(rf"(?:\s|```\w*+|{_MARK})*+")
+# A name after a sign of a mark: matches "send" in "<function=send>", '<invoke name="send">' and
+# "[send(to=1)]", not in "I send it" or "`send`".
+_MARKED_NAME = re.compile(r"(?<=[<>\]|=\[])[\"']?([\w-]+)")
 _FENCE = re.compile(r"```\w*\s*\Z")
 _KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
 
@@ -54,7 +59,8 @@ def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse
     visible = without_reasoning(response.text)[0]
     found = [call for call in calls_in(visible, offered) if call not in earlier]
     if not found:
-        return response, []
+        is_call = any(token[1] in offered for token in _MARKED_NAME.finditer(visible))
+        return response, ["calls as text that cannot be read"] if is_call else []
     text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
     calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
     return replace(response, text=text, tool_calls=calls, leaked=response.text), ["calls as text"]
@@ -78,11 +84,16 @@ def offered_name(name: str, offered: Collection[str]) -> str:
 
 
 def decoded(arguments: str) -> str:
-    r"""Arguments that are an object encoded several times, encoded once; others unchanged.
+    r"""Arguments that are an object between marks or encoded several times, as JSON; others unchanged.
 
-    >>> decoded('"{\\"to\\": 1}"'), decoded('"to"')
-    ('{"to": 1}', '"to"')
+    >>> decoded('"{\\"to\\": 1}"'), decoded('"to"'), decoded('{"to": 1}<|call|>')
+    ('{"to": 1}', '"to"', '{"to": 1}')
     """
+    span = next(spans(arguments), None)
+    if span and span.whole and span.source is arguments:
+        around = arguments[: span.start] + arguments[span.end :]
+        if around.strip() and len(around) <= _LONGEST and _AROUND_ARGUMENTS.fullmatch(around):
+            return span.text if isinstance(load(span.text), dict) else arguments
     text: str = arguments
     value: Any = arguments
     for _ in range(_ENCODED):

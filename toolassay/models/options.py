@@ -34,7 +34,7 @@ DOTENV: dict[str, str] = {}
 """Variables of the file `.env` of the current folder that the environment does not have; commands fill it."""
 
 # Names of fields that hold credentials: matches "x-api-key" and "password", not "presence_penalty".
-_SECRET_NAME = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
+_SECRET_NAME = re.compile("key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,8 @@ class ModelOptions:
             return
         listed = () if azure else listed_endpoints(DOTENV[address])
         named = {one.key_variable or "OPENAI_API_KEY" for one in listed} or {"OPENAI_API_KEY"}
+        if self.client == "openai":  # the SDK sends what this variable holds
+            named.add("OPENAI_CUSTOM_HEADERS")
         if azure:
             named |= {"AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"}
         found = {

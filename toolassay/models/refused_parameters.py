@@ -17,7 +17,7 @@ from typing import Any
 from toolassay.errors import UsageError
 
 _PENALTIES = ("presence_penalty", "frequency_penalty")
-_OPTIONAL = ("temperature", "top_p", "stop", "max_tokens", *_PENALTIES, "stream_options")
+_OPTIONAL = ("tool_choice", "temperature", "top_p", "stop", "max_tokens", *_PENALTIES, "stream_options")
 """Parameters that may be omitted; those that shape answers most come first, and are omitted last."""
 _RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters that are never omitted: they are sent under this name instead."""

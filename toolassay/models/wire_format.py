@@ -19,7 +19,8 @@ from toolassay.models.retry import failure_inside
 _MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
 # Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
 _THOUGHTS = ("reasoning_content", "reasoning")
-_BROKEN_OFF = ("error", "abort")  # finish reasons with which servers and proxies report their own failure
+# Finish reasons with which servers and proxies report their own failure; the last is DeepSeek's.
+_BROKEN_OFF = ("error", "abort", "insufficient_system_resource")
 MAX_ANSWER = 2**24
 """Maximum bytes of an answer after decompression, and of a line of a stream."""
 MAX_STREAM = 2**26
@@ -440,6 +441,7 @@ class StreamedAnswer:
             return
         if name == "event" or not line:
             self._event = data
+            self._unknown = self._unknown or ("error" in data and line)
         elif name in ("data", "error") and data:
             self._read(data, is_failure="error" in (name, self._event))
         elif name not in ("", "data", "id", "retry"):
@@ -453,16 +455,21 @@ class StreamedAnswer:
             event = json.loads(data)
             choices, usage = event.get("choices"), event.get("usage")
             failure = event if is_failure else _reported(event)
+            for choice in choices if isinstance(choices, list) else ():
+                failure = failure or choice.get("error")  # OpenRouter
             if failure and self._reason is None:
-                raise failure_inside(failure)
+                error = failure_inside(failure)
+                # In the middle of an answer no status means that the request is wrong.
+                error.transient |= self._first is not None and error.outcome == "provider error"
+                raise error
             if not (isinstance(choices, list) or usage):
                 self._unknown = self._unknown or event
             self._usage = usage or self._usage
             for choice in choices or []:
-                delta, message = choice.get("delta"), choice.get("message")
-                if delta is None and message:  # an event with the message so far
-                    self._restart()
-                self._add(delta or message or {})
+                delta, message = choice.get("delta"), choice.get("message") or {}
+                if not delta and (text_of(message.get("content")) or message.get("tool_calls")):
+                    self._restart()  # an event with the message so far
+                self._add(delta or message)
                 self._reason = choice.get("finish_reason") or self._reason
         except (ValueError, AttributeError, TypeError, RecursionError):
             said = f"the server's stream cannot be read: {data[:200]}"
@@ -489,7 +496,11 @@ class StreamedAnswer:
             function["arguments"] = "".join(function["arguments"]) or None
             # Without arguments, after a call of the same tool: a last fragment with an id of its own.
             before = calls[-1]["function"] if calls else {}
-            if function["arguments"] or not before.get("arguments") or before["name"] != function["name"]:
+            if (
+                (function["arguments"] or "").strip()
+                or not before.get("arguments")
+                or before["name"] != function["name"]
+            ):
                 calls.append(call)
         choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self._reason}
         whole = {"choices": [choice], "usage": self._usage}
@@ -530,10 +541,10 @@ class StreamedAnswer:
             is_other = bool(id) and id != call["id"]
             if name != known:
                 call = call if id and not is_other else None
-            elif self._has_whole_arguments(call):
+            elif self._has_whole_arguments(call) or (is_other and index is None):
                 if not is_other and given == "".join(call["function"]["arguments"]):
                     return
-                call = None if is_other or given.strip() else call
+                call = None
         if call is None:
             call = {"id": None, "function": {"arguments": []}}
             self._calls.append(call)
@@ -558,12 +569,12 @@ _ONCE = ("role", "name", "id", "type")
 
 
 def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
-    """Merge an object into another: lists are extended, null is ignored, other values are replaced."""
+    """Merge an object into another: lists are extended, null and "" are ignored, others are replaced."""
     for name, value in new.items():
         before = old.get(name)
         if isinstance(value, dict) and isinstance(before, dict):
             _update(before, value)
         elif isinstance(value, list) and isinstance(before, list):
             before += value
-        elif value is not None:
+        elif value is not None and (value != "" or name not in old):
             old[name] = value

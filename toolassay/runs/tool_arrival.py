@@ -102,11 +102,9 @@ class ToolArrival:
 
     @property
     def leak_notice(self) -> str:
-        """How many answers were repaired; empty for none."""
+        """How many answers show the leak, repaired or not; empty for none."""
         found = (f"{count} of {self._answers} answers had {leak}" for leak, count in self._leaks.items())
-        return (
-            f"the server's parser of tool calls leaks (repaired): {', '.join(found)}" if self._leaks else ""
-        )
+        return f"the server's parser of tool calls leaks: {', '.join(found)}" if self._leaks else ""
 
     def check(self) -> None:
         """Warn if the verdict is not `fine` and no warning was given yet."""
