@@ -118,12 +118,18 @@ _failure: Exception | None = None
 def _begin(task: ShardTask[Any, Any]) -> None:
     global _work, _failure
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # temporary files are removed
+    signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         _work = task.start()
     except Exception as error:  # raised here, it would look as if the process had died
         _failure = error
+
+
+def _end(number: int, frame: object) -> None:
+    # Temporary files are removed now; a pool with a dead worker sends the signal again meanwhile.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def _end_with_parent() -> None:
