@@ -171,6 +171,8 @@ def new_temporary(folder: Path, name: str = "") -> tuple[int, Path]:
     Raises:
         OSError: it cannot be created.
     """
+    import filelock  # noqa: F401  # now: SIGTERM during the import would leave what is created below
+
     remove_temporaries(folder)
     while True:
         if name:
