@@ -40,7 +40,7 @@ def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
         OSError: as `open`; or it is a pipe, a socket or a device, or a link that would be written through.
     """
     no_file = "is a pipe or a device, a file is needed"
-    reasons = {errno.ELOOP: "is a link, which is not followed", errno.ENXIO: no_file}  # a pipe without a reader
+    reasons = {errno.ELOOP: "is a link, which is not followed", errno.ENXIO: no_file}  # ENXIO: no reader
 
     def opener(name: str, flags: int) -> int:
         no_link = NO_LINK if flags & (os.O_WRONLY | os.O_RDWR) else NO_LINK & ~getattr(os, "O_NOFOLLOW", 0)
