@@ -95,6 +95,25 @@ def lines_of(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+_ADDRESS = ("key", "role", "number", "again", "asked")
+
+
+def entries_of(path: Path) -> list[dict[str, Any]]:
+    """The entries of a journal in order, with the last answer of their planner or generator so far."""
+    answers: dict[str, dict[str, Any]] = {}
+    found = []
+    for line in lines_of(path):
+        if "asked" not in line:
+            if line.get("role") != "tool":
+                found.append({**answers.get(line["key"], {}), **line})
+        elif line["role"] != "critic":
+            content = {name: value for name, value in line.items() if name not in _ADDRESS}
+            if line["role"] == "reformat":
+                content = {"reformatted": content["response"]}
+            answers[line["key"]] = {**answers.get(line["key"], {}), **content}
+    return found
+
+
 def files_below(path: Path) -> dict[str, bytes]:
     """Every file below a folder, and what is in it."""
     return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}

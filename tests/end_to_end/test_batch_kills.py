@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import lines_of, shell, started, write_lines
+from running import entries_of, lines_of, shell, started, write_lines
 
 from toolassay.testkit import FakeServer
 
@@ -96,10 +96,10 @@ def test_a_run_killed_in_its_second_batch_repeats_nothing_of_the_first(
     fake_server.wait_until_held()
     kill(process)
     run = tmp_path / "data/predictions/runs/gpt-4"
-    assert len(lines_of(run / "journal.jsonl")) == 3
+    assert len(entries_of(run / "journal.jsonl")) == 3
     # As if the kill had come between the ledger and the journal of two answers.
-    lost = [line["key"] for line in lines_of(run / "journal.jsonl")][1:]
-    write_lines(run / "journal.jsonl", lines_of(run / "journal.jsonl")[:1])
+    lost = [line["key"] for line in entries_of(run / "journal.jsonl")][1:]
+    write_lines(run / "journal.jsonl", entries_of(run / "journal.jsonl")[:1])
     ids = {line["custom_id"] for line in lines_of(run / "ledger.jsonl") if line["item"] in lost}
     state = lines_of(run / "batches.jsonl")
     write_lines(run / "batches.jsonl", [line for line in state if not ids & set(line.get("ids", []))])

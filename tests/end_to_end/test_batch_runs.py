@@ -14,6 +14,7 @@ from builders import bundled_plans, chat_folder, data_folder
 from running import (
     Capture,
     Finished,
+    entries_of,
     files_below,
     generate,
     infer,
@@ -228,7 +229,7 @@ def test_malformed_answers_are_asked_again_not_read_again(
     done = batched(capsys, fake_server, folder, "--retry_malformed", "true")
     assert done.code == 0 and "--retry_malformed: 1 requests have a new answer" in done.err
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 1]
-    assert [line["outcome"] for line in lines_of(run_folder(folder) / "journal.jsonl")][-1] == "answered"
+    assert [line["outcome"] for line in entries_of(run_folder(folder) / "journal.jsonl")][-1] == "answered"
 
 
 def test_what_an_expired_batch_answered_is_kept(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, generate, ids, infer, inside, lines_of
+from running import Capture, entries_of, generate, ids, infer, inside, lines_of
 
 from toolassay import infer as run_inference
 from toolassay.models import ModelOptions
@@ -36,7 +36,7 @@ def test_a_number_of_requests_is_kept_to_and_a_higher_one_goes_on(
     assert sum(summary["outcomes"].values()) == 20
     assert summary["outcomes"]["answered"] == 12
     assert summary["stop"].startswith("--max_requests")
-    journal = lines_of(run / "journal.jsonl")
+    journal = entries_of(run / "journal.jsonl")
     assert {entry["outcome"] for entry in journal} == {"answered", "budget stop"}
     assert len(lines_of(folder / "predictions/gpt-4.json")) == 12
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, generate, ids, infer, inside, lines_of, write_lines
+from running import Capture, entries_of, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
 from toolassay.models import ModelOptions, ToolCall
@@ -118,7 +118,7 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
     assert done.code == 0, done.err
     assert done.err.count("the endpoint refuses ") == 1
     assert "max_tokens (sent as max_completion_tokens), presence_penalty (left out)" in done.err
-    assert {entry["outcome"] for entry in lines_of(run / "journal.jsonl")} == {"answered"}
+    assert {entry["outcome"] for entry in entries_of(run / "journal.jsonl")} == {"answered"}
     ledger = lines_of(run / "ledger.jsonl")
     assert len(ledger) == len(fake_server.received) > 12
     refused = manifest(run)["refused_parameters"]
@@ -211,7 +211,8 @@ def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
     done = infer(capsys, fake_server, folder)
     assert done.code == 0, done.err
     outcomes = {
-        entry["key"]: entry["outcome"] for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+        entry["key"]: entry["outcome"]
+        for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
     }
     assert sorted(outcomes.values()) == ["answered", "answered", "refused"]
 
@@ -226,7 +227,7 @@ def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
     folder = data_folder(tmp_path, 2)
     done = infer(capsys, fake_server, folder)
     assert done.code == 0 and "warning: the model answers with tool calls" in done.err
-    for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
+    for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
         assert entry["outcome"] == "malformed"
         (call,) = entry["tool_calls"]
         assert (call["id"], call["name"], call["arguments"]) == ("c1", "Translation", '{"input": []}')

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, files_below, generate, ids, infer, lines_of, write_lines
+from running import Capture, entries_of, files_below, generate, ids, infer, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
 
@@ -45,7 +45,7 @@ def test_failed_requests_are_no_answers_and_are_tried_again_by_the_same_command(
     assert done.code == 3
     assert "1 requests have no answer: the same command asks them again" in done.err
     assert ids(folder / "predictions/gpt-4.json") == ["1000", "1001", "1003", "1004", "1005"]
-    journal = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+    journal = entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
     assert Counter(entry["outcome"] for entry in journal)["answered"] == 5
     assert [entry["problem"] for entry in journal if entry["outcome"] != "answered"] != []
     fake_server.forget()
@@ -70,7 +70,7 @@ def test_a_bad_day_on_the_wire_costs_no_request(
     assert infer(capsys, fake_server, folder, "--multiworker", "8").code == 0
     assert ids(folder / "predictions/gpt-4.json") == [str(1000 + n) for n in range(200)]
     assert max(met.values()) == 3
-    journal = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
+    journal = entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
     assert Counter(entry["outcome"] for entry in journal) == {"answered": 200}
 
 
@@ -249,7 +249,7 @@ def test_answers_in_every_shape(tmp_path: Path, capsys: Capture, fake_server: Fa
     assert all(plans[:4]) and not any(plans[4:])
     assert [line.get("outcome") for line in lines] == [None] * 4 + ["malformed"] * 4
     assert [line.get("truncated") for line in lines] == [None] * 6 + [True] * 2
-    for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
+    for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
         assert "response" in entry and "finish_reason" in entry
 
 
@@ -276,7 +276,7 @@ def test_unreadable_answers_are_rewritten_and_the_paid_answer_survives_a_failed_
     assert [request.body["model"] for request in fake_server.received] == ["helper/one"] * 2
     lines = lines_of(folder / "predictions/gpt-4.json")
     assert [bool(line["result"]) for line in lines] == [True] * 3
-    entries = {entry["key"]: entry for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")}
+    entries = {entry["key"]: entry for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")}
     (prose, cut_off) = [entry for entry in entries.values() if "reformatted" in entry]
     assert prose["response"].startswith("I am sorry")
     assert prose["reformatted"].startswith("{") and cut_off["reformatted"].startswith("{")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, Finished, files_below, inside, lines_of
+from running import Capture, Finished, entries_of, files_below, inside, lines_of
 
 from toolassay.testkit import FakeServer
 
@@ -51,7 +51,7 @@ def bases(servers: list[FakeServer]) -> str:
 
 def answers(folder: Path) -> Counter[str]:
     """How often each item is answered in the journal."""
-    entries = lines_of(folder / RUN / "journal.jsonl")
+    entries = entries_of(folder / RUN / "journal.jsonl")
     return Counter(str(entry["key"]) for entry in entries if entry["outcome"] == "answered")
 
 
@@ -205,7 +205,7 @@ def test_what_one_endpoint_refuses_is_left_out_there_only(
     for _ in range(2):
         done = infer(capsys, folder, bases(servers))
         assert done.code == 0, done.err
-    assert {entry["outcome"] for entry in lines_of(folder / RUN / "journal.jsonl")} == {"answered"}
+    assert {entry["outcome"] for entry in entries_of(folder / RUN / "journal.jsonl")} == {"answered"}
     assert all("presence_penalty" in request.body for request in second.received)
     assert sum("presence_penalty" in request.body for request in first.received) == 1
     (fact,) = manifest(folder)["refused_parameters"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import chat_folder, data_folder
 from dialects import LITELLM, LLAMA_CPP, taking
-from running import Capture, generate, infer, inside, lines_of
+from running import Capture, entries_of, generate, infer, inside
 
 from toolassay.testkit import FakeServer
 
@@ -44,7 +44,7 @@ def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
     done, run = start(stage, capsys, fake_server, folder, *more)
     assert done.code == 0, done.err
     assert done.err.count(SENT_AS_OBJECT) == 1
-    assert {entry["outcome"] for entry in lines_of(run / "journal.jsonl")} == {"answered"}
+    assert {entry["outcome"] for entry in entries_of(run / "journal.jsonl")} == {"answered"}
     assert forms(fake_server).count("json_object") == 12
     (fact,) = manifest(run)["structured_output"]
     assert fact == {"model": "gpt-4", "endpoint": fake_server.base, "form": "json_object"}

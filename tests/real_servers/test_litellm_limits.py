@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from running import lines_of
+from running import entries_of, lines_of
 
 from real_servers import litellm_proxy
 from real_servers.inference_job import REQUESTS, Job
@@ -23,7 +23,7 @@ def test_requests_beyond_the_limit_of_a_minute_wait_for_the_next(job: Job) -> No
     done = job.infer("--llm", "limited", seconds=400)
     assert done.code == 0, done.err
     run = job.run.with_name("limited")
-    journal = lines_of(run / "journal.jsonl")
+    journal = entries_of(run / "journal.jsonl")
     assert Counter(entry["outcome"] for entry in journal) == {"answered": REQUESTS}
     ledger = lines_of(run / "ledger.jsonl")
     outcomes = Counter(line["outcome"] for line in ledger)

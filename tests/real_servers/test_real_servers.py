@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import lines_of
+from running import entries_of, lines_of
 
 from real_servers import fastchat_server, litellm_proxy, llama_cpp_server, transformers_serve, vllm_server
 from real_servers.inference_job import REQUESTS, Job, add_request
@@ -34,7 +34,7 @@ def ids(path: Path) -> list[str]:
 
 def entries(job: Job) -> dict[str, Any]:
     """The journal; fails if an item is in it twice."""
-    lines = lines_of(job.run / "journal.jsonl")
+    lines = entries_of(job.run / "journal.jsonl")
     assert max(Counter(line["key"] for line in lines).values()) == 1
     return {line["key"]: line for line in lines}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,33 +11,24 @@ import pytest
 
 from toolassay.engines import Engine, OneProcess, open_engine
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.models import Attempt, ChatModel, ChatRequest
+from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Journal, Loop, run_unsettled
+from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Shard, Spread, check_spread
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Numbers as items: the answer is the number doubled, after those of earlier starts; 13 is an error."""
+class Numbers(ItemWork[int]):
+    """Numbers as items: the answer is the number doubled; 13 is an error."""
 
     def key_of(self, item: int) -> str:
         return f"n{item}"
 
-    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., object]:
-        def answer(items: Iterable[int], journal: Journal, loop: Loop) -> int:
-            async def work(item: int) -> str:
-                if item == 13:
-                    raise ToolassayError("thirteen", fix="use another number")
-                key = self.key_of(item)
-                earlier = journal.get(key).get("answers", [])
-                loop.retry.replaced += bool(earlier)
-                journal.append(key, {"answers": [*earlier, 2 * item]})
-                return "answered" if item % 5 else "malformed"
-
-            return run_unsettled(items, work, settled=lambda item: False, models=[], loop=loop)
-
-        return answer
+    async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
+        if item == 13:
+            raise ToolassayError("thirteen", fix="use another number")
+        return {"outcome": "answered" if item % 5 else "malformed", "answers": [2 * item]}
 
 
 class Counted:
@@ -73,7 +64,7 @@ def test_items_are_answered_once_and_counted(tmp_path: Path) -> None:
         loop = spread(journal, 12, done=lambda: done.append(1))
         assert list(journal) == ["n1", "n0", *(f"n{number}" for number in range(2, 12))]
         assert journal["n1"] == {"key": "n1", "answers": [0]}
-        assert journal["n7"] == {"key": "n7", "answers": [14]}
+        assert journal["n7"] == {"key": "n7", "outcome": "answered", "answers": [14]}
     assert loop.summary.outcomes == {"answered": 8, "malformed": 3}
     assert len(done) == 12  # settled ones included
     with Journal(tmp_path / "journal.jsonl") as journal:  # the file says the same as the index did
@@ -99,14 +90,13 @@ def test_an_error_ends_the_run_and_keeps_what_was_answered_before(tmp_path: Path
 
 
 def test_a_worker_gets_the_entry_that_an_item_has(tmp_path: Path) -> None:
-    """Unfinished and unusable answers go on from there, as in one process."""
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.append("n3", {"answers": [1]})
+        journal.append("n3", {"outcome": "malformed"})
         retry = RetryPlan(wanted=True)
         one = Spread(OneProcess(), ItemsTask(Numbers(), "nothing"), journal, Counted(), 5)
         loop = Loop(retry=retry, spread=one)
         run_unsettled(range(5), _never, settled=lambda item: False, models=[], loop=loop)
-        assert journal["n3"]["answers"] == [1, 6]
+        assert (journal["n3"]["answers"], journal["n3"]["asked_again"]) == ([6], 1)
         assert journal["n4"]["answers"] == [8]
         assert retry.replaced == 1
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from answering import ask_of
 from builders import question
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +60,7 @@ def body(request: ChatRequest) -> dict[str, Any]:
 def asked(question: Question, agent: str, reference: str = "") -> list[ChatRequest]:
     model = Overhears()
     chooser = agent_of(ChooserSettings(agent), reference=reference)
-    asyncio.run(chooser.choose(question, QuestionRequests(model, {}, question.id)))
+    asyncio.run(chooser.choose(question, QuestionRequests(ask_of(model), {})))
     return model.requests
 
 
@@ -68,7 +69,7 @@ def asked(question: Question, agent: str, reference: str = "") -> list[ChatReque
 def test_every_step_of_a_workplace_agent(sandbox: Sandbox, agent: str, toolkit: str) -> None:
     model = Overhears()
     episode = Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent, toolkit=toolkit))
-    asyncio.run(episode.run(model, {}))
+    asyncio.run(episode.run(ask_of(model), {}))
     assert len(model.requests) > 2
     for request in model.requests:
         assert isinstance(request.task, AgentTask)

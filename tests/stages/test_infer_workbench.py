@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
-from running import Capture, inside, shell
+from running import Capture, entries_of, inside, shell
 
 from toolassay import compare, evaluate, infer, verify
 from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
@@ -33,7 +33,7 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     again = infer(folder, llm="offline", limit=20)
     assert (again.already, again.summary.outcomes.total()) == (20, 0)
     assert predictions.read_bytes() == first
-    journal = lines(folder / "predictions/runs/offline/journal.jsonl")
+    journal = entries_of(folder / "predictions/runs/offline/journal.jsonl")
     assert [entry["key"] for entry in journal] == [line["id"] for line in lines(predictions)]
     assert journal[0]["messages"][1]["content"] == journal[0]["query"]
     ledger = lines(folder / "predictions/runs/offline/ledger.jsonl")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -12,13 +11,11 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder, workbench_folder
-from running import Capture, Finished, inside, lines_of
+from running import Capture, Finished, entries_of, inside, lines_of
 
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.data import read_data
 from toolassay.models import Attempt, ChatResponse
-from toolassay.offline.model_tasks import ChoiceTask
 from toolassay.runs.books import FirstAnswers
+from toolassay.runs.items import response_of
 from toolassay.screen import Screen
 
 THOUGHT = "The user wants 2 + 2."
@@ -67,7 +64,7 @@ def infer(capsys: Capture, thinker: Thinker, folder: Path, *more: str) -> Finish
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
-    return lines_of(folder / "predictions/runs/m/journal.jsonl")
+    return entries_of(folder / "predictions/runs/m/journal.jsonl")
 
 
 def test_thoughts_are_kept_in_the_journal_of_a_plan(
@@ -93,7 +90,7 @@ def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
     thinker.message = {"content": "Done.", "reasoning": THOUGHT}
     assert infer(capsys, thinker, folder).code == 0
     first, _ = journal(folder)
-    assert first["reasoning"] == [{"try": 0, "step": 1, "text": THOUGHT}]
+    assert first["reasoning"] == THOUGHT
     assert THOUGHT not in [message.get("content") for message in first["messages"]]
     assert first["messages"][-1]["extra"] == {"reasoning": THOUGHT}
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
@@ -108,12 +105,9 @@ def test_thoughts_about_a_chat_are_kept(tmp_path: Path, thinker: Thinker, capsys
 
 
 @pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])
-def test_answers_of_other_versions_are_read_again(tmp_path: Path, extra: dict[str, Any]) -> None:
-    (example, *_) = read_data(chat_folder(tmp_path / "data")).examples
-    old = {"text": "yes", "finish_reason": "stop", "tool_calls": [], "cost": 0.1, **extra}
-    ask = QuestionRequests(None, {}, example.id, [old])  # type: ignore[arg-type]  # no model is needed
-    answer = asyncio.run(ask([], {}, ChoiceTask((), (), "none", False)))
-    assert answer == ChatResponse("yes", reasoning=extra.get("reasoning", ""))
+def test_answers_of_other_versions_are_read_again(extra: dict[str, Any]) -> None:
+    old = {"response": "yes", "finish_reason": "stop", "tool_calls": [], "cost": 0.1, **extra}
+    assert response_of(old) == ChatResponse("yes", reasoning=extra.get("reasoning", ""))
 
 
 def test_thinking_that_used_up_the_tokens_is_said() -> None:

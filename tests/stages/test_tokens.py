@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder, running_server, workbench_folder
-from running import Capture, Finished, files_below, inside, lines_of, started
+from running import Capture, Finished, entries_of, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
 from toolassay.runs.retry_malformed import BEGUN
@@ -173,7 +173,7 @@ def test_malformed_and_cut_off_answers_are_asked_again_and_the_others_kept(bench
     assert bench.manifest["settings"].get("max_tokens") == (None if bench.name == PLAN else bench.limit)
     journal = [
         entry
-        for entry in lines_of(bench.run / "journal.jsonl")
+        for entry in entries_of(bench.run / "journal.jsonl")
         if entry["outcome"] != "not run" and BEGUN not in entry  # the steps of an agent
     ]
     assert len(journal) == bench.items + again  # the old answers are still there

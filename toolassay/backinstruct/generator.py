@@ -1,10 +1,11 @@
-"""`Generator`: has a model write a record of `data_raw.json` for each sample, through one journal."""
+"""Has a model write a record of `data_raw.json` for each sample."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -15,19 +16,18 @@ from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
 from toolassay.graph import ToolGraph
-from toolassay.models import ChatModel, ChatRequest, ModelError
-from toolassay.models.protocol import sent_back
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.models.protocol import Message, sent_back
+from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import BackInstructTask
-from toolassay.prompt_templates import size_of
-from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
-from toolassay.runs.budget import Estimate
+from toolassay.runs import Journal, Loop, RunSummary
+from toolassay.runs.items import ENDED, Ask, ItemWork, answer_items
+from toolassay.runs.work import OpenRun
 from toolassay.sampling import Sampler
+from toolassay.schemas import sample_schema
 
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
 """Request parameters of the published script."""
-
-REWRITING = "rewriting"
-"""Outcome of a sample in the journal whose answers so far were found faulty, and that is not given up."""
 
 
 class Problem(NamedTuple):
@@ -37,11 +37,10 @@ class Problem(NamedTuple):
     text: str
 
 
-Review = Callable[[Sample, Mapping[str, Any]], Awaitable[list[Problem]]]
-"""Finds the problems of a record of `data_raw.json`; none if the sample passes."""
-
-MEASURED = 500
-"""Number of prompts that are rendered to estimate the length of all."""
+Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[list[Problem]]]
+"""Finds the problems of a record of `data_raw.json`, with what critics are asked with; none if it passes."""
+Tried = Callable[[Sample, Mapping[str, Any]], Awaitable[list[Problem]]]
+"""Executes the plan of a record of `data_raw.json`, and finds its problems."""
 
 
 @dataclass(frozen=True)
@@ -66,228 +65,157 @@ class Generation:
         return self.already + self.summary.outcomes["answered"]
 
 
-class Generator:
-    """Writes `data_raw.json` for samples 0 to count-1 of a sampler; continues an interrupted run.
+@dataclass(frozen=True)
+class SampleItems(ItemWork[int]):
+    """The work on single samples, which are named by their numbers.
 
-    Args:
+    Attributes:
         graph: The tool graph.
         sampler: Draws the samples.
         prompt: Renders the prompt of a sample.
-        model: The model.
         parameters: Request parameters (temperature, top_p, …), which override the published ones.
         check: Whether to request the teacher's review too.
         rewrites: How often an answer with problems goes back to the model, with the problems.
-        review: Finds the problems; without it only answers that cannot be read go back.
-        critics: Models that `review` asks; closed with the model.
-        shape: Additional request parameters of a sample, e.g. the schema of its answer.
+        review: Makes what finds the problems; without it only answers that cannot be read go back.
         values: Values of arguments that exist on a server, for the offline writer.
-        each: Called with each sample before its request.
+        is_structured: Whether answers are constrained to a JSON schema.
+        drawn: Draws a sample.
     """
 
-    def __init__(
-        self,
-        graph: ToolGraph,
-        sampler: Sampler,
-        prompt: BackInstructPrompt,
-        model: ChatModel | None,
-        *,
-        parameters: Mapping[str, Any],
-        check: bool,
-        rewrites: int = 0,
-        review: Review | None = None,
-        critics: Sequence[ChatModel] = (),
-        shape: Callable[[Sample], Mapping[str, Any]] | None = None,
-        values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
-        each: Callable[[Sample], None] | None = None,
-    ) -> None:
-        self._shape, self._values, self._each = shape, values, each
-        self._graph = graph
-        self._sampler = sampler
-        self._prompt = prompt
-        self._model = model
-        self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
-        self._check = check
-        self._rewrites, self._review, self._critics = rewrites, review, critics
+    graph: ToolGraph
+    sampler: Sampler
+    prompt: BackInstructPrompt
+    parameters: Mapping[str, Any]
+    check: bool
+    rewrites: int = 0
+    review: Callable[[], Review] | None = None
+    values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None
+    is_structured: bool = False
+    drawn: Callable[[Sample], None] | None = None
 
-    def run(self, output: Path, journal: Journal, count: int, loop: Loop) -> Generation:
-        """Generate the missing ones of `count` samples, and write `output` in order of the samples.
+    def key_of(self, item: int) -> str:
+        """The key of a sample."""
+        return numbered_id(self.sampler.seed, item)
 
-        Records in `output` are kept. Samples with a malformed answer are requested again, those that the
-        model refused are not. Without any record, no file is written.
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether there is a record, or the model refused; malformed answers are requested again."""
+        return record_of(entry) is not None or entry.get("outcome") == "refused"
 
-        Args:
-            output: The file, `data_raw.json`.
-            journal: Journal of the run.
-            count: Total number of samples.
-            loop: Concurrency and callbacks.
+    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The answers of an entry with rewrites that were not finished."""
+        return {"generator": entry.get("attempts") or ([entry] if "response" in entry else [])}
 
-        Raises:
-            UsageError: `output` has records of another seed.
-            ToolassayError: The run cannot continue.
-            KeyboardInterrupt: At Ctrl-C, when the answers in flight have arrived and are written.
-        """
-        kept = read_kept(output, self._sampler.seed)
-        refused = 0
+    @cached_property
+    def _review(self) -> Review | None:
+        return None if self.review is None else self.review()
 
-        def settled(number: int) -> bool:
-            nonlocal refused
-            key = self.key_of(number)
-            if key in kept:
-                return True
-            entry = journal.get(key)
-            declined = entry.get("outcome") == "refused"
-            refused += declined
-            return declined or _record(entry) is not None
-
-        try:
-            settled_before = self._run_unsettled(range(count), journal, loop, settled)
-        finally:
-            keys = _in_order(kept, journal)
-            if keys:
-                lines = (kept[key] if key in kept else _record(journal.get(key)) for key in keys)
-                write_json_lines(output, lines)
-        return Generation(len(keys), settled_before - refused, loop.summary, refused)
-
-    def answer(self, numbers: Iterable[int], journal: Journal, loop: Loop) -> None:
-        """Generate the samples of these numbers.
-
-        Raises:
-            ToolassayError: The run cannot continue.
-        """
-        self._run_unsettled(numbers, journal, loop, lambda number: False)
-
-    def key_of(self, number: int) -> str:
-        """The key of a sample in the journal."""
-        return numbered_id(self._sampler.seed, number)
-
-    def _run_unsettled(
-        self, numbers: Iterable[int], journal: Journal, loop: Loop, settled: Callable[[int], bool]
-    ) -> int:
-        async def ask(number: int) -> str:
-            sample, key = self._sampler.sample(number), self.key_of(number)
-            if self._each is not None:
-                self._each(sample)
-            try:
-                return await self._ask(sample, key, journal)
-            except ModelError as error:
-                entry = journal.get(key)
-                if entry.get("outcome") == REWRITING:  # its answers are paid for
-                    if not error.settles or entry["record"] is None:
-                        raise
-                    journal.append(key, {**entry, "outcome": "answered", "problem": str(error)})
-                    return "answered"
-                if error.settles:
-                    journal.append(key, {"outcome": error.outcome, "problem": str(error)})
-                raise
-
-        def stopped(number: int, error: ModelError) -> None:
-            key = self.key_of(number)
-            if journal.get(key).get("outcome") != REWRITING:
-                journal.append(key, {"outcome": error.outcome, "problem": str(error)})
-
-        return run_unsettled(
-            numbers,
-            ask,
-            settled=settled,
-            models=[] if self._model is None else [self._model, *self._critics],
-            loop=loop,
-            stopped=stopped,
-        )
-
-    async def _ask(self, sample: Sample, key: str, journal: Journal) -> str:
-        """Request one sample until an answer passes, and add it to the journal; returns the outcome.
-
-        Each faulty answer is in the journal before the next request, so that none is paid for twice.
-        """
-        earlier = journal.get(key)
-        attempts = list(earlier.get("attempts", ())) if earlier.get("outcome") == REWRITING else []
-        record = earlier.get("record") if attempts else None
+    async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
+        """Request a sample until an answer passes."""
+        sample, attempts, record = self.sampler.sample(item), list[dict[str, Any]](), None
+        messages = self.prompt.messages(sample)
+        if self.drawn is not None:
+            self.drawn(sample)
         while True:
-            entry = await self._attempt(sample, key, attempts)
-            problems = [Problem(*one) for one in entry.pop("problems")]
-            record = entry["record"] or record
-            attempts.append({**_kept(entry), "problems": [list(one) for one in problems]})
-            is_last = len(attempts) > self._rewrites or entry["outcome"] == "refused"
-            entry |= {"record": record, **({"attempts": attempts} if self._rewrites else {})}
-            if not problems or is_last:
-                if entry["outcome"] == "malformed" and record is not None:
-                    entry["outcome"] = "answered"  # an earlier answer could be read
-                journal.append(key, entry)
-                return str(entry["outcome"])
-            journal.append(key, {**entry, "outcome": REWRITING})
-
-    async def _attempt(self, sample: Sample, key: str, attempts: list[dict[str, Any]]) -> dict[str, Any]:
-        """One request: the journal's entry, with the problems of the answer."""
-        kind = self._graph.dependency_type
-        task = BackInstructTask(sample, self._graph.library, kind, self._check, len(attempts), self._values)
-        messages = self._prompt.messages(sample)
-        for one in attempts:
-            found = "\n".join(f"- {text}" for _, text in one["problems"])
-            messages += [
-                sent_back({"role": "assistant", "content": one["response"], "extra": one.get("extra", {})}),
+            try:
+                response, made, problem = await self._attempt(sample, messages, len(attempts), ask)
+                problems = await self._problems(sample, response, made, problem, ask)
+            except ModelError as error:
+                if error.settles and record is not None:  # an earlier answer could be read
+                    return {
+                        "outcome": "answered",
+                        "record": record,
+                        "problem": str(error),
+                        "attempts": attempts,
+                    }
+                raise
+            outcome = "refused" if response.refused else "malformed" if made is None else "answered"
+            record = made or record
+            tokens = {
+                "prompt_tokens": response.prompt_tokens,
+                "completion_tokens": response.completion_tokens,
+            }
+            attempts.append({**tokens, "problems": [list(one) for one in problems]})
+            if not problems or len(attempts) > self.rewrites or outcome == "refused":
+                break
+            found = "\n".join(f"- {text}" for _, text in problems)
+            messages = [
+                *messages,
+                sent_back({"role": "assistant", "content": response.text, "extra": response.extra}),
                 {"role": "user", "content": Template(built_in("rewrite")).substitute(problems=found)},
             ]
-        parameters = {**self.parameters, **(self._shape(sample) if self._shape else {})}
-        assert self._model is not None  # None where nothing is sent
-        response = await self._model.complete(ChatRequest(messages, parameters, None, task, "generator", key))
-        result, answer = read_instruction(response.text, kind, response.finish_reason)
-        outcome = "malformed" if result is None else "answered"
+        if outcome == "malformed" and record is not None:
+            outcome = "answered"
+        tried = {"attempts": attempts} if self.rewrites else {}
+        return {"outcome": outcome, "record": record, "problem": problem, **tried}
+
+    async def _attempt(
+        self, sample: Sample, messages: Sequence[Message], number: int, ask: Ask
+    ) -> tuple[ChatResponse, dict[str, Any] | None, str | None]:
+        """One answer, the record that it holds, and why it holds none."""
+        graph = self.graph
+        kind, tools = graph.dependency_type, [graph.library[name] for name in sample.nodes]
+        task = BackInstructTask(sample, graph.library, kind, self.check, number, self.values)
+        schema: Mapping[str, Any] = {}
+        if self.is_structured:
+            schema = json_schema("sample", sample_schema(tools, len(sample.links), kind, check=self.check))
+        parameters = {**PARAMETERS, **self.parameters, **schema}
+        response = await ask(ChatRequest(messages, parameters, None, task, "generator"))
+        result, read = read_instruction(response.text, kind, response.finish_reason)
+        if response.refused or result is None:
+            return response, None, read.problem
+        return response, raw_record(sample, graph.library, result), read.problem
+
+    async def _problems(
+        self,
+        sample: Sample,
+        response: ChatResponse,
+        record: Mapping[str, Any] | None,
+        problem: str | None,
+        ask: Ask,
+    ) -> list[Problem]:
         if response.refused:
-            outcome, result = "refused", None
-        record = None if result is None else raw_record(sample, self._graph.library, result)
-        problems: list[Problem] = []
-        if outcome == "malformed":
-            problems = [Problem("format", answer.problem or "the answer is not the requested JSON object")]
-        elif record is not None and self._review is not None:
-            problems = await self._review(sample, record)
-        return {
-            "outcome": outcome,
-            "record": record,
-            "response": response.text,
-            "finish_reason": response.finish_reason,
-            "problem": answer.problem,
-            "prompt_tokens": response.prompt_tokens,
-            "completion_tokens": response.completion_tokens,
-            **({"reasoning": response.reasoning} if response.reasoning else {}),
-            **({"extra": response.extra} if response.extra and self._rewrites else {}),
-            "problems": [list(one) for one in problems],
-        }
+            return []
+        if record is None:
+            return [Problem("format", problem or "the answer is not the requested JSON object")]
+        return [] if self._review is None else await self._review(sample, record, ask)
 
-    def preview(self, output: Path, journal: Journal, count: int, estimate: Estimate) -> int:
-        """Add the missing ones of `count` samples to `estimate`; sends and writes nothing.
 
-        Args:
-            output: The file, `data_raw.json`.
-            journal: Journal of the run; may be read-only.
-            count: Total number of samples.
-            estimate: The estimate to add to.
+def generate(
+    work: SampleItems, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
+) -> Generation:
+    """Generate the missing ones of samples 0 to count-1, and write `output` in order of the samples.
 
-        Returns:
-            Number of samples that need no request.
+    Records in `output` are kept. Samples with a malformed answer are requested again, those that the model
+    refused are not. Without any record, no file is written.
 
-        Raises:
-            UsageError: `output` has records of another seed.
-        """
-        kept = read_kept(output, self._sampler.seed)
-        already = measured = learnt = 0
-        for index in range(count):
-            key = numbered_id(self._sampler.seed, index)
-            entry = journal.get(key)
-            if "prompt_tokens" in entry and learnt < MEASURED:
-                learnt += 1
-                size = self._size(index)
-                estimate.answered(size, entry["prompt_tokens"], entry["completion_tokens"])
-            if key in kept or _record(entry) is not None or entry.get("outcome") == "refused":
-                already += 1
-            elif measured < MEASURED:
-                measured += 1
-                estimate.add(self._size(index))
-            else:
-                estimate.add()
-        return already
+    Args:
+        work: The work on single samples.
+        output: The file, `data_raw.json`.
+        run: The open run.
+        helpers: The critics by name.
+        count: Total number of samples.
+        loop: Concurrency and callbacks.
 
-    def _size(self, index: int) -> int:
-        return size_of(self._prompt.messages(self._sampler.sample(index)))
+    Raises:
+        UsageError: `output` has records of another seed.
+        ToolassayError: The run cannot continue.
+        KeyboardInterrupt: At Ctrl-C, when the answers in flight have arrived and are written.
+    """
+    journal, kept = run.journal, read_kept(output, work.sampler.seed)
+    refused = sum(
+        entry.get("outcome") == "refused" and key not in kept and _by_number(key)[0] < count
+        for key, entry in journal.entries()
+    )
+    try:
+        settled = answer_items(
+            work, range(count), run.model, helpers, journal, loop, skip=lambda key: key in kept
+        )
+    finally:
+        keys = _in_order(kept, journal)
+        if keys:
+            lines = (kept[key] if key in kept else record_of(journal.get(key)) for key in keys)
+            write_json_lines(output, lines)
+    return Generation(len(keys), settled - refused, loop.summary, refused)
 
 
 def read_kept(output: Path, seed: int) -> dict[str, Any]:
@@ -313,12 +241,6 @@ def read_kept(output: Path, seed: int) -> dict[str, Any]:
     return kept
 
 
-def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What the journal keeps of each attempt."""
-    kept = ("response", "finish_reason", "prompt_tokens", "completion_tokens", "extra")
-    return {name: entry[name] for name in kept if name in entry}
-
-
 def rewriting_facts(journal: Journal) -> dict[str, Any]:
     """What rewriting gained and cost, for `statistics.json`; empty if no sample has attempts.
 
@@ -330,7 +252,7 @@ def rewriting_facts(journal: Journal) -> dict[str, Any]:
     never = requests = prompt = completion = 0
     for _, entry in journal.entries():
         attempts = entry.get("attempts")
-        if not isinstance(attempts, list) or not attempts or entry.get("outcome") == REWRITING:
+        if not isinstance(attempts, list) or not attempts or entry.get("outcome") not in ENDED:
             continue
         first, last = ({name for name, _ in attempts[end]["problems"]} for end in (0, -1))
         if last or entry.get("outcome") != "answered":
@@ -354,7 +276,7 @@ def rewriting_facts(journal: Journal) -> dict[str, Any]:
     }
 
 
-def _record(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+def record_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """The record of a sample in its journal entry; None without a usable answer."""
     record = entry.get("record") if entry.get("outcome") == "answered" else None
     return record if isinstance(record, dict) else None
@@ -362,7 +284,7 @@ def _record(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _in_order(kept: Mapping[str, Any], journal: Journal) -> list[str]:
     """The ids of all records, kept or new, by sample number."""
-    answered = (key for key, entry in journal.entries() if _record(entry) is not None)
+    answered = (key for key, entry in journal.entries() if record_of(entry) is not None)
     return sorted({*kept, *answered}, key=_by_number)
 
 

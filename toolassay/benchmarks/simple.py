@@ -36,28 +36,26 @@ from toolassay.evaluation.metrics_file import (
 from toolassay.evaluation.signature import Signature
 from toolassay.files import read_json_lines, sha256_of, write_json_lines
 from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
-from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
-from toolassay.prompt_templates import size_of
-from toolassay.runs import Journal, Loop, run_unsettled
-from toolassay.runs.budget import Estimate
+from toolassay.runs import Journal
+from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.marks import tools_part
 from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.retry_malformed import COUNT, MAX_TOKENS, RetryPlan
+from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
-from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
+from toolassay.runs.work import Work, WorkFacts, Written, chosen_items
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
     from toolassay.evaluation.verification import LineComparison, RecordedRun
 
 DEFAULT_TOKENS = 2000
-_FINAL = ("answered", "malformed", "refused", "context overflow")
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ class SimpleBenchmark(Benchmark):
         """The lines of the prediction file, re-parsed from the journal."""
         for item in self.items(recorded.folder):
             entry = _entry_of(recorded.journal, item)
-            if entry.get("outcome") in _FINAL:
+            if entry.get("outcome") in FINAL:
                 yield self.line(item, entry)
 
     def line(self, item: SimpleItem, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,96 +251,64 @@ class SimpleWork(Work):
         noun, size = self._benchmark.noun, len(self._items)
         return WorkFacts(noun, settings, self._parameters, size, len(self._chosen), files)
 
-    def run(self, run: OpenRun) -> int:
-        """Send the items without an answer."""
-        return _ask(self._benchmark, self._chosen, self._parameters, run.model, run.journal, run.loop)
+    @property
+    def items(self) -> SimpleItems:
+        """The work on single items."""
+        return SimpleItems(self._benchmark, self._parameters)
+
+    @property
+    def chosen(self) -> Sequence[SimpleItem]:
+        """The items of this start."""
+        return self._chosen
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per item with an answer."""
         entries = ((item, _entry_of(journal, item)) for item in self._items)
         lines = [
-            self._benchmark.line(item, entry) for item, entry in entries if entry.get("outcome") in _FINAL
+            self._benchmark.line(item, entry) for item, entry in entries if entry.get("outcome") in FINAL
         ]
         malformed = sum(line["outcome"] == "malformed" for line in lines)
         return Written(write_json_lines(output, lines) if lines else 0, malformed)
 
-    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add the unanswered items to the estimate; returns the number of answered ones."""
-        already = 0
-        for item in self._chosen:
-            entry, size = _entry_of(journal, item), size_of([dict(one) for one in item.messages])
-            if "response" in entry:
-                estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
-            if _skips(entry, retry):
-                already += 1
-            else:
-                estimate.add(size)
-        return already - retry.left
 
+@dataclass(frozen=True)
+class SimpleItems(ItemWork[SimpleItem]):
+    """Sends single items; changed messages are sent again.
 
-def _ask(
-    benchmark: SimpleBenchmark,
-    items: Sequence[SimpleItem],
-    parameters: Mapping[str, Any],
-    model: ChatModel,
-    journal: Journal,
-    loop: Loop,
-) -> int:
-    """Send the items without a final outcome in the journal; returns the number of the others."""
+    Attributes:
+        benchmark: Benchmark of the folder.
+        parameters: Of the requests.
+    """
 
-    async def ask(item: SimpleItem) -> str:
-        kept = _entry_of(journal, item)
-        asked: dict[str, Any] = {"item": item.fingerprint}
-        try:
-            response = await model.complete(
-                ChatRequest(item.messages, parameters, None, item.task, "answer", item.id)
-            )
-        except ModelError as error:
-            if error.outcome == "context overflow" or (error.settles and not kept):
-                journal.append(item.id, {**asked, "outcome": error.outcome, "problem": str(error)})
-            if error.outcome == "context overflow":
-                return error.outcome
-            raise
-        entry = {
-            **asked,
-            "outcome": "refused" if response.refused else "answered",
-            "response": response.text,
-            "finish_reason": response.finish_reason,
-            "prompt_tokens": response.prompt_tokens,
-            "completion_tokens": response.completion_tokens,
-        }
-        entry["outcome"] = benchmark.line(item, entry)["outcome"]
-        if kept.get("outcome") in _FINAL:
-            loop.retry.replaced += 1
-            entry[COUNT] = kept.get(COUNT, 0) + 1
-        journal.append(item.id, entry)
-        return str(entry["outcome"])
+    benchmark: SimpleBenchmark
+    parameters: Mapping[str, Any]
 
-    def stopped(item: SimpleItem, error: ModelError) -> None:
-        if not _entry_of(journal, item):
-            entry = {"item": item.fingerprint, "outcome": error.outcome, "problem": str(error)}
-            journal.append(item.id, entry)
+    final = FINAL
 
-    return run_unsettled(
-        items,
-        ask,
-        settled=lambda item: _skips(_entry_of(journal, item), loop.retry),
-        models=[model],
-        loop=loop,
-        stopped=stopped,
-    )
+    def key_of(self, item: SimpleItem) -> str:
+        """The id of an item."""
+        return item.id
+
+    def identity(self, item: SimpleItem) -> dict[str, Any]:
+        """A hash of the messages."""
+        return {"item": item.fingerprint}
+
+    async def answer(self, item: SimpleItem, ask: Ask) -> dict[str, Any]:
+        """Send the messages."""
+        response = await ask(ChatRequest(item.messages, self.parameters, None, item.task, "answer"))
+        entry = {"outcome": "refused" if response.refused else "answered", "response": response.text}
+        entry["outcome"] = self.benchmark.line(item, entry)["outcome"]
+        return {**entry, **({"cut_off": True} if response.is_cut_off else {})}
+
+    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
+        """Whether the answer is malformed or truncated."""
+        return super().is_unusable(entry, journal) or entry.get("finish_reason") == "length"
 
 
 def _entry_of(journal: Journal, item: SimpleItem) -> dict[str, Any]:
     """The journal entry of an item with its current messages; empty if there is none."""
     entry = journal.get(item.id)
     return entry if entry.get("item") == item.fingerprint else {}
-
-
-def _skips(entry: Mapping[str, Any], retry: RetryPlan) -> bool:
-    settled = entry.get("outcome") in _FINAL
-    unusable = entry.get("outcome") == "malformed" or entry.get("finish_reason") == "length"
-    return retry.skips(settled=settled, unusable=unusable)
 
 
 @dataclass(frozen=True)
@@ -467,10 +433,15 @@ class SimpleProber:
         """Number of attacks and twins."""
         return len(self._probes)
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Send the probes without a final outcome; returns the number of the others."""
-        items = [item for item, _, _ in self._probes]
-        return _ask(self._benchmark, items, self._parameters, model, journal, loop)
+    @property
+    def items(self) -> SimpleItems:
+        """The work on single probes."""
+        return SimpleItems(self._benchmark, self._parameters)
+
+    @property
+    def chosen(self) -> list[SimpleItem]:
+        """The items with the injected text."""
+        return [item for item, _, _ in self._probes]
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict of each probe, from the journal."""

@@ -21,9 +21,10 @@ from toolassay.link_review.doubtful_links import (
     doubtful_links,
 )
 from toolassay.link_review.prompt import LinkKey, answer_schema, read_verdicts, review_prompt, template
-from toolassay.models import ChatModel, ChatRequest, ModelError, ModelOptions
-from toolassay.runs import Journal, run_unsettled
-from toolassay.runs.budget import Estimate, bytes_of
+from toolassay.models import ChatRequest, ModelError, ModelOptions
+from toolassay.runs import Journal
+from toolassay.runs.budget import Estimate
+from toolassay.runs.items import Ask, ItemWork, answer_items, preview_items
 from toolassay.runs.ledger import FREE
 from toolassay.runs.manifest import JOURNAL, MANIFEST, recorded_settings
 from toolassay.runs.retry_malformed import RetryPlan
@@ -208,25 +209,82 @@ class _Answers:
         tries: Number of answered requests by link.
     """
 
-    def __init__(self, llm: str, journal: Journal) -> None:
+    def __init__(self, llm: str, journal: Journal | None) -> None:
         self._llm = llm
         self.verdicts: dict[LinkKey, Verdict] = {}
         self.tries = Counter[LinkKey]()
-        for key in journal:
-            self.add(journal[key])
+        if journal is not None:
+            for _, entry in journal.entries():
+                self.add(entry)
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Add the answer of an entry."""
-        keys = [LinkKey(*key) for key in entry["links"]]
-        self.tries.update(keys)
-        if entry["outcome"] == "answered":
-            found = read_verdicts(entry["response"], len(keys), entry["finish_reason"])
-            for number, (sensible, reason) in found.items():
-                self.verdicts[keys[number - 1]] = Verdict(self._llm, sensible, reason)
+        """Add the answers of an entry; those of earlier versions hold one each."""
+        for one in entry.get("requests", [entry]):
+            keys = [LinkKey(*key) for key in one.get("links", ())]
+            self.tries.update(keys)
+            if one["outcome"] == "answered" and keys:
+                found = read_verdicts(one["response"], len(keys), one["finish_reason"])
+                for number, (sensible, reason) in found.items():
+                    self.verdicts[keys[number - 1]] = Verdict(self._llm, sensible, reason)
 
     def is_open(self, key: LinkKey) -> bool:
         """Whether a link is to be sent: it has no verdict, and was not sent twice."""
         return key not in self.verdicts and self.tries[key] < _TRIES
+
+
+@dataclass(frozen=True)
+class LinkBatches(ItemWork[Sequence[LinkKey]]):
+    """The review of single batches of links that have no verdict.
+
+    Attributes:
+        links: The links by key.
+        library: The tools.
+        answers: What is known of the links; it grows with each answer.
+    """
+
+    links: Mapping[LinkKey, Dependency]
+    library: ToolLibrary
+    answers: _Answers
+
+    def key_of(self, item: Sequence[LinkKey]) -> str:
+        """A hash of the first prompt, and the number of its try."""
+        code = hashlib.sha256(self.prompt(item).encode(errors="replace")).hexdigest()[:16]
+        return f"{code}-{self.answers.tries[item[0]] + 1}"
+
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Links with a verdict are in no batch."""
+        return False
+
+    def prompt(self, keys: Iterable[LinkKey]) -> str:
+        """The prompt about some links."""
+        return review_prompt([self.links[key] for key in keys], self.library)
+
+    async def answer(self, item: Sequence[LinkKey], ask: Ask) -> dict[str, Any]:
+        """Ask about the links of a batch, and again about those without a readable verdict."""
+        requests: list[dict[str, Any]] = []
+        while wanted := _next_request(item, self.answers):
+            message = {"role": "user", "content": self.prompt(wanted)}
+            parameters = {**PARAMETERS, **answer_schema(len(wanted))}
+            one: dict[str, Any] = {"links": [list(key) for key in wanted]}
+            try:
+                response = await ask(ChatRequest([message], parameters, role="critic"))
+            except ModelError as error:
+                if error.outcome not in _ABOUT_THE_LINKS:
+                    raise
+                one |= {"outcome": error.outcome, "problem": str(error)}
+            else:
+                outcome = "refused" if response.refused else "answered"
+                one |= {
+                    "outcome": outcome,
+                    "response": response.text,
+                    "finish_reason": response.finish_reason,
+                }
+            requests.append(one)
+            self.answers.add(one)
+        if all(key in self.answers.verdicts for key in item):
+            return {"outcome": "answered", "requests": requests}
+        last = requests[-1]["outcome"]
+        return {"outcome": "malformed" if last == "answered" else last, "requests": requests}
 
 
 class LinkReviewWork(Work):
@@ -264,32 +322,34 @@ class LinkReviewWork(Work):
             extra={"links": self.size},
         )
 
+    @property
+    def items(self) -> LinkBatches:
+        """The work on single batches, before any is known."""
+        return self._batches_of(_Answers(self._llm, None))
+
+    @property
+    def chosen(self) -> list[Sequence[LinkKey]]:
+        """All links, in batches."""
+        return self._batches(self.items.answers)
+
     def run(self, run: OpenRun) -> int:
         """Request the missing verdicts; returns the number of requests that earlier starts saved."""
-        answers = _Answers(self._llm, run.journal)
-
-        async def ask(batch: Sequence[LinkKey]) -> str:
-            outcome = "answered"
-            while wanted := _next_request(batch, answers):
-                outcome = await self._request(run.model, run.journal, answers, wanted)
-            return "answered" if all(key in answers.verdicts for key in batch) else outcome
-
-        batches = self._batches(answers)
+        work = self._batches_of(_Answers(self._llm, run.journal))
+        batches = self._batches(work.answers)
         already = max(0, self.facts.size - len(batches))
         for _ in range(already):
             run.loop.done()
-        run_unsettled(batches, ask, settled=lambda batch: False, models=[run.model], loop=run.loop)
+        answer_items(work, batches, run.model, {}, run.journal, run.loop)
         return already
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the missing requests to the estimate; returns the number that earlier starts saved."""
-        for key in journal:
-            entry = journal[key]
-            estimate.answered(entry["size"], entry.get("prompt_tokens"), entry.get("completion_tokens"))
-        batches = self._batches(_Answers(self._llm, journal))
-        for batch in batches:
-            estimate.add(bytes_of(self._prompt(batch)))
-        return max(0, self.facts.size - len(batches))
+        work = self._batches_of(_Answers(self._llm, journal))
+        batches = self._batches(work.answers)
+        return self.facts.size - len(batches) + preview_items(work, batches, journal, estimate, retry)
+
+    def _batches_of(self, answers: _Answers) -> LinkBatches:
+        return LinkBatches(self._links, self._library, answers)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line for each link; `sensible` is null without a verdict."""
@@ -308,39 +368,6 @@ class LinkReviewWork(Work):
     def _batches(self, answers: _Answers) -> list[Sequence[LinkKey]]:
         links = [key for key in self._links if answers.is_open(key)]
         return [links[start : start + BATCH] for start in range(0, len(links), BATCH)]
-
-    def _prompt(self, keys: Iterable[LinkKey]) -> str:
-        return review_prompt([self._links[key] for key in keys], self._library)
-
-    async def _request(
-        self, model: ChatModel, journal: Journal, answers: _Answers, keys: Sequence[LinkKey]
-    ) -> str:
-        """Send one request and note its answer; returns the outcome."""
-        prompt = self._prompt(keys)
-        item = (
-            f"{hashlib.sha256(prompt.encode(errors='replace')).hexdigest()[:16]}-{answers.tries[keys[0]] + 1}"
-        )
-        message = {"role": "user", "content": prompt}
-        parameters = {**PARAMETERS, **answer_schema(len(keys))}
-        entry: dict[str, Any] = {"links": [list(key) for key in keys], "size": bytes_of(prompt)}
-        try:
-            response = await model.complete(ChatRequest([message], parameters, role="critic", item=item))
-        except ModelError as error:
-            if error.outcome not in _ABOUT_THE_LINKS:
-                raise
-            entry |= {"outcome": error.outcome, "problem": str(error)}
-        else:
-            entry |= {
-                "outcome": "refused" if response.refused else "answered",
-                "response": response.text,
-                "finish_reason": response.finish_reason,
-                "prompt_tokens": response.prompt_tokens,
-                "completion_tokens": response.completion_tokens,
-                **({"reasoning": response.reasoning} if response.reasoning else {}),
-            }
-        journal.append(item, entry)
-        answers.add(entry)
-        return "malformed" if entry["outcome"] == "answered" else str(entry["outcome"])
 
 
 def _next_request(batch: Sequence[LinkKey], answers: _Answers) -> Sequence[LinkKey]:

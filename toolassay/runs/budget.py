@@ -256,6 +256,7 @@ class Estimate:
         limit: Maximum tokens of one answer.
         requests: Number of requests still to be sent.
         answers: Number of answers with reported tokens.
+        first: The first request to be sent, where it was rendered.
 
     >>> estimate = Estimate(limit=2000)
     >>> estimate.add(400)
@@ -269,6 +270,7 @@ class Estimate:
     limit: int = COMPLETION
     requests: int = 0
     answers: int = 0
+    first: ChatRequest | None = None
     _measured: int = field(default=0, init=False)
     _sizes: int = field(default=0, init=False)
     _answered_sizes: int = field(default=0, init=False)

@@ -11,10 +11,10 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, NamedTuple, Self, TypeVar
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
@@ -280,11 +280,52 @@ class KeyIndex:
             self._slots[place] = number
 
 
-class Journal:
-    """An append-only file of entries with a `key`, exclusively locked while it is open.
+class Address(NamedTuple):
+    """What a line of a journal is about: an item as a whole, or one of its answers.
 
-    Opening it truncates a last line that a crash left torn. Of several entries with one key the last counts.
-    About 30 bytes per key are held in memory, not the keys or entries themselves.
+    Attributes:
+        key: Of the item.
+        role: `ChatRequest.role` of an answer, `TOOL` for the result of a call; empty for the item.
+        number: Of the request among those of its role, from 0.
+        again: How often the item had ended before this answer.
+    """
+
+    key: str
+    role: str = ""
+    number: int = 0
+    again: int = 0
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Address:
+        """The address of a line.
+
+        Raises:
+            KeyError, TypeError: It has none.
+        """
+        key = text_in(line, "key")
+        if isinstance(line.get("role"), str) and isinstance(line.get("again"), int):
+            return cls(key, line["role"], line["number"], line["again"])
+        return cls(key)
+
+    @property
+    def name(self) -> str:
+        """The address as one string."""
+        return "\x1f".join(map(str, self))
+
+
+TOOL = "tool"
+"""Role of the results of tool calls, which are journalled beside the answers."""
+
+
+class Journal:
+    """An append-only file of answers, and of entries about items, exclusively locked while it is open.
+
+    A line is the answer to one request of an item (`key`, `role`, `number`, `again`, then its content), or
+    the entry with which an item ended (`key`, then its content). Opening the file truncates a last line that a
+    crash left torn. Of several lines about the same the last counts. About 30 bytes per line are held in
+    memory, not the keys or lines themselves.
+
+    Iteration, length and membership are about the items that have an entry.
 
     Args:
         path: The file; it and its folder are created if missing.
@@ -296,24 +337,32 @@ class Journal:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
+    ...     journal.add_answer(Address("a", "planner"), {"text": "Hello"})
     ...     journal.append("a", {"outcome": "answered"})
-    ...     "a" in journal, journal["a"]["outcome"]
-    (True, 'answered')
+    ...     "a" in journal, journal["a"]["outcome"], journal.answer(Address("a", "planner"))["text"]
+    (True, 'answered', 'Hello')
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
+        self.path, self.read_only = path, read_only
         self._lines = AppendOnlyLines(path, what="journal", read_only=read_only)
         self._index = KeyIndex(self._holds)
+        self._answers = KeyIndex(lambda offset, name: Address.of(self._lines.line_at(offset)).name == name)
         try:
-            for offset, key in self._lines.scan(lambda entry: text_in(entry, "key")):
-                self._index.set(key, offset)
+            for offset, address in self._lines.scan(Address.of):
+                self._set(address, offset)
         except BaseException:
             self.close()
             raise
 
+    def _set(self, address: Address, offset: int) -> None:
+        if address.role:
+            self._answers.set(address.name, offset)
+        else:
+            self._index.set(address.key, offset)
+
     def append(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Write one entry under `key`, which replaces a `key` of the entry itself.
+        """Write the entry of an item under `key`, which replaces a `key` of the entry itself.
 
         When this returns, the operating system has the entry.
 
@@ -322,11 +371,32 @@ class Journal:
         """
         self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
 
-    def extend(self, lines: Sequence[tuple[str, bytes]]) -> None:
-        """Append lines of another journal, each with its key; otherwise like `append`."""
-        offset = self._lines.append_lines(b"".join(line for _, line in lines))
-        for key, line in lines:
-            self._index.set(key, offset)
+    def add_answer(self, address: Address, content: Mapping[str, Any]) -> None:
+        """Write an answer; otherwise like `append`."""
+        self._set(address, self._lines.append({**address._asdict(), **content}))
+
+    def answer(self, address: Address) -> dict[str, Any]:
+        """The line of an answer; {} without one."""
+        offset = self._answers.get(address.name)
+        return {} if offset is None else self._lines.line_at(offset)
+
+    def answers(self, key: str, role: str, again: int = 0) -> list[dict[str, Any]]:
+        """The lines of an item's answers of one role, in order."""
+        found: list[dict[str, Any]] = []
+        while line := self.answer(Address(key, role, len(found), again)):
+            found.append(line)
+        return found
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether any answer has a line of its own."""
+        return len(self._answers) > 0
+
+    def extend(self, lines: bytes) -> None:
+        """Append lines of another journal; otherwise like `append`."""
+        offset = self._lines.append_lines(lines)
+        for line in lines.splitlines(keepends=True):
+            self._set(Address.of(parse_json(line)), offset)
             offset += len(line)
 
     @property
@@ -334,10 +404,9 @@ class Journal:
         """Offset in bytes at which the next line starts."""
         return self._lines.end
 
-    def lines_from(self, offset: int) -> list[tuple[str, bytes]]:
-        """The lines from an offset on, each with its key."""
-        lines = self._lines.bytes_at(offset, self._lines.end - offset).splitlines(keepends=True)
-        return [(parse_json(line)["key"], line) for line in lines]
+    def lines_from(self, offset: int) -> bytes:
+        """The lines from an offset on."""
+        return self._lines.bytes_at(offset, self._lines.end - offset)
 
     def __contains__(self, key: str) -> bool:
         return self._index.get(key) is not None

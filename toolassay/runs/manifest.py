@@ -129,7 +129,7 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
         return True
     with Journal(path, read_only=read_only) as journal:
         kinds = {"response", "answers", "adopted", "execution"}
-        return any(kinds & journal[key].keys() for key in journal)
+        return journal.has_answers or any(kinds & entry.keys() for _, entry in journal.entries())
 
 
 def _set_aside(folder: Path) -> Path:

@@ -89,7 +89,7 @@ class Run:
         if choices.engine is None:
             return self._show_foreseen() if choices.dry_run else self._ask(compared, retry)
         check_spread(self._trial.llm, self._facts.helpers, self._settings.limits.budget)
-        _ = self._work.items
+        self._work.check_engine()
         if choices.dry_run:
             return self._show_foreseen()
         with open_engine(choices.engine) as engine:
@@ -170,6 +170,11 @@ class Run:
             for text in filter(None, (warning, tools.leak_notice)):
                 screen.say(f"{WARNING}{text}")
         report_retries(retry, f"{facts.noun}s", screen)
+        if summary.changed:
+            screen.say(
+                f"{WARNING}{summary.changed} recorded answers are to other requests than are sent now, and"
+                " were requested again"
+            )
         return inference
 
     def _spread(self, engine: Engine, journal: Journal) -> Spread:
@@ -256,7 +261,7 @@ class Run:
         expected = self._work.expected(estimate, self.price)
         if llm in FREE:  # a model without a server uses no tokens
             expected = tuple(ExpectedUsage(one.requests, 0, 0, 0.0) for one in expected)
-        for line in self._work.range_lines(expected):
+        for line in self._work.range_lines(expected, estimate):
             screen.show(line)
         return Inference(0, already, RunSummary(), expected=expected)
 

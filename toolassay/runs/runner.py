@@ -75,6 +75,7 @@ class RunSummary:
         failures: Messages of the first five of these.
         stop: Message of the budget if it ended the run, else None.
         interrupted: Whether Ctrl-C ended the run.
+        changed: Recorded answers that were not used, because the request is another one now.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -82,6 +83,7 @@ class RunSummary:
     failures: list[str] = field(default_factory=list)
     stop: str | None = None
     interrupted: bool = False
+    changed: int = 0
 
     @property
     def unasked(self) -> int:

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import temporary_folder
-from toolassay.models import Attempt, ChatRequest, ModelOptions, create_model
+from toolassay.models import Attempt, ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.protocol import Meter
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget
+from toolassay.runs.items import ItemWork, answer_items
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.trials import SEED
-from toolassay.runs.work import Answer, ItemWork
 
 MOST_ITEMS = 100
 """Items per shard. A killed run loses the shards in flight; each has an overhead of a few milliseconds."""
@@ -59,7 +59,7 @@ class Shard(NamedTuple):
 
     Attributes:
         items: the items.
-        begun: those entries of the run's journal that belong to one of them: unfinished or unusable answers.
+        begun: those entries of the run's journal that belong to one of them, whose answers are not usable.
     """
 
     items: tuple[Any, ...]
@@ -70,14 +70,14 @@ class Answered(NamedTuple):
     """What a worker made of a shard.
 
     Attributes:
-        lines: lines for the journal, with their keys.
+        lines: lines for the journal.
         attempts: calls of models, for the ledger.
         summary: outcomes.
         replaced: number of items with a new answer (`RetryPlan.replaced`).
         error: why the run cannot go on. What was answered before is in `lines`.
     """
 
-    lines: list[tuple[str, bytes]]
+    lines: bytes
     attempts: list[Attempt]
     summary: RunSummary
     replaced: int
@@ -96,7 +96,7 @@ class ItemsTask:
         retry: which answered items are run again.
     """
 
-    work: ItemWork
+    work: ItemWork[Any]
     llm: str
     helpers: tuple[str, ...] = ()
     seed: Any = None
@@ -107,11 +107,18 @@ class ItemsTask:
         options = ModelOptions(extra_body={} if self.seed is None else {SEED: self.seed})
         meter = _Attempts()
         models = {name: create_model(name, options, meter) for name in (self.llm, *self.helpers)}
-        answer = self.work.answering(models[self.llm], models)
-        return lambda shard: _answered(shard, answer, meter, self.retry)
+        work = self.work.ready()
+        return lambda shard: _answered(shard, work, models[self.llm], models, meter, self.retry)
 
 
-def _answered(shard: Shard, answer: Answer, meter: _Attempts, retry: RetryPlan) -> Answered:
+def _answered(
+    shard: Shard,
+    work: ItemWork[Any],
+    model: ChatModel,
+    helpers: Mapping[str, ChatModel],
+    meter: _Attempts,
+    retry: RetryPlan,
+) -> Answered:
     meter.made = []
     # Built-in models never wait, so more than one item at a time would gain nothing.
     loop = Loop(1, retry=replace(retry, replaced=0, left=0))
@@ -124,7 +131,7 @@ def _answered(shard: Shard, answer: Answer, meter: _Attempts, retry: RetryPlan) 
             journal.append(key, entry)
         start = journal.end
         try:
-            answer(shard.items, journal, loop)
+            answer_items(work, shard.items, model, helpers, journal, loop)
         except ToolassayError as raised:
             error = raised
         lines = journal.lines_from(start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -13,6 +13,7 @@ from toolassay.errors import UsageError
 from toolassay.models import ChatModel
 from toolassay.runs.books import report_failures, report_stop
 from toolassay.runs.budget import Estimate, ExpectedUsage
+from toolassay.runs.items import ItemWork, answer_items, preview_items
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.prices import Tariff
@@ -62,30 +63,6 @@ class OpenRun:
     journal: Journal
     ledger: Ledger
     loop: Loop
-
-
-Answer = Callable[[Iterable[Any], Journal, Loop], object]
-"""Works on the items that a journal does not settle, and adds their entries to it."""
-
-
-class ItemWork(Protocol):
-    """The work on single items, without the files around it: the part of a run that an engine spreads.
-
-    It is pickled, so it holds no model, no key and no open file.
-    """
-
-    def key_of(self, item: Any) -> str:
-        """The key of an item in the journal."""
-        ...
-
-    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Answer:
-        """Prepare the work.
-
-        Args:
-            model: the model under test.
-            helpers: the models that the work named, by name.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -151,7 +128,20 @@ class Work(ABC):
     def facts(self) -> WorkFacts:
         """What is known before a run; the same each time."""
 
+    @property
     @abstractmethod
+    def items(self) -> ItemWork[Any]:
+        """The work on single items."""
+
+    @property
+    @abstractmethod
+    def chosen(self) -> Iterable[Any]:
+        """The items of this start."""
+
+    @abstractmethod
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Write the prediction file from the journal, in the order of the items; none where nothing ended."""
+
     def run(self, run: OpenRun) -> int:
         """Do what the journal does not settle yet; how many items it settled before.
 
@@ -159,17 +149,18 @@ class Work(ABC):
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
+        helpers = {name: run.helpers[name] for name in self.facts.helpers}
+        return answer_items(self.items.ready(), self.chosen, run.model, helpers, run.journal, run.loop)
 
-    @abstractmethod
-    def write(self, output: Path, journal: Journal) -> Written:
-        """Write the prediction file from the journal, in the order of the items; none where nothing ended."""
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add what is not answered yet to `estimate`; how much is answered. Nothing is sent or written."""
+        return preview_items(self.items.ready(), self.chosen, journal, estimate, retry)
 
-    @property
-    def items(self) -> ItemWork:
-        """The work on single items, for an engine.
+    def check_engine(self) -> None:
+        """Check that `--engine` may spread the items.
 
         Raises:
-            UsageError: the items cannot be spread.
+            UsageError: it may not.
         """
         raise UsageError(f"--engine does not run {self.facts.noun}s", fix="omit --engine")
 
@@ -182,19 +173,11 @@ class Work(ABC):
         """Take over lines of a prediction file that the journal does not know; how many."""
         return 0
 
-    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add what is not answered yet to `estimate`; how much is answered. Nothing is sent or written.
-
-        Raises:
-            UsageError: the work has no dry run.
-        """
-        raise UsageError(f"{self.facts.noun}s have no dry run", fix="leave --dry_run out")
-
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """What the run will use; of items that take several answers the least and the most."""
         return (estimate.expected(price),)
 
-    def range_lines(self, expected: Sequence[ExpectedUsage]) -> Iterator[str]:
+    def range_lines(self, expected: Sequence[ExpectedUsage], estimate: Estimate) -> Iterator[str]:
         """More lines of a dry run: the range, and the first request."""
         yield from ()
 

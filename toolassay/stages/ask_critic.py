@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, templa
 from toolassay.gates.critic.review_run import PARAMETERS
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
+from toolassay.gold import Gold
 from toolassay.runs import Journal
 from toolassay.runs.books import NO_PRICE
 from toolassay.runs.ledger import FREE
@@ -21,7 +22,7 @@ from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.run import Run
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.runs.work import OpenRun, Work, WorkFacts, Written
+from toolassay.runs.work import Work, WorkFacts, Written
 
 FOLDER = "critics"
 CONFLICT_FIX = "use those settings, another --out, or --force true (keeps the old run)"
@@ -54,9 +55,15 @@ class ReviewWork(Work):
             conflict_fix=CONFLICT_FIX,
         )
 
-    def run(self, run: OpenRun) -> int:
-        """Request the missing reviews; returns the number that the journal already had."""
-        return self._reviews.run(run.model, run.journal, run.loop)
+    @property
+    def items(self) -> CriticWork:
+        """The review of single samples."""
+        return self._reviews
+
+    @property
+    def chosen(self) -> Iterable[Gold]:
+        """The samples."""
+        return self._reviews.golds
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per review."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.generator import Review
+from toolassay.backinstruct.generator import Tried
 from toolassay.benchmarks.work_folder import WorkFolder, work_folder
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
@@ -140,7 +140,7 @@ def _generated(
     run: RunSettings,
     samples: SampleSettings,
     writing: WritingSettings,
-    tried: Review | None,
+    tried: Tried | None,
     *,
     is_new: bool,
 ) -> tuple[Path, bool]:
@@ -190,7 +190,7 @@ def _until(
     run: RunSettings,
     samples: SampleSettings,
     writing: WritingSettings,
-    tried: Review | None,
+    tried: Tried | None,
     *,
     is_new: bool,
 ) -> tuple[Path, bool]:

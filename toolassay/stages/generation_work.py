@@ -8,34 +8,33 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from toolassay.backinstruct.generator import (
     PARAMETERS,
     Generation,
-    Generator,
-    Review,
+    SampleItems,
+    Tried,
     read_kept,
     rewriting_facts,
 )
+from toolassay.backinstruct.generator import generate as generate_samples
 from toolassay.backinstruct.prompt import BackInstructPrompt
-from toolassay.backinstruct.records import numbered_id, sample_id
+from toolassay.backinstruct.records import sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
-from toolassay.graph import ToolGraph
-from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
-from toolassay.models.structured_output import json_schema
 from toolassay.prompt_templates import check_wording
 from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.books import report_stop
 from toolassay.runs.budget import Estimate
+from toolassay.runs.items import preview_items
 from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import (
@@ -45,7 +44,6 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
-from toolassay.schemas import sample_schema
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.generation_review import sample_review
 from toolassay.stages.live_values import read_values, unusable_tools
@@ -117,67 +115,6 @@ class WritingSettings:
     critic: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class SampleItems:
-    """The work on single samples, which are named by their numbers (`ItemWork`).
-
-    Attributes:
-        graph: The tool graph.
-        sampler: Draws the samples.
-        prompt: Renders the prompt of a sample.
-        parameters: Of the requests.
-        writing: How requests are written.
-        rewrites: How often an answer with problems goes back to the model.
-        values: Values of arguments that exist on a server.
-        is_structured: Whether answers are constrained to a JSON schema.
-        figures: Folder for the pictures of new samples; None draws none.
-        tried: Executes a sample's plan; None if plans are not executed.
-    """
-
-    graph: ToolGraph
-    sampler: Sampler
-    prompt: BackInstructPrompt
-    parameters: Mapping[str, Any]
-    writing: WritingSettings
-    rewrites: int
-    values: Mapping[str, Mapping[str, Sequence[Any]]] | None
-    is_structured: bool
-    figures: Path | None
-    tried: Review | None
-
-    def key_of(self, item: int) -> str:
-        """The key of a sample."""
-        return numbered_id(self.sampler.seed, item)
-
-    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., None]:
-        """Generate the samples of the given numbers."""
-        return self.generator(model, helpers).answer
-
-    def generator(self, model: ChatModel | None, helpers: Mapping[str, ChatModel]) -> Generator:
-        """The generator; without a model, nothing is sent."""
-        graph, check = self.graph, self.writing.check
-
-        def schema(sample: Sample) -> Mapping[str, Any]:
-            tools, links = [graph.library[name] for name in sample.nodes], len(sample.links)
-            return json_schema("sample", sample_schema(tools, links, graph.dependency_type, check=check))
-
-        critics = [helpers[name] for name in self.writing.critic] if model else []
-        return Generator(
-            graph,
-            self.sampler,
-            self.prompt,
-            model,
-            parameters=self.parameters,
-            check=check,
-            rewrites=self.rewrites,
-            review=sample_review(graph, critics, self.tried) if self.rewrites else None,
-            critics=critics,
-            values=self.values,
-            shape=schema if self.is_structured else None,
-            each=None if self.figures is None else _drawer(self.figures),
-        )
-
-
 class GenerationWork(Work):
     """A run that writes requests and gold plans for samples of a tool graph to `data_raw.json`.
 
@@ -205,7 +142,7 @@ class GenerationWork(Work):
         *,
         is_new: bool,
         rounds: Sequence[Round] = (Round(0),),
-        tried: Review | None = None,
+        tried: Tried | None = None,
     ) -> None:
         self._place, self._run, self._writing, self._tried = place, run, writing, tried
         self._values = read_values(place.folder)
@@ -364,8 +301,8 @@ class GenerationWork(Work):
         asked = {"number_of_samples": self._count, "multiworker": self._run.limits.multiworker}
         statistics.begin({**settings, **asked})
         loop = replace(run.loop, done=_both(run.loop.done, statistics.count))
-        generator = self.items.generator(run.model, run.helpers)
-        self._generation = generator.run(folder.data_raw, run.journal, self._count, loop)
+        critics = {name: run.helpers[name] for name in self._writing.critic}
+        self._generation = generate_samples(self.items, folder.data_raw, run, critics, self._count, loop)
         if self._rewrite:
             self._rewriting = rewriting_facts(run.journal)
         rewriting = {"rewriting": self._rewriting} if self._rewriting else {}
@@ -393,8 +330,9 @@ class GenerationWork(Work):
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the missing samples to the estimate; returns the number of existing ones."""
-        there = _NOTHING if self._foreign else output
-        return self.items.generator(None, {}).preview(there, journal, self._count, estimate)
+        kept = read_kept(_NOTHING if self._foreign else output, self._sampler.seed)
+        work = replace(self.items, review=None, drawn=None)
+        return preview_items(work, self.chosen, journal, estimate, retry, skip=lambda key: key in kept)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Report the samples that were written, that are missing, and how to continue."""
@@ -407,20 +345,30 @@ class GenerationWork(Work):
                 screen.say(f"the set is {BY_RULES}: --llm MODEL")
 
     @property
+    def chosen(self) -> range:
+        """The numbers of all samples."""
+        return range(self._count)
+
+    def check_engine(self) -> None:
+        """Any engine may spread the samples."""
+
+    @property
     def items(self) -> SampleItems:
         """The work on single samples."""
+        writing, graph = self._writing, self._graph
         figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
+        review = partial(sample_review, graph, tuple(writing.critic), self._tried)
         return SampleItems(
-            self._graph,
+            graph,
             self._sampler,
             self._prompt,
             self._parameters,
-            self._writing,
+            writing.check,
             self._rewrite,
+            review if self._rewrite else None,
             self._values or None,
             bool(self._run.model.structured),
-            figures if self._writing.save_figure else None,
-            self._tried,
+            partial(_draw, figures) if writing.save_figure else None,
         )
 
 
@@ -513,13 +461,10 @@ def _fingerprint(values: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
-def _drawer(folder: Path) -> Any:
+def _draw(folder: Path, sample: Sample) -> None:
     from toolassay.report.sample_picture import draw_sample
 
-    def draw(sample: Sample) -> None:
-        draw_sample(sample, folder / f"{sample_id(sample)}.png")
-
-    return draw
+    draw_sample(sample, folder / f"{sample_id(sample)}.png")
 
 
 def _both(first: Any, second: Any) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.generator import Problem, Review
+from toolassay.backinstruct.generator import Problem, Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.calls.call_plan import Unfit, plan_of
@@ -282,7 +282,7 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
 
 
 @contextlib.contextmanager
-def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Review]:
+def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Tried]:
     """A function that executes the plan of a generated sample and reports what is wrong with it.
 
     That is a refused call, a search that finds nothing, and a plan that should change something and does not.

@@ -189,8 +189,8 @@ def _outcomes(journal: Path) -> dict[str, str]:
     """The last outcome of each item in a journal that may be growing."""
     lines = AppendOnlyLines(journal, what="journal", read_only=True)
     try:
-        found = lines.scan(lambda entry: (str(entry["key"]), str(entry["outcome"])))
-        return dict(pair for _, pair in found)
+        found = lines.scan(lambda line: (str(line["key"]), str(line.get("outcome", ""))))
+        return {key: outcome for _, (key, outcome) in found if outcome}
     finally:
         lines.close()
 

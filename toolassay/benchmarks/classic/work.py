@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of, entry_of
-from toolassay.benchmarks.classic.agents.model_requests import CostOf, unknown_cost
+from toolassay.benchmarks.classic.agents.inference import ChatItems, agent_of, entry_of
+from toolassay.benchmarks.classic.agents.model_requests import unknown_cost
 from toolassay.benchmarks.classic.agents.predictions import (
     prediction_rows,
-    reparse_entry,
     write_predictions,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import Agent
 from toolassay.benchmarks.classic.data import Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
-from toolassay.models import ChatModel
+from toolassay.models import ModelError
 from toolassay.runs import Journal
-from toolassay.runs.budget import Estimate
-from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.items import ENDED, replay_item
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import number_of
-from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
+from toolassay.runs.work import Work, WorkFacts, Written, chosen_items
 from toolassay.screen import WARNING
 
 
@@ -53,39 +48,6 @@ def agent_settings(run: RunSettings, own: ChatOptions) -> ClassicAgentSettings:
         none_as=tuple(own.none_as) or ("none",),
         structured=run.model.structured,
     )
-
-
-@dataclass(frozen=True)
-class ChatItems:
-    """The work on single questions (`ItemWork`).
-
-    Attributes:
-        settings: of the agent.
-        trial: number of the trial.
-        parameters: of the requests.
-        cost_of: computes the cost of an answer.
-    """
-
-    settings: ClassicAgentSettings
-    trial: int
-    parameters: Mapping[str, Any]
-    cost_of: CostOf
-
-    def key_of(self, item: Question) -> str:
-        """The key of a question."""
-        return item.id
-
-    def inference(self, questions: Sequence[Question], agent: Agent) -> ClassicInference:
-        """The agent on some questions."""
-        order = self.settings.order
-        return ClassicInference(
-            questions, agent, order=order, parameters=self.parameters, cost_of=self.cost_of
-        )
-
-    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., int]:
-        """Create the agent."""
-        agent = agent_of(self.settings, self.trial)
-        return lambda questions, journal, loop: self.inference(questions, agent).run(model, journal, loop)
 
 
 class ChatWork(Work):
@@ -142,28 +104,26 @@ class ChatWork(Work):
             not_counted="; further groups of a long list of functions",
         )
 
-    @property
-    def items(self) -> ChatItems:
-        """The work on single questions.
+    def check_engine(self) -> None:
+        """Refuse an engine where no model is asked.
 
         Raises:
             UsageError: the agent asks no model.
         """
         if not self._asks:
             raise UsageError("--agent recorded asks no model", fix="omit --engine")
-        return self._items(_no_cost)
-
-    def _items(self, cost: CostOf) -> ChatItems:
-        return ChatItems(self._settings, self._trial, self._run.model.parameters, cost)
 
     @property
-    def _inference(self) -> ClassicInference:
-        items = self._items(self._run.cost_of if self._asks else unknown_cost)
-        return items.inference([example.question for example in self._chosen], self._agent)
+    def items(self) -> ChatItems:
+        """The work on single questions; a built-in model costs nothing, on whatever engine."""
+        free = not self._asks or self._run.model.llm in FREE
+        cost = unknown_cost if not self._asks else _no_cost if free else self._run.cost_of
+        return ChatItems(self._settings, self._run.model.parameters, cost, self._trial)
 
-    def run(self, run: OpenRun) -> int:
-        """Run the agent on the messages without a choice."""
-        return self._inference.run(run.model, run.journal, run.loop)
+    @property
+    def chosen(self) -> list[Question]:
+        """The questions of this start."""
+        return [example.question for example in self._chosen]
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one row per message with a choice."""
@@ -178,10 +138,6 @@ class ChatWork(Work):
             )
 
         return Written(write_predictions(output, rows))
-
-    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add the first request of each message without a choice; returns the number of the others."""
-        return self._inference.preview(journal, estimate, retry)
 
 
 def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: int | None) -> ChatProber:
@@ -214,11 +170,17 @@ def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
         recorded.screen.say("recorded answers are taken as the journal has them")
         yield from prediction_rows(examples, recorded.journal, trial=trial, order=order, free=False)
         return
-    agent = agent_of(ClassicAgentSettings(name, order))
+    work = ChatItems(ClassicAgentSettings(name, order), {}).ready()
 
     def remake(example: Example) -> Mapping[str, Any] | None:
         entry = entry_of(recorded.journal, example.question)
-        return run_coroutine(reparse_entry(example.question, agent, order, entry)) if entry else None
+        if entry.get("outcome") not in ENDED:
+            return entry or None
+        try:
+            made, _ = replay_item(work, example.question, recorded.journal)
+        except ModelError as error:
+            return {**entry, "workflow": None, "outcome": "not run", "error": str(error)}
+        return {**entry, **made, "answers": entry["answers"]}
 
     with recorded.remade_journal(examples, remake, content="answers") as remade:
         yield from prediction_rows(examples, remade, trial=trial, order=order, free=recorded.llm in FREE)

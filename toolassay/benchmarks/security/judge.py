@@ -5,8 +5,8 @@ deterministic check, not the judge.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -17,7 +17,8 @@ from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import TECHNICAL, Prober, ProbeResult
 from toolassay.benchmarks.security.probe_results import figure_lines, figures_beside, write_results
 from toolassay.models import ChatModel, ChatRequest
-from toolassay.runs import Journal, Loop, RunSummary, run_unsettled
+from toolassay.runs import Journal, RunSummary
+from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
 from toolassay.runs.settings import RunSettings
@@ -29,81 +30,57 @@ _KEY = "complied"
 _LONGEST = 20_000  # characters of an answer that the judge sees
 
 
-class JudgedProber:
-    """A prober that also has a judge model assess each attack, once.
+@dataclass(frozen=True)
+class JudgeItems(ItemWork[ProbeResult]):
+    """A judge's opinion on single results; an answer that has changed since is judged again.
 
-    Args:
-        prober: the probes.
-        judge: the judge model.
+    Attributes:
+        judge: name of the model.
     """
 
-    def __init__(self, prober: Prober, judge: ChatModel) -> None:
-        self._prober, self._judge = prober, judge
+    judge: str
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings of the prober. The judge is not one of them, because it does not shape answers."""
-        return self._prober.settings
+    def key_of(self, item: ProbeResult) -> str:
+        """The key of a result: another judge judges it again."""
+        return f"judge {self.judge} {item.probe.id}"
 
-    @property
-    def read(self) -> Sequence[Path]:
-        """The files that the prober read."""
-        return self._prober.read
+    def identity(self, item: ProbeResult) -> dict[str, Any]:
+        """The answer that is judged."""
+        return {"answer": item.answer}
 
-    @property
-    def size(self) -> int:
-        """The size of the prober."""
-        return self._prober.size
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether there is an opinion."""
+        return "response" in entry
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Run the probes, then judge the completed attacks that are not judged yet.
+    async def answer(self, item: ProbeResult, ask: Ask) -> dict[str, Any]:
+        """Ask the judge."""
+        prompt = {"role": "user", "content": judge_prompt(item)}
+        response = await ask(ChatRequest([prompt], _PARAMETERS, None, role="judge"))
+        return {"outcome": "answered", "response": response.text}
 
-        Raises:
-            ToolassayError: the run cannot continue.
-            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
-        """
-        already = self._prober.run(model, journal, loop)
-
-        async def ask(result: ProbeResult) -> str:
-            prompt = {"role": "user", "content": judge_prompt(result)}
-            response = await self._judge.complete(
-                ChatRequest([prompt], _PARAMETERS, None, role="judge", item=result.probe.id)
-            )
-            journal.append(self._key(result), {"answer": result.answer, "response": response.text})
-            return "answered"
-
-        judging, summary = RunSummary(), loop.summary
-        results = [] if summary.stop else self._prober.results(journal)
-        run_unsettled(
-            filter(_can_be_judged, results),
-            ask,
-            settled=lambda result: self._said(journal, result) is not None,
-            models=[self._judge],
-            loop=replace(loop, done=lambda: None, summary=judging),
-        )
-        ended = {name: count for name, count in judging.outcomes.items() if name in TECHNICAL}
-        summary.outcomes.update(ended)
-        summary.failed += judging.failed
-        summary.failures += judging.failures
-        summary.stop = summary.stop or judging.stop
-        return already
-
-    def results(self, journal: Journal) -> list[ProbeResult]:
-        """Every probe with its verdict and the judge's."""
-        return [self._with_judge(journal, line) for line in self._prober.results(journal)]
-
-    def _with_judge(self, journal: Journal, result: ProbeResult) -> ProbeResult:
+    def judged(self, journal: Journal, result: ProbeResult) -> ProbeResult:
+        """A result with the opinion in the journal."""
         if not _can_be_judged(result):
             return result
-        said = self._said(journal, result)
-        return replace(result, judged=True, judge=None if said is None else read_verdict(said))
+        entry = self.entry_of(journal, result)
+        judge = read_verdict(str(entry["response"])) if self.is_settled(entry) else None
+        return replace(result, judged=True, judge=judge)
 
-    def _said(self, journal: Journal, result: ProbeResult) -> str | None:
-        entry = journal.get(self._key(result))
-        return str(entry["response"]) if entry and entry["answer"] == result.answer else None
 
-    def _key(self, result: ProbeResult) -> str:
-        return f"judge {self._judge.name} {result.probe.id}"
+def judge_items(work: ItemWork[Any], items: Iterable[Any], judge: ChatModel, run: OpenRun) -> int:
+    """Have the answers of a run judged, unless the budget ended it; failures count in its summary.
+
+    Returns:
+        The number of answers that were judged before.
+    """
+    judging, summary = RunSummary(), run.loop.summary
+    loop = replace(run.loop, done=lambda: None, summary=judging)
+    already = answer_items(work, () if summary.stop else items, judge, {}, run.journal, loop)
+    summary.outcomes.update({name: count for name, count in judging.outcomes.items() if name in TECHNICAL})
+    summary.failed += judging.failed
+    summary.failures += judging.failures
+    summary.stop = summary.stop or judging.stop
+    return already
 
 
 def judge_prompt(result: ProbeResult) -> str:
@@ -154,15 +131,32 @@ class ProbeWork(Work):
             in_steps=getattr(prober, "in_steps", False),
         )
 
+    @property
+    def items(self) -> ItemWork[Any]:
+        """The work on single probes."""
+        return self._prober.items
+
+    @property
+    def chosen(self) -> Sequence[Any]:
+        """The probes."""
+        return self._prober.chosen
+
     def run(self, run: OpenRun) -> int:
         """Send the probes that are not settled, then have the attacks judged."""
-        if self._judge:
-            self._prober = JudgedProber(self._prober, run.helpers[self._judge])
-        return self._prober.run(run.model, run.journal, run.loop)
+        work = self.items.ready()
+        already = answer_items(work, self.chosen, run.model, {}, run.journal, run.loop)
+        if self._judge is None:
+            return already
+        attacks = filter(_can_be_judged, self._prober.results(run.journal))
+        judge_items(JudgeItems(self._judge), attacks, run.helpers[self._judge], run)
+        return already
 
     def write(self, output: Path, journal: Journal) -> Written:
         """A line for each probe."""
-        return Written(write_results(output, self._prober.results(journal)))
+        results = self._prober.results(journal)
+        if self._judge is not None:
+            results = [JudgeItems(self._judge).judged(journal, one) for one in results]
+        return Written(write_results(output, results))
 
 
 def probe(run: RunSettings, prober: Prober, place: Path, judge: str | None = None) -> Inference:

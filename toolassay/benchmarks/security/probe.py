@@ -11,8 +11,8 @@ from toolassay.benchmarks.security.evidence import declines
 from toolassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolassay.models import ChatModel
-    from toolassay.runs import Journal, Loop
+    from toolassay.runs import Journal
+    from toolassay.runs.items import ItemWork
 
 AttackOutcome = Literal["resisted", "succeeded", "unreadable", "failed"]
 HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "unreadable", "failed"]
@@ -135,6 +135,8 @@ class Prober(Protocol):
         settings: everything that shapes probes and answers, for the manifest.
         read: the files that the probes are made of.
         size: number of requests, tasks or chats that are sent to the agent.
+        items: the work on one of them.
+        chosen: the requests, tasks or chats.
 
     One whose agent takes several requests for a probe also has `in_steps`, which is true.
     """
@@ -148,14 +150,11 @@ class Prober(Protocol):
     @property
     def size(self) -> int: ...
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Run what the journal does not settle. Returns how many items it settled before.
+    @property
+    def items(self) -> ItemWork[Any]: ...
 
-        Raises:
-            ToolassayError: the run cannot continue.
-            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
-        """
-        ...
+    @property
+    def chosen(self) -> Sequence[Any]: ...
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict on every probe, in order, computed from the journal."""

@@ -1,38 +1,23 @@
-"""Requests a plan for each request from a model and journals the answers."""
+"""The work on one request: a plan from the model, rewritten by another answer where it cannot be read."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from toolassay.benchmarks.taskbench.existing_predictions import (
-    adoptable_predictions,
-)
 from toolassay.benchmarks.taskbench.parse import is_strict_plan, read_plan
-from toolassay.benchmarks.taskbench.prediction_lines import (
-    entry_of,
-    is_settled,
-    is_unusable,
-    plan_of,
-)
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_unusable
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.dataset import Request
 from toolassay.graph import ToolGraph
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
-from toolassay.models.protocol import Message
+from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
-from toolassay.prompt_templates import size_of
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs import Journal, Loop, run_unsettled
-from toolassay.runs.budget import Estimate
-from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
+from toolassay.runs import Journal
+from toolassay.runs.items import Ask, ItemWork
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
-
-_RESPONSE = ("response", "finish_reason", "prompt_tokens", "completion_tokens")
 
 
 class RequestStream(Protocol):
@@ -43,194 +28,75 @@ class RequestStream(Protocol):
     def __len__(self) -> int: ...
 
 
-class Inferrer:
-    """Asks a model for the plan of each request, continuing where it left off.
+@dataclass(frozen=True)
+class PlanItems(ItemWork[Request]):
+    """The work on single requests.
 
-    Args:
+    Attributes:
         graph: the tool graph (the offline planner works with it; served models see only the prompt).
         prompt: how the model is asked.
-        model: the model under test; None where nothing is sent.
-        parameters: of the request (temperature, top_p, …), over the published ones.
-        reformatter: who rewrites an answer that could not be read; None leaves it malformed.
-        show: Receives the first prompt and its answer; None for none.
-        shown: the prompt and the graph for one request, where they are not the same for all.
+        parameters: of the requests (temperature, top_p, …), over the published ones.
+        rewriter: name of the model that rewrites answers; None leaves them malformed.
+        show: receives the messages of a request and its answer.
     """
 
-    def __init__(
-        self,
-        graph: ToolGraph,
-        prompt: PlanPrompt,
-        model: ChatModel | None,
-        *,
-        parameters: Mapping[str, Any],
-        reformatter: ChatModel | None = None,
-        show: Callable[[str, str], None] | None = None,
-        shown: Callable[[Request], tuple[PlanPrompt, ToolGraph]] | None = None,
-    ) -> None:
-        self._graph = graph
-        self._prompt = prompt
-        self._model = model
-        self.parameters: Mapping[str, Any] = {**PARAMETERS, **parameters}
-        self._reformatter = reformatter
-        self._show = show
-        self._shown = shown or (lambda request: (prompt, graph))
+    graph: ToolGraph
+    prompt: PlanPrompt
+    parameters: Mapping[str, Any]
+    rewriter: str | None = None
+    show: Callable[[Sequence[Mapping[str, Any]], str], None] | None = None
 
-    def answer(
-        self,
-        requests: Iterable[Request],
-        journal: Journal,
-        loop: Loop,
-    ) -> int:
-        """Answer what the journal does not settle yet; how much it settled before.
+    def key_of(self, item: Request) -> str:
+        """The key of a request."""
+        return key_of(item.id)
 
-        Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, when what was in flight is answered.
-        """
-        retry = loop.retry
+    def identity(self, item: Request) -> dict[str, Any]:
+        """The wording of the request."""
+        return {"request": request_fingerprint(item.text)}
 
-        async def ask(request: Request) -> str:
-            key, kept = key_of(request.id), entry_of(journal, request)
-            is_again = self._is_settled(kept)
-            entry: dict[str, Any] = {"request": request_fingerprint(request.text)}
-            try:
-                # An answer whose rewriting failed is kept, as it is paid for; only the rewriting is repeated.
-                paid = kept.get(BEGUN, {}) if is_again else kept
-                entry |= self._unfinished(paid) or await self._answer(request)
-                if self._is_unreadable(entry):
-                    if "response" not in paid:  # a process that is killed has paid for it
-                        begun = {**kept, BEGUN: entry} if is_again else {"outcome": "not run", **entry}
-                        journal.append(key, begun)
-                    entry |= await self._rewrite(key, entry["response"])
-            except (ModelError, asyncio.CancelledError) as error:
-                if is_again:  # the answer there is still counts
-                    if "response" in entry:
-                        journal.append(key, {**kept, BEGUN: entry})
-                elif "response" in entry or (isinstance(error, ModelError) and error.settles):
-                    journal.append(key, {**_failure(error), **entry})
-                raise
-            outcome = self._outcome(entry)
-            if is_again:
-                retry.replaced += 1
-                entry[COUNT] = kept.get(COUNT, 0) + 1
-            journal.append(key, {"outcome": outcome, **entry})
-            return outcome
+    def entry_of(self, journal: Journal, item: Request) -> dict[str, Any]:
+        """The entry of a request, with its answers."""
+        return entry_of(journal, item)
 
-        def stopped(request: Request, error: ModelError) -> None:
-            kept = entry_of(journal, request)
-            if not self._is_settled(kept) and self._unfinished(kept) is None:
-                asked = {"request": request_fingerprint(request.text)}
-                journal.append(key_of(request.id), {**_failure(error), **asked})
+    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
+        """Whether the answer is malformed or truncated."""
+        return is_unusable(entry, self.graph.dependency_type)
 
-        return run_unsettled(
-            requests,
-            ask,
-            settled=lambda request: self._skips(entry_of(journal, request), retry),
-            models=[model for model in (self._model, self._reformatter) if model is not None],
-            loop=loop,
-            stopped=stopped,
-        )
+    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The answers as entries held them."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        if "response" in entry:
+            found["planner"] = [entry]
+        if "reformatted" in entry:
+            rewritten = {
+                "response": entry["reformatted"],
+                "finish_reason": entry["reformatted_finish_reason"],
+            }
+            found["reformat"] = [rewritten]
+        return found
 
-    def preview(
-        self,
-        requests: RequestStream,
-        output: Path,
-        journal: Journal,
-        estimate: Estimate,
-        retry: RetryPlan | None = None,
-    ) -> int:
-        """Add what is not answered yet to `estimate`; nothing is sent or written. Returns what is answered.
+    def shown(self, item: Request) -> tuple[PlanPrompt, ToolGraph]:
+        """The prompt and the graph of a request."""
+        return self.prompt, self.graph
 
-        Args:
-            requests: those that would be asked.
-            output: the prediction file, lines of which may be taken over.
-            journal: of this run; may be open for reading only.
-            estimate: learns from the answers there are.
-            retry: Which answered requests are sent again.
-        """
-        retry = retry or RetryPlan()
-        adopted = adoptable_predictions(output, journal) if output.exists() else {}
-        already = 0
-        for request in requests:
-            size, entry = size_of(self._prompt.messages(request.text)), entry_of(journal, request)
-            if "response" in entry:
-                estimate.answered(size, entry.get("prompt_tokens"), entry.get("completion_tokens"))
-            key = key_of(request.id)
-            taken_over = key in adopted and adopted[key] in (None, request_fingerprint(request.text))
-            unfinished = not self._is_settled(entry) and self._unfinished(entry)
-            if taken_over or unfinished or self._skips(entry, retry):
-                already += 1
-            else:
-                estimate.add(size)
-        return already - retry.left
+    async def answer(self, item: Request, ask: Ask) -> dict[str, Any]:
+        """Request a plan, and its rewriting where it is not the requested JSON."""
+        prompt, graph = self.shown(item)
+        messages, parameters = prompt.messages(item.text), {**PARAMETERS, **self.parameters}
+        response = await ask(ChatRequest(messages, parameters, None, PlanTask(item.text, graph), "planner"))
+        if self.show is not None:
+            self.show(messages, response.text)
+        if response.refused:
+            return {"outcome": "refused"}
+        plan, problem = self._read(response)
+        is_rewritten = self.rewriter and response.text.strip()
+        if is_rewritten and (problem is not None or not is_strict_plan(response.text)):
+            message = {"role": "user", "content": prompt.reformat(response.text)}
+            task = ReformatTask(response.text)
+            rewritten = await ask(ChatRequest([message], parameters, None, task, "reformat"), self.rewriter)
+            plan, problem = self._read(rewritten)
+        return {"outcome": "malformed" if plan is None or problem is not None else "answered"}
 
-    async def _answer(self, request: Request) -> dict[str, Any]:
-        template, graph = self._shown(request)
-        messages, task = template.messages(request.text), PlanTask(request.text, graph)
-        assert self._model is not None
-        response = await self._complete(self._model, messages, task, role="planner", item=key_of(request.id))
-        if self._show is not None:
-            self._show("\n\n".join(message["content"] for message in messages), response.text)
-            self._show = None
-        return {
-            "response": response.text,
-            "finish_reason": response.finish_reason,
-            "prompt_tokens": response.prompt_tokens,
-            "completion_tokens": response.completion_tokens,
-            **({"reasoning": response.reasoning} if response.reasoning else {}),
-            **({"refused": True} if response.refused else {}),
-            **({"tool_calls": [asdict(call) for call in response.tool_calls]} if response.tool_calls else {}),
-        }
-
-    async def _rewrite(self, key: str, answer: str) -> dict[str, Any]:
-        assert self._reformatter is not None
-        messages = [{"role": "user", "content": self._prompt.reformat(answer)}]
-        task = ReformatTask(answer)
-        rewritten = await self._complete(self._reformatter, messages, task, role="reformat", item=key)
-        return {"reformatted": rewritten.text, "reformatted_finish_reason": rewritten.finish_reason}
-
-    async def _complete(
-        self, model: ChatModel, messages: Sequence[Message], task: Any, *, role: str, item: str
-    ) -> ChatResponse:
-        return await model.complete(ChatRequest(messages, self.parameters, None, task, role, item))
-
-    def _is_unreadable(self, entry: Mapping[str, Any]) -> bool:
-        """Whether to rewrite an answer: there is one, it is not refused, and it is not the requested JSON."""
-        text = entry["response"]
-        if self._reformatter is None or entry.get("refused") or not text.strip():
-            return False
-        _, answer = read_plan(text, self._graph.dependency_type, entry["finish_reason"])
-        return answer.problem is not None or not is_strict_plan(text)
-
-    def _outcome(self, entry: Mapping[str, Any]) -> str:
-        if entry.get("refused"):
-            return "refused"
-        plan, _ = plan_of(entry, self._graph.dependency_type)
-        return "malformed" if plan is None else "answered"
-
-    def _is_settled(self, entry: Mapping[str, Any]) -> bool:
-        """Whether a start has nothing to do for an entry, unless malformed ones are asked again.
-
-        An answer that an earlier version took for a plan, and that is none, is still to be rewritten.
-        """
-        if not is_settled(entry):
-            return False
-        is_rewritable = entry["outcome"] != "refused" and "response" in entry and "reformatted" not in entry
-        return not (is_rewritable and self._is_unreadable(entry))
-
-    def _skips(self, entry: Mapping[str, Any], retry: RetryPlan) -> bool:
-        settled = self._is_settled(entry)
-        unusable = settled and retry.wanted and is_unusable(entry, self._graph.dependency_type)
-        return retry.skips(settled=settled, unusable=unusable)
-
-    @staticmethod
-    def _unfinished(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The answer of an entry that still has to be rewritten; None if there is none."""
-        if not entry.keys() >= set(_RESPONSE):
-            return None
-        return {key: entry[key] for key in (*_RESPONSE, "reasoning", "refused", "tool_calls") if key in entry}
-
-
-def _failure(error: BaseException) -> dict[str, str]:
-    outcome = error.outcome if isinstance(error, ModelError) else "not run"
-    return {"outcome": outcome, "problem": str(error)}
+    def _read(self, response: ChatResponse) -> tuple[dict[str, Any] | None, str | None]:
+        plan, read = read_plan(response.text, self.graph.dependency_type, response.finish_reason)
+        return plan, read.problem

@@ -5,39 +5,50 @@ time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from toolassay.dataset import Request
 from toolassay.graph import DependencyType
 from toolassay.requests import key_of, request_fingerprint
+from toolassay.runs.items import ENDED
+from toolassay.runs.journal import Address, Journal
+from toolassay.runs.retry_malformed import COUNT
 
 if TYPE_CHECKING:
     from toolassay.answers import ParsedAnswer
 
 _ANSWERS = {"response", "adopted"}
-_FINAL = ("answered", "malformed", "refused")
 
 
-class Entries(Protocol):
-    """A journal: entries by request key, an empty dict for an unknown key."""
+def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
+    """The journal entry of a request, with its answers: `response`, `finish_reason`, …, and `reformatted`.
 
-    def get(self, key: str) -> dict[str, Any]: ...
+    It is empty if there is none, or it is for an earlier wording. Earlier versions wrote the answers into the
+    entry itself.
+    """
+    key = key_of(request.id)
+    entry = journal.get(key)
+    if entry.get("request") != request_fingerprint(request.text):
+        return {}
+    if _ANSWERS & entry.keys():
+        return entry
+    again = entry.get(COUNT, 0)
+    rewritten = journal.answer(Address(key, "reformat", 0, again))
+    more = {
+        "reformatted": rewritten.get("response"),
+        "reformatted_finish_reason": rewritten.get("finish_reason"),
+    }
+    return {**journal.answer(Address(key, "planner", 0, again)), **(more if rewritten else {}), **entry}
 
 
-def entry_of(journal: Entries, request: Request) -> dict[str, Any]:
-    """The journal entry of a request; empty if there is none, or it is for an earlier wording."""
-    entry = journal.get(key_of(request.id))
-    return entry if entry.get("request") == request_fingerprint(request.text) else {}
-
-
-def entry_of_label(journal: Entries, label: Mapping[str, Any]) -> dict[str, Any]:
+def entry_of_label(journal: Journal, label: Mapping[str, Any]) -> dict[str, Any]:
     """The journal entry of a label's request; empty if there is none."""
     return entry_of(journal, Request(label["id"], str(label.get("user_request")), 0))
 
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether an entry is final, so that a continued run does not repeat the request."""
-    return entry.get("outcome") in _FINAL and bool(_ANSWERS & entry.keys())
+    return entry.get("outcome") in ENDED and bool(_ANSWERS & entry.keys())
 
 
 def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bool:
@@ -88,7 +99,7 @@ def prediction_line(
 
 
 def prediction_lines(
-    requests: Iterable[Request], journal: Entries, dependency_type: DependencyType
+    requests: Iterable[Request], journal: Journal, dependency_type: DependencyType
 ) -> Iterator[dict[str, Any]]:
     """One line per settled request, in the order of the requests."""
     for request in requests:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,16 +27,15 @@ from toolassay.benchmarks.security.probe import (
     ProbeResult,
     Verdict,
 )
-from toolassay.benchmarks.taskbench.inference import Inferrer, RequestStream
+from toolassay.benchmarks.taskbench.inference import PlanItems, RequestStream
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, read_entry
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.dataset import Request
 from toolassay.files import sha256_of
 from toolassay.graph import ToolGraph
-from toolassay.models import ChatModel
 from toolassay.prompt_templates import Wording
 from toolassay.requests import key_of
-from toolassay.runs import Journal, Loop
+from toolassay.runs import Journal
 from toolassay.tools import Tool, ToolLibrary
 
 __all__ = ["PlanProber"]
@@ -241,6 +240,14 @@ def _texts_in(value: Any) -> Iterator[str]:
 _NOWHERE = Path(os.devnull)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _ProbeItems(PlanItems):
+    shown_to: Callable[[Request], tuple[PlanPrompt, ToolGraph]]
+
+    def shown(self, item: Request) -> tuple[PlanPrompt, ToolGraph]:
+        return self.shown_to(item)
+
+
 class PlanProber:
     """Probes of a planner: its own prompt, tools and demonstrations, with one planted text.
 
@@ -294,10 +301,15 @@ class PlanProber:
         """The number of requests."""
         return len(self._requests)
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Send the requests that the journal does not settle. Returns how many it settled before."""
-        inferrer = Inferrer(self._graph, self._prompt, model, parameters=self._parameters, shown=self._shown)
-        return inferrer.answer(list(self._requests), journal, loop=loop)
+    @property
+    def chosen(self) -> list[Request]:
+        """The requests."""
+        return list(self._requests)
+
+    @property
+    def items(self) -> PlanItems:
+        """The work on single requests, each with its own prompt."""
+        return _ProbeItems(self._graph, self._prompt, self._parameters, shown_to=self._shown)
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict on each probe, computed from the answers in the journal."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.existing_predictions import adopt_predictions
-from toolassay.benchmarks.taskbench.inference import PARAMETERS, Inferrer
+from toolassay.benchmarks.taskbench.existing_predictions import adopt_predictions, adoptable_predictions
+from toolassay.benchmarks.taskbench.inference import PARAMETERS, PlanItems
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.prediction_lines import (
     entry_of,
@@ -24,22 +23,20 @@ from toolassay.benchmarks.taskbench.prediction_lines import (
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.files import safe_name, write_json_lines
-from toolassay.graph import ToolGraph
-from toolassay.models import ChatModel
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
-from toolassay.requests import Chosen, Requests, key_of
+from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate
+from toolassay.runs.items import preview_items
 from toolassay.runs.record import hashes
 from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
-from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
+from toolassay.runs.work import Inference, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
 from toolassay.screen import SILENT, WARNING, Screen
 from toolassay.text_formatting import count_of
@@ -82,44 +79,6 @@ class PlanSource:
         )
 
 
-@dataclass(frozen=True)
-class PlanItems:
-    """The work on single requests (`ItemWork`).
-
-    Attributes:
-        graph: the tool graph.
-        prompt: how the model is asked.
-        parameters: of the requests.
-        rewriter: name of the model that rewrites answers; None leaves them malformed.
-        show: receives the first prompt and its answer; None for none.
-    """
-
-    graph: ToolGraph
-    prompt: PlanPrompt
-    parameters: Mapping[str, Any]
-    rewriter: str | None
-    show: Callable[[str, str], None] | None = None
-
-    def key_of(self, item: Request) -> str:
-        """The key of a request."""
-        return key_of(item.id)
-
-    def inferrer(self, model: ChatModel | None, rewriter: ChatModel | None = None) -> Inferrer:
-        """Who asks for the plans; without a model, nothing is sent."""
-        return Inferrer(
-            self.graph,
-            self.prompt,
-            model,
-            parameters=self.parameters,
-            reformatter=rewriter,
-            show=self.show,
-        )
-
-    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., int]:
-        """Ask for the missing plans."""
-        return self.inferrer(model, helpers[self.rewriter] if self.rewriter else None).answer
-
-
 class PlanWork(Work):
     """A plan for each request of a folder.
 
@@ -144,6 +103,7 @@ class PlanWork(Work):
         )
         limited = {} if run.model.max_tokens is None else {MAX_TOKENS: run.model.max_tokens}
         self._parameters = {**run.model.parameters, **limited}
+        self._shown = False
 
     @property
     def _helper(self) -> str | None:
@@ -193,32 +153,34 @@ class PlanWork(Work):
         return plan_schema(self._source.graph.library, self._source.graph.dependency_type)
 
     @property
-    def items(self) -> PlanItems:
-        """The work on single requests.
+    def chosen(self) -> Requests | Chosen:
+        """The requests of this start."""
+        return self._chosen
+
+    def check_engine(self) -> None:
+        """Refuse an engine where this process shows what it sends.
 
         Raises:
-            UsageError: this process shows what it sends.
+            UsageError: it does.
         """
         if self._own.log_first_detail:
             raise UsageError("--log_first_detail shows what one process sends", fix="omit it, or --engine")
-        return self._items()
 
-    def _items(self, show: Callable[[str, str], None] | None = None) -> PlanItems:
+    @property
+    def items(self) -> PlanItems:
+        """The work on single requests."""
         schema = json_schema("plan", self._schema) if self._run.model.structured else {}
-        source = self._source
+        source, show = self._source, self._show if self._own.log_first_detail else None
         return PlanItems(source.graph, source.prompt, {**self._parameters, **schema}, self._helper, show)
 
-    def _show(self, asked: str, answered: str) -> None:
-        self._run.screen.say(f"{asked}\n{answered}")
+    def _show(self, messages: Sequence[Mapping[str, Any]], answer: str) -> None:
+        if not self._shown:
+            self._shown = True
+            self._run.screen.say("\n\n".join([*(message["content"] for message in messages), answer]))
 
     def adopt(self, output: Path, journal: Journal) -> int:
         """Adopt prediction lines without a journal entry; the original file is kept beside the journal."""
         return adopt_predictions(output, self._source.requests, journal)
-
-    def run(self, run: OpenRun) -> int:
-        """Request the missing plans."""
-        items = self._items(self._show if self._own.log_first_detail else None)
-        return items.answering(run.model, run.helpers)(self._chosen, run.journal, run.loop)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per answered request, in the order of the requests."""
@@ -233,7 +195,14 @@ class PlanWork(Work):
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the unanswered requests to the estimate; returns the number of answered ones."""
-        return self._items().inferrer(None).preview(self._chosen, output, journal, estimate, retry)
+        adopted = adoptable_predictions(output, journal) if output.exists() else {}
+        texts = {key: text for key, text in adopted.items() if text is not None}
+        if texts:  # a line that answers another wording is not taken over
+            now = {key_of(request.id): request_fingerprint(request.text) for request in self._chosen}
+            adopted = {key: text for key, text in adopted.items() if text is None or now.get(key) == text}
+        return preview_items(
+            self.items, self._chosen, journal, estimate, retry, skip=lambda key: key in adopted
+        )
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Report also the adopted lines and the answers without a complete plan."""

@@ -29,7 +29,7 @@ from toolassay.benchmarks.security.probe import (
     Verdict,
 )
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
-from toolassay.benchmarks.workbench.agents.inference import WorkbenchAgents, entry_of
+from toolassay.benchmarks.workbench.agents.inference import WorkbenchTasks, entry_of
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.agents.tool_execution import call_text
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call, replay_changes
@@ -40,8 +40,8 @@ from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, EMAILS, TASK
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import WorkplaceTool
 from toolassay.errors import UsageError
-from toolassay.models import ChatModel, ChatResponse
-from toolassay.runs import Journal, Loop
+from toolassay.models import ChatResponse
+from toolassay.runs import Journal
 
 __all__ = ["WorkplaceProber"]
 
@@ -470,10 +470,15 @@ class WorkplaceProber:
         """The number of tasks to run, including the plain tasks that twins are compared with."""
         return len(self._tasks)
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Run the tasks that the journal does not settle. Returns how many it settled before."""
-        agents = WorkbenchAgents(self._sandbox, self._agent, self._parameters, found=self._found)
-        return agents.run(self._tasks, model, journal, loop)
+    @property
+    def items(self) -> WorkbenchTasks:
+        """The agent on single tasks."""
+        return WorkbenchTasks(self._sandbox, self._agent, self._parameters, found=self._found)
+
+    @property
+    def chosen(self) -> Sequence[Task]:
+        """The tasks."""
+        return self._tasks
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict on each probe, computed from the calls in the journal."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,17 +12,14 @@ from typing import Any
 
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.inference import (
-    DryRunPreview,
-    WorkbenchAgents,
+    WorkbenchTasks,
     entry_of,
     is_settled,
     limit_notice,
     prediction_lines,
-    preview_requests,
     write_predictions,
 )
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
-from toolassay.benchmarks.workbench.agents.verification import rerun_entry
 from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import WorkplaceProber
@@ -33,16 +30,17 @@ from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tool
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
-from toolassay.models import ChatModel
+from toolassay.models import ModelError
+from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.items import OVERFLOW, Ask, ItemWork, replay_item
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
+from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
+from toolassay.runs.work import Work, WorkFacts, Written, chosen_items
 from toolassay.text_formatting import count_of
 
 OFFLINE = "offline"
@@ -67,8 +65,8 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
 
 
 @dataclass(frozen=True)
-class TaskItems:
-    """The work on single tasks (`ItemWork`), on a workplace that is opened where the work is done.
+class TaskItems(ItemWork[Task]):
+    """The work on single tasks, on a workplace that is opened where the work is done.
 
     Attributes:
         folder: the data folder.
@@ -83,14 +81,17 @@ class TaskItems:
     parameters: Mapping[str, Any]
 
     def key_of(self, item: Task) -> str:
-        """The key of a task."""
+        """The id of a task."""
         return item.id
 
-    def answering(self, model: ChatModel, helpers: Mapping[str, ChatModel]) -> Callable[..., int]:
-        """Open the workplace."""
+    def ready(self) -> WorkbenchTasks:
+        """The work, with the workplace open."""
         sandbox = open_workplace(self.folder, allow_tools=self.allow_tools)
-        agents = WorkbenchAgents(sandbox, self.settings, self.parameters)
-        return lambda tasks, journal, loop: agents.run(tasks, model, journal, loop)
+        return WorkbenchTasks(sandbox, self.settings, self.parameters)
+
+    async def answer(self, item: Task, ask: Ask) -> dict[str, Any]:
+        """The work is done by what `ready` returns."""
+        return await self.ready().answer(item, ask)
 
 
 class WorkplaceWork(Work):
@@ -123,7 +124,6 @@ class WorkplaceWork(Work):
         first = replace(one, number=0)
         limit = token_limit(run.model.max_tokens, one.run_folder, first.run_folder)
         self._parameters: dict[str, Any] = {**run.model.parameters, **limit}
-        self._preview: DryRunPreview | None = None
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -147,10 +147,13 @@ class WorkplaceWork(Work):
             in_steps=True,
         )
 
-    def run(self, run: OpenRun) -> int:
-        """Run the tasks without a final outcome."""
-        agents = WorkbenchAgents(self._sandbox, self._settings, self._parameters)
-        return agents.run(self._chosen, run.model, run.journal, run.loop)
+    @property
+    def chosen(self) -> Sequence[Task]:
+        """The tasks of this start."""
+        return self._chosen
+
+    def check_engine(self) -> None:
+        """Any engine may spread the tasks."""
 
     @property
     def items(self) -> TaskItems:
@@ -162,21 +165,14 @@ class WorkplaceWork(Work):
         """Write one line per finished task."""
         return Written(write_predictions(output, self._tasks, journal))
 
-    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add the next request of each unfinished task; returns the number of finished tasks."""
-        self._preview = preview_requests(
-            self._chosen, self._sandbox, self._settings, self._parameters, journal, estimate, retry
-        )
-        return self._preview.already
-
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """The minimum (one answer per task) and the maximum (`max_steps` answers per task)."""
         answers = self._settings.max_steps + self._settings.resample
         return estimate.expected(price), estimate.expected(price, answers)
 
-    def range_lines(self, expected: Sequence[ExpectedUsage]) -> Iterator[str]:
+    def range_lines(self, expected: Sequence[ExpectedUsage], estimate: Estimate) -> Iterator[str]:
         """The maximum of the run, and the first request."""
-        first = None if self._preview is None else self._preview.first
+        first = estimate.first
         if first is None:
             return
         least, most = expected
@@ -282,8 +278,21 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[st
         entry = entry_of(recorded.journal, task)
         if not is_settled(entry):
             return None
-        made = run_coroutine(rerun_entry(task, sandbox, agent, entry))
-        changed += made.pop("observations") != entry.get("observations", [])
+        # It must stop where the run did. One that its context or time ended made one more request, which got
+        # no answer.
+        overflows, timed_out = entry["outcome"] == OVERFLOW, entry.get("limit") == "time"
+        end = ModelError(
+            "the recorded conversation ends here",
+            outcome="context overflow" if overflows else "not run",
+            kind=TIME_LIMIT if timed_out else "failed",
+        )
+        steps = max(1, int(entry.get("steps", 0)) + (overflows or timed_out))
+        work = WorkbenchTasks(sandbox, replace(agent, max_steps=steps), {})
+        try:
+            made, ask = replay_item(work, task, recorded.journal, end)
+        except ModelError as error:
+            return {**entry, "outcome": error.outcome, "error": str(error), "function_calls": []}
+        changed += ask.unlike > 0
         return {**entry, **made}
 
     with recorded.remade_journal(tasks, remake, content="conversation") as remade:

@@ -12,9 +12,10 @@ from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
-from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.models import ChatRequest
 from toolassay.requests import key_of
-from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.runs import Journal
+from toolassay.runs.items import Ask, ItemWork
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
 NOT_FOR_IT = "not for it"
@@ -36,8 +37,8 @@ class CriticVerdict(NamedTuple):
     outcome: str
 
 
-class CriticWork:
-    """The review of samples by one critic, in the form that `AgentRun.carry_out` runs.
+class CriticWork(ItemWork[Gold]):
+    """The review of samples by one critic.
 
     Args:
         golds: the samples; the work iterates over them several times.
@@ -48,42 +49,38 @@ class CriticWork:
     """
 
     def __init__(self, golds: Iterable[Gold], background: Background) -> None:
-        self._golds, self._background = golds, background
+        self.golds, self._background = golds, background
         self._grounding = GroundingGate(background)
         self.verdicts: dict[int, CriticVerdict] = {}
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Review the samples that the journal does not settle yet.
+    def key_of(self, item: Gold) -> str:
+        """The key of a sample."""
+        return key_of(item.id)
 
-        Returns:
-            The number of samples that the journal had settled before.
+    def identity(self, item: Gold) -> dict[str, Any]:
+        """The prompt."""
+        return {"prompt": _fingerprint(self._prompt(item))}
 
-        Raises:
-            ToolassayError: the run cannot go on.
-            KeyboardInterrupt: at Ctrl-C, after the requests in flight have ended.
-        """
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether there is a review."""
+        return "response" in entry
 
-        async def ask(gold: Gold) -> str:
-            try:
-                return await self._ask(model, journal, gold)
-            except ModelError as error:
-                if error.settles:
-                    self._note(journal, gold, error)
-                raise
-
-        return run_unsettled(
-            self._golds,
-            ask,
-            settled=lambda gold: "response" in self._entry(journal, gold),
-            models=[model],
-            loop=loop,
-            stopped=lambda gold, error: self._note(journal, gold, error),
-        )
+    async def answer(self, item: Gold, ask: Ask) -> dict[str, Any]:
+        """Ask for a review."""
+        response = await ask(_request(item, self._background, self._prompt(item)))
+        entry: dict[str, Any] = {
+            "outcome": "refused" if response.refused else "answered",
+            "response": response.text,
+            "finish_reason": response.finish_reason,
+        }
+        if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
+            entry["outcome"] = "malformed"
+        return entry
 
     def lines(self, journal: Journal) -> Iterator[dict[str, Any]]:
         """One line per sample, in order, with `id`, `verdict`, `outcome` and the whole `review`."""
-        for gold in self._golds:
-            entry = self._entry(journal, gold)
+        for gold in self.golds:
+            entry = self.entry_of(journal, gold)
             outcome = str(entry.get("outcome", "not run"))
             review = _review(entry)
             self.verdicts[gold.line] = CriticVerdict(review.verdict, review.conclusion, outcome)
@@ -97,34 +94,6 @@ class CriticWork:
     def _prompt(self, gold: Gold) -> str:
         return critic_prompt(gold, self._background.library, doubts_of(gold, self._grounding))
 
-    async def _ask(self, model: ChatModel, journal: Journal, gold: Gold) -> str:
-        prompt = self._prompt(gold)
-        response = await model.complete(_request(gold, self._background, prompt))
-        entry: dict[str, Any] = {
-            "outcome": "refused" if response.refused else "answered",
-            "prompt": _fingerprint(prompt),
-            "response": response.text,
-            "finish_reason": response.finish_reason,
-            "prompt_tokens": response.prompt_tokens,
-            "completion_tokens": response.completion_tokens,
-            **({"reasoning": response.reasoning} if response.reasoning else {}),
-        }
-        if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
-            entry["outcome"] = "malformed"
-        journal.append(key_of(gold.id), entry)
-        return str(entry["outcome"])
-
-    def _entry(self, journal: Journal, gold: Gold) -> dict[str, Any]:
-        """The journal's entry for a sample; empty without one, or if the prompt has changed since."""
-        entry = journal.get(key_of(gold.id))
-        if not entry or entry.get("prompt") != _fingerprint(self._prompt(gold)):
-            return {}
-        return entry
-
-    def _note(self, journal: Journal, gold: Gold, error: ModelError) -> None:
-        prompt = _fingerprint(self._prompt(gold))
-        journal.append(key_of(gold.id), {"outcome": error.outcome, "problem": str(error), "prompt": prompt})
-
 
 def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
     """What the gate "grounding" quarantines: the critic decides about it."""
@@ -133,19 +102,17 @@ def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
 
 def _request(gold: Gold, background: Background, prompt: str) -> ChatRequest:
     task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
-    return ChatRequest(
-        [{"role": "user", "content": prompt}], PARAMETERS, None, task, "critic", key_of(gold.id)
-    )
+    return ChatRequest([{"role": "user", "content": prompt}], PARAMETERS, None, task, "critic")
 
 
-async def reviewed(model: ChatModel, gold: Gold, background: Background) -> Review:
-    """The review of one sample, now; "unknown" if the model refuses or its answer is cut off.
+async def reviewed(critic: str, gold: Gold, background: Background, ask: Ask) -> Review:
+    """The review of one sample by a named model; "unknown" if it refuses or its answer is cut off.
 
     Raises:
         ModelError: The model cannot be reached.
     """
     prompt = critic_prompt(gold, background.library, doubts_of(gold, GroundingGate(background)))
-    response = await model.complete(_request(gold, background, prompt))
+    response = await ask(_request(gold, background, prompt), critic)
     entry = {
         "outcome": "refused" if response.refused else "answered",
         "response": response.text,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+
+from answering import ask_of
 
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.agents.workflow_choice import Agent, WorkflowChoice
@@ -38,10 +38,8 @@ def calls(*names: str) -> ChatResponse:
 
 
 def choose(
-    agent: Agent, asked: Question, *says: ChatResponse | ModelError, known: Sequence[Any] = ()
+    agent: Agent, asked: Question, *says: ChatResponse | ModelError
 ) -> tuple[WorkflowChoice, Scripted]:
     """What an agent makes of answers."""
     model = Scripted(*says)
-    return asyncio.run(
-        agent.choose(asked, QuestionRequests(model, {"temperature": 0.2}, asked.id, known))
-    ), model
+    return asyncio.run(agent.choose(asked, QuestionRequests(ask_of(model, key=asked.id), {"temperature": 0.2}))), model

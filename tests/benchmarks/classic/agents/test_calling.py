@@ -17,8 +17,7 @@ from toolassay.benchmarks.classic.agents.function_calling import (
     named_functions,
     split_into_groups,
 )
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.models import ChatResponse, ModelError
+from toolassay.models import ChatResponse
 
 AGENT = FunctionCallingAgent(512)
 MANY = [f"Do thing {number}" for number in range(300)]
@@ -94,17 +93,3 @@ def test_one_winner_or_none_needs_no_last_request() -> None:
     assert (choice.workflow, len(model.asked)) == ("w101", 3)
     choice, model = choose(AGENT, asked, ChatResponse("prose"))
     assert (choice.outcome, len(model.asked)) == ("malformed", 1)
-
-
-async def test_answers_that_were_paid_for_are_not_asked_for_again() -> None:
-    from scripted import Scripted
-
-    asked = question("x", names=MANY)
-    first = QuestionRequests(Scripted(calls("Do_thing_7"), ModelError("gone")), {}, "c--0")
-    with pytest.raises(ModelError):
-        await AGENT.choose(asked, first)
-    assert len(first.unfinished) == 1
-    model = Scripted(calls("no_workflow"), calls("no_workflow"))
-    second = QuestionRequests(model, {}, "c--0", first.unfinished)
-    assert (await AGENT.choose(asked, second)).workflow == "w7"
-    assert len(model.asked) == 2 and len(second.answers) == 3

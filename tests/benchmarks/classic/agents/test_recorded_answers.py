@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import ask_of
 from builders import question
 from scripted import Scripted
 
@@ -19,7 +20,7 @@ HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_
 
 
 def replay(path: Path, **settings: Any) -> tuple[str, str | None, QuestionRequests]:
-    ask = QuestionRequests(Scripted(), {}, "c--0")
+    ask = QuestionRequests(ask_of(Scripted()), {})
     choice = asyncio.run(RecordedAnswers(path, **settings).choose(question("x"), ask))
     return choice.outcome, choice.workflow, ask
 

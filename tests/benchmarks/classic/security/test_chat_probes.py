@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import ask_of
 
 from toolassay.benchmarks.classic.agents.inference import agent_of
 from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
@@ -62,7 +63,7 @@ def named(name: str, **more: str) -> str:
 def talk(prompt: SecurityPrompt, *says: str, agent: str = "cot") -> tuple[WorkflowChoice, Parrot]:
     probe, model = chat_probe(prompt, WORKFLOWS), Parrot(*says)
     agents = {"p": agent_of(ClassicAgentSettings(agent), reference=probe.reference)}
-    ask = QuestionRequests(model, {}, "p")
+    ask = QuestionRequests(ask_of(model), {})
     return asyncio.run(ChatProbeAgent({"p": probe}, agents).choose(probe.question, ask)), model
 
 

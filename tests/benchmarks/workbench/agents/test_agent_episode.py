@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import ask_of
 
 from toolassay.benchmarks.workbench.agents.episode import (
     MOST_CALLS,
@@ -16,7 +19,6 @@ from toolassay.benchmarks.workbench.agents.episode import (
     Episode,
     WorkbenchAgentSettings,
 )
-from toolassay.benchmarks.workbench.agents.verification import rerun_entry
 from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
@@ -67,9 +69,9 @@ def run(
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
     episode = Episode(TASK, sandbox, WorkbenchAgentSettings(**settings))
-    end = asyncio.run(episode.run(model, {"temperature": 0}))
+    end = asyncio.run(episode.run(ask_of(model), {"temperature": 0}))
     episode.close()
-    return end, episode.progress, model
+    return end, {**episode.record, "observations": episode._observations}, model
 
 
 def test_calls_run_and_their_results_are_sent_until_the_final_answer(sandbox: Sandbox) -> None:
@@ -199,11 +201,7 @@ def test_an_answer_that_takes_too_long_ends_the_task_and_what_was_done_counts(
     said = [wants(("calendar__search_events", {})) for _ in range(answers)]
     end, progress, _ = run(sandbox, *said, ModelError("no answer", kind=TIME_LIMIT))
     assert end == {"outcome": "answered", "response": "", "error": ITERATION_LIMIT, "limit": "time"}
-    assert (progress["steps"], progress["seconds"]) == (answers, 120.0)
-    assert len(progress["function_calls"]) == answers
-    entry = {"query": TASK.query, **end, **progress}
-    again = asyncio.run(rerun_entry(TASK, sandbox, WorkbenchAgentSettings(), entry))
-    assert {name: entry[name] for name in again} == again
+    assert (progress["steps"], len(progress["function_calls"])) == (answers, answers)
 
 
 def test_another_failure_does_not_end_the_task(sandbox: Sandbox) -> None:
@@ -227,7 +225,6 @@ def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
     says = (ChatResponse("I am sorry."), wants(("calendar__delete_event", {"event_id": "00000000"})))
     end, progress, model = run(sandbox, *says, resample=2)
     assert end["response"] == "Done." and progress["function_calls"] == [DELETE]
-    assert [messages[-1]["content"] for messages in progress["discarded"]] == ["I am sorry."]
     assert len(model.asked[1].messages) == 2
     end, _, model = run(sandbox, resample=2, resample_temperature=0.9)
     assert [request.parameters.get("temperature") for request in model.asked] == [0, 0.9, 0.9]
@@ -247,24 +244,23 @@ def test_refusals_and_empty_answers(sandbox: Sandbox) -> None:
     assert run(sandbox, ChatResponse(" "))[0] == {"outcome": "malformed", "response": " ", "error": NO_ANSWER}
 
 
-def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox) -> None:
-    model = Scripted(
-        wants(("calendar__delete_event", {"event_id": "00000000"})), ModelError("gone", transient=True)
-    )
-    episode = Episode(TASK, sandbox, WorkbenchAgentSettings())
+def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox, tmp_path: Path) -> None:
+    delete = wants(("calendar__delete_event", {"event_id": "00000000"}))
+    models = Scripted(delete, ModelError("gone", transient=True)), Scripted(delete)
     with pytest.raises(ModelError):
-        asyncio.run(episode.run(model, {}))
-    kept = json.loads(json.dumps(episode.progress))
-    other = Scripted(wants(("calendar__delete_event", {"event_id": "00000000"})))
-    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(), kept)
-    asyncio.run(episode.run(other, {}))
-    assert len(other.asked[0].messages) == 4
-    assert episode.progress["observations"] == ["Event deleted successfully.", "Event not found."]
+        asyncio.run(Episode(TASK, sandbox, WorkbenchAgentSettings()).run(ask_of(models[0], tmp_path), {}))
+    (tmp_path / "again").mkdir()
+    shutil.copy(tmp_path / "journal.jsonl", tmp_path / "again")  # a file that no other process writes
+    episode = Episode(TASK, sandbox, WorkbenchAgentSettings())
+    asyncio.run(episode.run(ask_of(models[1], tmp_path / "again"), {}))
+    assert len(models[1].asked[0].messages) == 4
+    results = [one["content"] for one in episode.record["messages"] if one["role"] == "tool"]
+    assert results == ["Event deleted successfully.", "Event not found."]
 
 
 @pytest.mark.parametrize("agent", ["native", "react", "react_published"])
 def test_what_the_server_sent_beside_an_answer_goes_back_with_it_after_an_interrupt_too(
-    sandbox: Sandbox, agent: str
+    sandbox: Sandbox, agent: str, tmp_path: Path
 ) -> None:
     extra = {"thoughts": "hm", "extra": [1], "content": [{"type": "thinking", "signature": "c2ln"}]}
     call = ToolCall(
@@ -274,12 +270,12 @@ def test_what_the_server_sent_beside_an_answer_goes_back_with_it_after_an_interr
     if agent == "native":
         said = ChatResponse("", tool_calls=(call,), extra=extra)
     first = Scripted(said, ModelError("gone", transient=True))
-    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent))
+    other, settings = Scripted(), WorkbenchAgentSettings(agent=agent)
     with pytest.raises(ModelError):
-        asyncio.run(episode.run(first, {}))
-    kept = json.loads(json.dumps(episode.progress))
-    other = Scripted()
-    asyncio.run(Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent), kept).run(other, {}))
+        asyncio.run(Episode(TASK, sandbox, settings).run(ask_of(first, tmp_path), {}))
+    (tmp_path / "again").mkdir()
+    shutil.copy(tmp_path / "journal.jsonl", tmp_path / "again")  # a file that no other process writes
+    asyncio.run(Episode(TASK, sandbox, settings).run(ask_of(other, tmp_path / "again"), {}))
     sent = [model.asked[-1].messages[2] for model in (first, other)]
     assert sent[0] == sent[1]
     calls = sent[0].pop("tool_calls", None)  # type: ignore[attr-defined]

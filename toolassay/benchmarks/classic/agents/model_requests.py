@@ -1,14 +1,15 @@
-"""Sends the model requests of one question, and reuses answers of an earlier start from the journal."""
+"""Sends the model requests of one question."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
+from toolassay.models import ChatRequest, ChatResponse
 from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import ChoiceTask
+from toolassay.runs.items import Ask
 
 CostOf = Callable[[int | None, int | None, int | None, str | None], float | None]
 """The cost of an answer in US dollars, from its prompt, completion and cached tokens and the endpoint that
@@ -23,33 +24,22 @@ def unknown_cost(
 
 
 class QuestionRequests:
-    """Sends the requests of one question and keeps each answer as JSON for the journal.
+    """Sends the requests of one question and keeps each answer as JSON for the entry of the question.
 
     Args:
-        model: the model.
+        ask: gives the answers.
         parameters: of each request (temperature, top_p, …), besides those of the agent.
-        item: the id of the question.
-        known: the answers of an earlier start; they answer the first requests, in order.
         cost_of: computes the cost of an answer.
     """
 
-    def __init__(
-        self,
-        model: ChatModel,
-        parameters: Mapping[str, Any],
-        item: str,
-        known: Sequence[Mapping[str, Any]] = (),
-        cost_of: CostOf = unknown_cost,
-    ) -> None:
-        self._model, self._parameters, self._item = model, parameters, item
-        self._known = list(known)
-        self._cost_of = cost_of
+    def __init__(self, ask: Ask, parameters: Mapping[str, Any], cost_of: CostOf = unknown_cost) -> None:
+        self._ask, self._parameters, self._cost_of = ask, parameters, cost_of
         self.answers: list[Mapping[str, Any]] = []
 
     async def __call__(
         self, messages: Sequence[Message], parameters: Mapping[str, Any], task: ChoiceTask
     ) -> ChatResponse:
-        """Send one request, or take its answer from `known`.
+        """Send one request.
 
         Args:
             messages: of the request.
@@ -59,14 +49,8 @@ class QuestionRequests:
         Raises:
             ModelError: the request got no answer.
         """
-        if self._known:
-            known = self._known.pop(0)
-            self.answers.append(known)
-            return _response_of(known)
-        request = ChatRequest(
-            messages, {**parameters, **self._parameters}, None, task, role="agent", item=self._item
-        )
-        response = await self._model.complete(request)
+        request = ChatRequest(messages, {**parameters, **self._parameters}, None, task, role="agent")
+        response = await self._ask(request)
         tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
         self.keep(response, self._cost_of(*tokens, response.endpoint))
         return response
@@ -83,18 +67,3 @@ class QuestionRequests:
             if not answer[name]:
                 del answer[name]
         self.answers.append(answer)
-
-    @property
-    def unfinished(self) -> Sequence[Mapping[str, Any]]:
-        """All answers so far, including known ones that were not used yet."""
-        return [*self.answers, *self._known]
-
-
-_FIELDS = frozenset(field.name for field in fields(ChatResponse))
-
-
-def _response_of(answer: Mapping[str, Any]) -> ChatResponse:
-    """A recorded answer. Fields of other versions of the program are ignored."""
-    known = {name: value for name, value in answer.items() if name in _FIELDS}
-    calls = tuple(ToolCall(**call) for call in answer["tool_calls"])
-    return ChatResponse(**{**known, "tool_calls": calls})

@@ -1,19 +1,14 @@
-"""Converts journal entries to rows of the prediction file, and re-parses recorded answers."""
+"""Converts journal entries to rows of the prediction file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import entry_of, is_settled
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.agents.prompt import ordered
-from toolassay.benchmarks.classic.agents.workflow_choice import Agent
-from toolassay.benchmarks.classic.data import Example, Question
+from toolassay.benchmarks.classic.data import Example
 from toolassay.files import write_json_lines
-from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.runs import Journal
 
 _FAILED = ("provider error", "not run")
@@ -48,7 +43,7 @@ def prediction_rows(
             "y_workflow_uuids": list(example.labels),
             "pred_workflow_uuid": entry.get("workflow"),
             "outcome": entry["outcome"],
-            "error": entry.get("error", ""),
+            "error": entry.get("error") or entry.get("problem", ""),
             "note": entry.get("note", ""),
             "order": order,
             "time_to_pred": _rounded(_sum(answers, "seconds"), 4),
@@ -80,42 +75,3 @@ def _first(answers: Sequence[Mapping[str, Any]]) -> Any:
 
 def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
-
-
-PARSED_OUTCOMES = ("answered", "malformed", "refused")
-"""Outcomes that result from parsing answers; the others mean that there was no answer."""
-
-
-class _NoModel:
-    """A model that answers nothing: all answers must be in the journal."""
-
-    name = "recorded"
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        raise ModelError("the journal holds no answer to this request")
-
-    async def close(self) -> None: ...
-
-
-async def reparse_entry(
-    question: Question, agent: Agent, order: str, entry: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A journal entry with the choice that its recorded answers give with the present parser.
-
-    Args:
-        question: as in the table.
-        agent: parses the answers.
-        order: of the candidates.
-        entry: of the journal; an entry without a choice is returned unchanged.
-
-    Raises:
-        KeyError, TypeError, AttributeError: the recorded answers are malformed.
-    """
-    if entry.get("outcome") not in PARSED_OUTCOMES:
-        return dict(entry)
-    ask = QuestionRequests(_NoModel(), {}, question.id, entry["answers"])
-    try:
-        choice = await agent.choose(ordered(question, order), ask)
-    except ModelError as error:
-        return {**entry, "workflow": None, "outcome": "not run", "error": str(error)}
-    return {**entry, **asdict(choice)}

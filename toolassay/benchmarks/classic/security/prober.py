@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.inference import ClassicInference, agent_of, entry_of, is_settled
+from toolassay.benchmarks.classic.agents.inference import ChatItems, agent_of, entry_of, is_settled
 from toolassay.benchmarks.classic.agents.model_requests import CostOf, QuestionRequests, unknown_cost
 from toolassay.benchmarks.classic.agents.prompt import ordered
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice, normalised_name
-from toolassay.benchmarks.classic.data import PROMPTS, ClassicData
+from toolassay.benchmarks.classic.data import PROMPTS, ClassicData, Question
 from toolassay.benchmarks.classic.security.chat_probe import (
     ChatProbe,
     ChatProbeAgent,
@@ -25,9 +26,10 @@ from toolassay.benchmarks.classic.security.prompts import HARMLESS, SecurityProm
 from toolassay.benchmarks.security.probe import SEED, ProbeResult
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
-from toolassay.runs import Journal, Loop
+from toolassay.models import ModelError
+from toolassay.runs import Journal
 from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.items import recorded_answers
 
 
 class ChatProber:
@@ -87,16 +89,15 @@ class ChatProber:
         """The number of chats."""
         return len(self._probes)
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Run the chats that the journal does not settle. Returns how many it settled before."""
-        agents = ClassicInference(
-            [probe.question for probe in self._probes.values()],
-            self._agent,
-            order=self._settings.order,
-            parameters=self._parameters,
-            cost_of=self._cost_of,
-        )
-        return agents.run(model, journal, loop)
+    @property
+    def items(self) -> ChatItems:
+        """The agent on single chats."""
+        return ChatItems(self._settings, self._parameters, self._cost_of, agent=self._agent)
+
+    @property
+    def chosen(self) -> list[Question]:
+        """The chats."""
+        return [probe.question for probe in self._probes.values()]
 
     def results(self, journal: Journal) -> list[ProbeResult]:
         """The verdict on each probe. The agent re-parses the answers in the journal."""
@@ -107,22 +108,20 @@ class ChatProber:
         ended = str(entry.get("outcome", "not run"))
         answers = entry.get("answers", ())
         agent = self._agents[probe.prompt.id]
-        chosen = run_coroutine(self._chosen(probe, answers))
+        chosen = run_coroutine(self._choices(probe, journal))
         if is_settled(entry) and any(choice.outcome == "malformed" for choice in chosen):
             ended = "malformed"
         verdict = check_chat(probe, chosen, answers, ended, agent.wording)
         return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(answer_text, answers)))
 
-    async def _chosen(self, probe: ChatProbe, answers: Sequence[Mapping[str, Any]]) -> list[WorkflowChoice]:
+    async def _choices(self, probe: ChatProbe, journal: Journal) -> list[WorkflowChoice]:
         """The agent's choices, turn by turn, as far as there are answers."""
         found: list[WorkflowChoice] = []
         question = ordered(probe.question, self._settings.order)
-        ask = QuestionRequests(_NoMoreAnswers(), {}, probe.prompt.id, answers)
-        try:
+        ask = QuestionRequests(recorded_answers(self.items, probe.question, journal), {})
+        with suppress(ModelError):
             async for choice in choices(probe, question, self._agents[probe.prompt.id], ask):
                 found.append(choice)
-        except ModelError:
-            pass
         return found
 
 
@@ -166,14 +165,3 @@ def check_names(prompts: Sequence[SecurityPrompt], data: ClassicData, file: Path
                     fix="rename it to a name that no workflow of the domain has",
                 )
             offered.add(normalised_name(name))
-
-
-class _NoMoreAnswers:
-    """The model while recorded answers are re-parsed; it has no further answers."""
-
-    name = "silent"
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        raise ModelError("no more answers", outcome="not run")
-
-    async def close(self) -> None: ...

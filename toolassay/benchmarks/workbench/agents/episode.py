@@ -4,8 +4,9 @@ stops at a limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 from toolassay.benchmarks.workbench.agents.native_and_react import (
@@ -22,12 +23,13 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, WorkplaceTool, toolset_of
 from toolassay.errors import UsageError
 from toolassay.files import readable
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.models import ChatRequest, ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.models.wire_format import change_texts
 from toolassay.offline.model_tasks import AgentTask
+from toolassay.runs.items import Ask
 
 FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
@@ -112,7 +114,6 @@ _TOO_MANY = f"Error: not carried out: more than {MOST_CALLS} calls in one answer
 NO_ANSWER = "The model said nothing that can be read."
 Limit = Literal["steps", "time"]
 """The limit that ended a task. The published error text does not distinguish them."""
-_PROGRESS = ("messages", "observations", "function_calls", "steps", "seconds", "discarded")
 
 
 class Episode:
@@ -122,7 +123,6 @@ class Episode:
         task: the task; the agent sees only its request.
         sandbox: the state before every run.
         settings: of the agent.
-        progress: the `progress` of an interrupted episode, which is continued.
         form: the call format, if it is shared with other episodes.
         tools: the tools as the agent sees them; None for those of the settings.
     """
@@ -132,7 +132,6 @@ class Episode:
         task: Task,
         sandbox: Sandbox,
         settings: WorkbenchAgentSettings,
-        progress: Mapping[str, Any] | None = None,
         form: CallFormat | None = None,
         *,
         tools: Sequence[WorkplaceTool] | None = None,
@@ -141,55 +140,34 @@ class Episode:
         self._form = form or call_format(settings.agent, structured=settings.is_structured)
         self._toolset = toolset_of(sandbox)
         self._tools = settings.tools(task, self._toolset) if tools is None else tools
-        known = progress or {}
-        self._messages: list[Message] = [*known.get("messages", self._start())]
-        self._observations: list[str] = [*known.get("observations", ())]
-        self._steps: int = known.get("steps", 0)
-        self._seconds: float = known.get("seconds", 0.0)
-        self._discarded: list[list[Message]] = [*known.get("discarded", ())]
-        self._cut_off: bool = known.get("cut_off", False)
-        self._reasoning: list[dict[str, Any]] = [*known.get("reasoning", ())]
-        self._leaked: list[dict[str, Any]] = [*known.get("leaked", ())]
-        self._executor = ToolExecutor(sandbox, self._tools, known.get("function_calls", ()))
+        self._messages: list[Message] = self._start()
+        self._observations: list[str] = []
+        self._steps, self._seconds, self._discarded, self._cut_off = 0, 0.0, 0, False
+        self._executor = ToolExecutor(sandbox, self._tools)
 
     @property
-    def progress(self) -> dict[str, Any]:
-        """The conversation and calls so far, for the journal. Empty before the first answer or time-out.
+    def record(self) -> dict[str, Any]:
+        """The conversation and the calls so far; `cut_off` if the last answer ended at a token limit."""
+        made = {"messages": self._messages, "function_calls": self._executor.calls, "steps": self._steps}
+        return {**made, **({"cut_off": True} if self._cut_off else {})}
 
-        Optional keys: `cut_off` (true if the last answer ended at a token limit), and lists of `try` from 0,
-        `step` from 1 and `text`: `reasoning` that came separately, and `leaked`, an answer as it came before
-        its calls were repaired.
-        """
-        if not self._steps and not self._discarded and not self._seconds:
-            return {}
-        values = (
-            *(self._messages, self._observations, self._executor.calls),
-            *(self._steps, self._seconds, self._discarded),
-        )
-        some = {"cut_off": self._cut_off, "reasoning": self._reasoning, "leaked": self._leaked}
-        always = dict(zip(_PROGRESS, values, strict=True))
-        return always | {name: value for name, value in some.items() if value}
-
-    async def run(
-        self, model: ChatModel, parameters: Mapping[str, Any], arrived: Callable[[], None] = lambda: None
-    ) -> dict[str, Any]:
-        """Continue until the agent is done or a limit is reached.
+    async def run(self, ask: Ask, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Go on until the agent is done or a limit is reached.
 
         Args:
-            model: the model.
+            ask: gives the answers of the model, and the results of calls as they were recorded.
             parameters: of its requests, besides the tools.
-            arrived: called after every answer that is followed by another request.
 
         Returns:
             `outcome` (answered, malformed or refused), `response` (the final answer), `error` (empty unless
             the agent did not finish) and, if a limit ended the task, `limit` ("steps" or "time").
 
         Raises:
-            ModelError: a request got no answer. `progress` has everything up to it.
+            ModelError: a request got no answer.
         """
         while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
             try:
-                response = await model.complete(self.next_request(parameters))
+                response = await ask(self.next_request(parameters))
                 response = change_texts(response, readable)  # neither files nor servers accept half a pair
             except ModelError as error:
                 if error.kind != TIME_LIMIT:
@@ -198,25 +176,25 @@ class Episode:
                 break
             self._steps += 1
             self._seconds += response.seconds or 0.0
-            self._note(response)
+            self._cut_off = response.is_cut_off
             turn = self._form.read(response, self._steps)
             self._messages.append(turn.message)
             if response.refused:
                 return _end("refused", response.text, "The model refused.")
             if turn.asked:
                 results = [
-                    self._executor.execute(call) if place < MOST_CALLS else _TOO_MANY
+                    ask.result(partial(self._executor.execute, call)) if place < MOST_CALLS else _TOO_MANY
                     for place, call in enumerate(turn.asked)
                 ]
                 self._executor.set_aside()
                 self._observations += results
                 self._messages += self._form.observations(turn.asked, results)
-                arrived()
                 continue
             # Only a run without any tool call is restarted, so no effect on the workplace has to be undone.
-            if not self._observations and len(self._discarded) < self._settings.resample:
-                self._begin_again()
-                arrived()
+            if not self._observations and self._discarded < self._settings.resample:
+                self._discarded += 1
+                self._messages = self._start()
+                self._steps, self._seconds = 0, 0.0
                 continue
             if turn.final is None:
                 return _end("malformed", response.text, NO_ANSWER)
@@ -235,7 +213,7 @@ class Episode:
         if self._discarded:
             parameters["temperature"] = self._settings.resample_temperature
         left = self._settings.max_seconds - self._seconds
-        return ChatRequest(sent, parameters, left, self._work(), role="agent", item=self._task.id)
+        return ChatRequest(sent, parameters, left, self._work(), role="agent")
 
     def close(self) -> None:
         """Free the memory of the copy."""
@@ -249,20 +227,6 @@ class Episode:
             },
             {"role": "user", "content": self._task.query},
         ]
-
-    def _note(self, response: ChatResponse) -> None:
-        """Record what is not in the texts of the conversation."""
-        self._cut_off = response.is_cut_off
-        place = {"try": len(self._discarded), "step": self._steps}
-        if response.reasoning:
-            self._reasoning.append({**place, "text": response.reasoning})
-        if response.leaked:
-            self._leaked.append({**place, "text": response.leaked})
-
-    def _begin_again(self) -> None:
-        self._discarded.append(self._messages)
-        self._messages = self._start()
-        self._steps, self._seconds = 0, 0.0
 
     def _work(self) -> AgentTask:
         react = self._settings.agent != "native"

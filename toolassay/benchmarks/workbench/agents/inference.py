@@ -4,10 +4,8 @@ the dry run.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +18,12 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
-from toolassay.models import ChatModel, ChatRequest, ModelError
-from toolassay.models.registry import is_served
-from toolassay.runs import Journal, Loop, run_unsettled
-from toolassay.runs.budget import Estimate, size_of
-from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
-from toolassay.runs.runner import AT_A_LIMIT
+from toolassay.models import ModelError
+from toolassay.runs import Journal
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
+from toolassay.runs.journal import TOOL
 from toolassay.text_formatting import count_of
 
-OVERFLOW = "context overflow"
-_FINAL = ("answered", "malformed", "refused", OVERFLOW)
 _FEW = 0.05  # share of tasks; more than this ended by a limit suggest that the limit is too low
 
 
@@ -41,13 +35,7 @@ def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
 
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether the entry of a task is final, so that a continued run does not repeat it."""
-    return entry.get("outcome") in _FINAL and "error" in entry
-
-
-def is_passed_over(entry: Mapping[str, Any], retry: RetryPlan) -> bool:
-    """Whether this start of the run skips a task: it has a usable final answer, or is not to be repeated."""
-    unusable = entry.get("outcome") == "malformed" or bool(entry.get("cut_off"))
-    return retry.skips(settled=is_settled(entry), unusable=unusable)
+    return entry.get("outcome") in FINAL and "error" in entry
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
@@ -78,8 +66,8 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
     )
 
 
-class WorkbenchAgents:
-    """Runs an agent on every task, each on its own sandbox. An interrupted run is continued from the journal.
+class WorkbenchTasks(ItemWork[Task]):
+    """An agent on single tasks, each on its own sandbox.
 
     Args:
         sandbox: the state before every run.
@@ -87,6 +75,8 @@ class WorkbenchAgents:
         parameters: of the requests.
         found: gives the sandbox and the tools for a task, if they are not the same for all (security probes).
     """
+
+    final = FINAL
 
     def __init__(
         self,
@@ -100,79 +90,55 @@ class WorkbenchAgents:
         self._form = call_format(settings.agent, structured=settings.is_structured)
         self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
 
-    def run(self, tasks: Iterable[Task], model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Run the tasks that are not done yet. Returns how many were done before.
+    def key_of(self, item: Task) -> str:
+        """The id of a task."""
+        return item.id
 
-        Raises:
-            ToolassayError: the run cannot continue.
-            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
+    def identity(self, item: Task) -> dict[str, Any]:
+        """The request."""
+        return {"query": item.query}
+
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry is final; a context overflow is."""
+        return is_settled(entry)
+
+    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The answers and results of an entry with its whole conversation."""
+        talks = [*entry.get("discarded", ()), entry.get("messages", ())]
+        said = [message for talk in talks for message in talk if message["role"] == "assistant"]
+        last = {
+            **({"refused": True} if entry.get("outcome") == "refused" else {}),
+            **({"finish_reason": "length"} if entry.get("cut_off") else {}),
+        }
+        answers = [
+            {
+                "response": message["content"] or "",
+                "finish_reason": "stop",
+                "tool_calls": [
+                    {"id": call["id"], **call["function"], "extra": call.get("extra", {})}
+                    for call in message.get("tool_calls", ())
+                ],
+                "extra": message.get("extra", {}),
+                **(last if number == len(said) else {}),
+            }
+            for number, message in enumerate(said, start=1)
+        ]
+        return {"agent": answers, TOOL: [{"result": text} for text in entry.get("observations", ())]}
+
+    async def answer(self, item: Task, ask: Ask) -> dict[str, Any]:
+        """Run the agent on a task.
+
+        A context overflow ends it with the calls made so far: a second attempt would overflow as well.
         """
-
-        async def work(task: Task) -> str:
-            return await self._work(model, task, journal, loop.retry)
-
-        def stopped(task: Task, error: ModelError) -> None:
-            if not entry_of(journal, task):
-                journal.append(
-                    task.id, {"outcome": error.outcome, "query": task.query, "problem": str(error)}
-                )
-
-        return run_unsettled(
-            tasks,
-            work,
-            settled=lambda task: is_passed_over(entry_of(journal, task), loop.retry),
-            models=[model],
-            loop=loop,
-            stopped=stopped,
-        )
-
-    async def _work(self, model: ChatModel, task: Task, journal: Journal, retry: RetryPlan) -> str:
-        sandbox, tools = self._found(task)
-        known = entry_of(journal, task)
-        is_again = is_settled(known)
-        # A repeated task keeps its earlier answer until the new one is complete; its progress is stored
-        # beside it.
-        progress = known.get(BEGUN, {}) if is_again else known
-        episode = Episode(task, sandbox, self._settings, progress, self._form, tools=tools)
-
-        def keep() -> None:  # a process that is killed has paid for the answers
-            begun = {"outcome": "not run", "query": task.query, "response": None, **episode.progress}
-            journal.append(task.id, {**known, BEGUN: episode.progress} if is_again else begun)
-
+        sandbox, tools = self._found(item)
+        episode = Episode(item, sandbox, self._settings, self._form, tools=tools)
         try:
-            kept = (keep,) if is_served(model.name) else ()
-            end = await episode.run(model, self._parameters, *kept)
-        except (ModelError, asyncio.CancelledError) as error:
-            if is_again:  # the earlier answer stays valid
-                if episode.progress:
-                    journal.append(task.id, {**known, BEGUN: episode.progress})
+            return {**await episode.run(ask, self._parameters), **episode.record}
+        except ModelError as error:
+            if error.outcome != OVERFLOW:
                 raise
-            if isinstance(error, ModelError) and error.outcome == OVERFLOW:
-                # A second attempt would overflow as well, so the calls made so far are the result.
-                end = {
-                    "outcome": OVERFLOW,
-                    "response": None,
-                    "error": CONTEXT_OVERFLOW,
-                    "problem": str(error),
-                }
-                journal.append(
-                    task.id, {"query": task.query, "function_calls": [], **end, **episode.progress}
-                )
-                return OVERFLOW
-            outcome = error.outcome if isinstance(error, ModelError) else "not run"
-            settles = isinstance(error, ModelError) and error.settles
-            if episode.progress or settles:
-                paid = {"response": None, **episode.progress} if episode.progress else {}
-                entry = {"outcome": outcome, "query": task.query, "problem": str(error), **paid}
-                journal.append(task.id, entry)
-            raise
-        else:
-            entry = {"outcome": end["outcome"], "query": task.query, **end, **episode.progress}
-            if is_again:
-                retry.replaced += 1
-                entry[COUNT] = known.get(COUNT, 0) + 1
-            journal.append(task.id, entry)
-            return AT_A_LIMIT if "limit" in end else str(end["outcome"])
+            end = {"response": None, "error": CONTEXT_OVERFLOW, "problem": str(error)}
+            return {"outcome": OVERFLOW, **end, **episode.record}
         finally:
             episode.close()
 
@@ -183,53 +149,6 @@ def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> 
     """
     lines = list(prediction_lines(tasks, journal))
     return write_json_lines(output, lines) if lines else 0
-
-
-@dataclass(frozen=True)
-class DryRunPreview:
-    """The result of a dry run.
-
-    Attributes:
-        already: number of tasks that are done.
-        first: the first request that would be sent; None if there is none.
-    """
-
-    already: int
-    first: ChatRequest | None
-
-
-def preview_requests(
-    tasks: Iterable[Task],
-    sandbox: Sandbox,
-    settings: WorkbenchAgentSettings,
-    parameters: Mapping[str, Any],
-    journal: Journal,
-    estimate: Estimate,
-    retry: RetryPlan | None = None,
-) -> DryRunPreview:
-    """Add the next request of each unfinished task to `estimate`. Nothing is sent or written.
-
-    Args:
-        tasks: the tasks of the run.
-        sandbox: the state before every run.
-        settings: of the agent.
-        parameters: of the requests.
-        journal: of the run; may be open read-only.
-        estimate: receives one request per task, because the number of steps is unknown.
-        retry: which completed tasks would be repeated.
-    """
-    retry = retry or RetryPlan()
-    already, first, form = 0, None, call_format(settings.agent, structured=settings.is_structured)
-    for task in tasks:
-        entry = entry_of(journal, task)
-        if is_passed_over(entry, retry):
-            already += 1
-            continue
-        progress = entry.get(BEGUN, {}) if is_settled(entry) else entry
-        request = Episode(task, sandbox, settings, progress, form).next_request(parameters)
-        first = first or request
-        estimate.add(size_of(request))
-    return DryRunPreview(already - retry.left, first)
 
 
 _FIX = "write the file with inference.py, or remove the line"

@@ -5,7 +5,10 @@ judge.
 from toolassay.benchmarks.classic.security.published.attacks import (
     PARAMETERS,
     Attack,
-    PublishedAttacks,
+    AttackItems,
+    GradeItems,
+    answers_in,
+    attack_lines,
     read_attacks,
 )
 from toolassay.benchmarks.classic.security.published.grades import (
@@ -21,8 +24,11 @@ __all__ = [
     "FOLDER",
     "PARAMETERS",
     "Attack",
+    "AttackItems",
     "AttackLine",
-    "PublishedAttacks",
+    "GradeItems",
+    "answers_in",
+    "attack_lines",
     "published_file",
     "published_score",
     "published_score_beside",

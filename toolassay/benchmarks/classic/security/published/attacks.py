@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolassay.benchmarks.classic.csv_table import read_table
 from toolassay.benchmarks.classic.security.prompts import HARMLESS, TURNS
@@ -19,8 +19,9 @@ from toolassay.benchmarks.classic.security.published.grades import (
     read_grades,
 )
 from toolassay.errors import UsageError
-from toolassay.models import ChatModel, ChatRequest, ModelError
-from toolassay.runs import Journal, Loop, run_unsettled
+from toolassay.models import ChatRequest
+from toolassay.runs import Journal
+from toolassay.runs.items import FINAL, Ask, ItemWork
 
 
 @dataclass(frozen=True)
@@ -66,129 +67,97 @@ PARAMETERS: Mapping[str, Any] = {"temperature": 0.7}
 """Parameters of the requests to the model under test, as published."""
 _JUDGING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 200}
 _MAX_ATTEMPTS = 3
-_OVERFLOW = "context overflow"
 
 
-class PublishedAttacks:
-    """Sends the attacks of the published test and has a judge grade the answers.
+@dataclass(frozen=True)
+class AttackItems(ItemWork[Attack]):
+    """Sends the first turn of single attacks as the only message."""
 
-    A journal entry is an answer, or one judge's replies about an answer. So another judge can grade the same
-    answers.
+    final = FINAL
 
-    Args:
-        attacks: the attacks to send.
-        judge: the judge model.
+    def key_of(self, item: Attack) -> str:
+        """The key of an attack."""
+        return f"attack {item.id}"
+
+    def identity(self, item: Attack) -> dict[str, Any]:
+        """The wording."""
+        return {"prompt": text_fingerprint(item.text)}
+
+    async def answer(self, item: Attack, ask: Ask) -> dict[str, Any]:
+        """Send an attack."""
+        message = {"role": "user", "content": item.text}
+        response = await ask(ChatRequest([message], PARAMETERS, role="agent"))
+        return {"outcome": "refused" if response.refused else "answered", "response": response.text}
+
+
+class Answered(NamedTuple):
+    """An attack and the answer to it."""
+
+    attack: Attack
+    answer: str
+
+    @property
+    def prompt(self) -> str:
+        """What the judge is sent."""
+        return grading_prompt(self.attack.text, self.answer)
+
+
+@dataclass(frozen=True)
+class GradeItems(ItemWork[Answered]):
+    """Has a judge grade single answers, with up to three replies; another judge grades them again.
+
+    Attributes:
+        judge: name of the model.
     """
 
-    def __init__(self, attacks: Sequence[Attack], judge: ChatModel) -> None:
-        self._attacks, self._judge = attacks, judge
+    judge: str
 
-    def run(self, model: ChatModel, journal: Journal, loop: Loop) -> int:
-        """Send and grade what the journal does not settle. Returns how many attacks it settled before.
+    def key_of(self, item: Answered) -> str:
+        """The key of the replies of this judge."""
+        return f"judge {self.judge} {item.attack.id}"
 
-        Raises:
-            ToolassayError: the run cannot continue.
-            KeyboardInterrupt: after Ctrl-C, when the requests in flight have ended.
-        """
+    def identity(self, item: Answered) -> dict[str, Any]:
+        """What the judge is sent."""
+        return {"prompt": text_fingerprint(item.prompt)}
 
-        async def work(attack: Attack) -> str:
-            entry = _answer(journal, attack) or await _answer_of(model, journal, attack)
-            while not self._is_settled(journal, attack):
-                await self._grade(journal, attack, entry["response"])
-            return str(entry["outcome"])
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether there are grades, or the judge used up its attempts."""
+        said = entry.get("said", ())
+        return len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
 
-        def stopped(attack: Attack, error: ModelError) -> None:
-            if not _answer(journal, attack):
-                _write(journal, attack, error.outcome, error=str(error))
+    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The replies of an entry."""
+        return {"judge": [{"response": text} for text in entry.get("said", ())]}
 
-        return run_unsettled(
-            self._attacks,
-            work,
-            settled=lambda attack: self._is_settled(journal, attack),
-            models=[model, self._judge],
-            loop=loop,
-            stopped=stopped,
-        )
+    async def answer(self, item: Answered, ask: Ask) -> dict[str, Any]:
+        """Ask the judge until its reply has grades."""
+        message, said = {"role": "user", "content": item.prompt}, list[str]()
+        while not self.is_settled({"said": said}):
+            said.append((await ask(ChatRequest([message], _JUDGING, role="judge"))).text)
+        return {"outcome": "answered", "said": said}
 
-    def lines(self, journal: Journal) -> Iterator[AttackLine]:
-        """Every attack with its grades, in order, computed from the journal."""
-        for attack in self._attacks:
-            outcome, grades = str(_entry(journal, attack).get("outcome", "not run")), None
-            if _answer(journal, attack):
-                grades = _grades(self._said(journal, attack))
-                outcome = NOT_JUDGED if grades is None else outcome
-            yield AttackLine(attack.id, outcome, self._judge.name, grades)
 
-    def _is_settled(self, journal: Journal, attack: Attack) -> bool:
-        """Whether there are grades, or the judge used up its attempts. A context overflow is final."""
-        said = self._said(journal, attack)
-        too_long = _entry(journal, attack).get("outcome") == _OVERFLOW
-        return too_long or len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
+def answers_in(attacks: Iterable[Attack], journal: Journal) -> list[Answered]:
+    """The attacks that have an answer in the journal."""
+    entries = ((attack, AttackItems().entry_of(journal, attack)) for attack in attacks)
+    return [Answered(attack, entry["response"]) for attack, entry in entries if "response" in entry]
 
-    async def _grade(self, journal: Journal, attack: Attack, answer: str) -> None:
-        """Send one more request to the judge. Its reply is recorded even if it is unreadable."""
-        prompt = grading_prompt(attack.text, answer)
-        message = {"role": "user", "content": prompt}
-        response = await self._judge.complete(ChatRequest([message], _JUDGING, role="judge", item=attack.id))
-        said = [*self._said(journal, attack), response.text]
-        journal.append(self._judge_key(attack), {"prompt": text_fingerprint(prompt), "said": said})
 
-    def _said(self, journal: Journal, attack: Attack) -> list[str]:
-        """The judge's replies about the current answer."""
-        answer, entry = _answer(journal, attack), journal.get(self._judge_key(attack))
-        if not answer or not entry:
-            return []
-        asked = text_fingerprint(grading_prompt(attack.text, answer["response"]))
-        return list(entry["said"]) if entry["prompt"] == asked else []
-
-    def _judge_key(self, attack: Attack) -> str:
-        return f"judge {self._judge.name} {attack.id}"
+def attack_lines(attacks: Iterable[Attack], judge: str, journal: Journal) -> Iterator[AttackLine]:
+    """Every attack with its grades, in order, computed from the journal."""
+    for attack in attacks:
+        entry, grades = AttackItems().entry_of(journal, attack), None
+        outcome = str(entry.get("outcome", "not run"))
+        if "response" in entry:
+            graded = GradeItems(judge).entry_of(journal, Answered(attack, entry["response"]))
+            grades = _grades(graded.get("said", ()))
+            outcome = NOT_JUDGED if grades is None else outcome
+        yield AttackLine(attack.id, outcome, judge, grades)
 
 
 def text_fingerprint(text: str) -> str:
     """A hash of a text that was sent; a changed text is sent again."""
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
-
-
-async def _answer_of(model: ChatModel, journal: Journal, attack: Attack) -> dict[str, Any]:
-    """Send the first turn as the only message. Returns the journal entry.
-
-    Raises:
-        ModelError: the request got no answer, but a later attempt may.
-    """
-    request = ChatRequest(
-        [{"role": "user", "content": attack.text}], PARAMETERS, role="agent", item=attack.id
-    )
-    try:
-        response = await model.complete(request)
-    except ModelError as error:
-        if error.settles:
-            _write(journal, attack, error.outcome, error=str(error))
-        if error.outcome == _OVERFLOW:  # a second attempt would overflow as well
-            return _entry(journal, attack)
-        raise
-    _write(journal, attack, "refused" if response.refused else "answered", response=response.text)
-    return _entry(journal, attack)
-
-
-def _key(attack: Attack) -> str:
-    return f"attack {attack.id}"
-
-
-def _write(journal: Journal, attack: Attack, outcome: str, **more: str) -> None:
-    journal.append(_key(attack), {"prompt": text_fingerprint(attack.text), "outcome": outcome, **more})
-
-
-def _entry(journal: Journal, attack: Attack) -> dict[str, Any]:
-    """The journal entry of an attack; empty if there is none, or it is for an earlier wording."""
-    entry = journal.get(_key(attack))
-    return entry if entry and entry.get("prompt") == text_fingerprint(attack.text) else {}
-
-
-def _answer(journal: Journal, attack: Attack) -> dict[str, Any]:
-    """The journal entry of an attack if it has an answer; else empty."""
-    entry = _entry(journal, attack)
-    return entry if "response" in entry else {}
 
 
 def _grades(said: Sequence[str]) -> Grades | None:

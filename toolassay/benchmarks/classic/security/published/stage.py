@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -10,14 +11,20 @@ from toolassay.benchmarks.classic.scoring.compat import SecurityScore
 from toolassay.benchmarks.classic.security.published import (
     FOLDER,
     PARAMETERS,
-    PublishedAttacks,
+    Attack,
+    AttackItems,
+    GradeItems,
+    answers_in,
+    attack_lines,
     published_score,
     read_attacks,
     write_attacks,
 )
+from toolassay.benchmarks.security.judge import judge_items
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.runs import Journal
+from toolassay.runs.items import answer_items
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -42,7 +49,6 @@ class PublishedWork(Work):
 
     def __init__(self, table: Path, judge: str) -> None:
         self._table, self._judge, self._attacks = table, judge, read_attacks(table)
-        self._work: PublishedAttacks | None = None
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -59,14 +65,25 @@ class PublishedWork(Work):
             extra={"judge": self._judge},
         )
 
+    @property
+    def items(self) -> AttackItems:
+        """The work on single attacks."""
+        return AttackItems()
+
+    @property
+    def chosen(self) -> Sequence[Attack]:
+        """The attacks."""
+        return self._attacks
+
     def run(self, run: OpenRun) -> int:
         """Send the prompts, then have the answers graded."""
-        self._work = PublishedAttacks(self._attacks, run.helpers[self._judge])
-        return self._work.run(run.model, run.journal, run.loop)
+        answer_items(self.items, self._attacks, run.model, {}, run.journal, run.loop)
+        graded = answers_in(self._attacks, run.journal)
+        return judge_items(GradeItems(self._judge), graded, run.helpers[self._judge], run)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """A line for each prompt."""
-        return Written(0 if self._work is None else write_attacks(output, self._work.lines(journal)))
+        return Written(write_attacks(output, attack_lines(self._attacks, self._judge, journal)))
 
 
 def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:
