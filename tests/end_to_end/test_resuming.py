@@ -223,19 +223,21 @@ def test_predictions_without_a_journal_are_taken_over_and_not_lost(
     assert lines_of(output) == lines
 
 
-def test_a_torn_line_at_the_end_of_the_journal_costs_one_request(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+@pytest.mark.parametrize(("lines", "requests"), [(1, 0), (2, 1)])  # an entry, and the answer before it
+def test_a_torn_line_at_the_end_of_the_journal_costs_at_most_its_own_request(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, lines: int, requests: int
 ) -> None:
     folder = data_folder(tmp_path, 4)
     assert infer(capsys, fake_server, folder).code == 0
     output = folder / "predictions/gpt-4.json"
     before = output.read_bytes()
     journal = folder / "predictions/runs/gpt-4/journal.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-9])
+    whole = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(whole[: len(whole) - lines + 1])[:-9])
     output.unlink()
     fake_server.forget()
     assert infer(capsys, fake_server, folder).code == 0
-    assert len(fake_server.received) == 1
+    assert len(fake_server.received) == requests
     assert output.read_bytes() == before
 
 

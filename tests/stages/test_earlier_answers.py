@@ -18,10 +18,10 @@ def build_folder(path: Path) -> Path:
 
 
 def replace_first_answer(folder: Path) -> None:
-    """The first answer of the run has no nodes, was not rewritten, and counts as answered."""
+    """The first answer of the run has no nodes, and its entry counts it as answered."""
     path = folder / "predictions/runs/gpt-4/journal.jsonl"
     first, *others = lines_of(path)
-    first |= {"outcome": "answered", "response": NO_NODES}
+    first |= {"response": NO_NODES}
     path.write_text("".join(json.dumps(entry) + "\n" for entry in [first, *others]))
 
 
@@ -42,18 +42,4 @@ def test_they_are_named_and_asked_again_on_request(
     assert outcomes(folder) == ["malformed", "answered"]
     assert infer(capsys, fake_server, folder, "--retry_malformed").code == 0
     assert len(fake_server.received) == 1
-    assert outcomes(folder) == ["answered", "answered"]
-
-
-def test_a_run_with_reformat_has_them_rewritten(
-    folder: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    reformat = ("--reformat", "true")
-    assert infer(capsys, fake_server, folder, *reformat).code == 0
-    replace_first_answer(folder)
-    fake_server.forget()
-    for _ in range(2):
-        assert infer(capsys, fake_server, folder, *reformat).code == 0
-    (asked,) = fake_server.received
-    assert NO_NODES in asked.prompt
     assert outcomes(folder) == ["answered", "answered"]

@@ -232,8 +232,20 @@ class _Answers:
         return key not in self.verdicts and self.tries[key] < _TRIES
 
 
+class Batch(NamedTuple):
+    """Links that are judged together.
+
+    Attributes:
+        key: In the journal: a hash of the first prompt, and the number of its try.
+        links: The links.
+    """
+
+    key: str
+    links: Sequence[LinkKey]
+
+
 @dataclass(frozen=True)
-class LinkBatches(ItemWork[Sequence[LinkKey]]):
+class LinkBatches(ItemWork[Batch]):
     """The review of single batches of links that have no verdict.
 
     Attributes:
@@ -246,10 +258,20 @@ class LinkBatches(ItemWork[Sequence[LinkKey]]):
     library: ToolLibrary
     answers: _Answers
 
-    def key_of(self, item: Sequence[LinkKey]) -> str:
-        """A hash of the first prompt, and the number of its try."""
-        code = hashlib.sha256(self.prompt(item).encode(errors="replace")).hexdigest()[:16]
-        return f"{code}-{self.answers.tries[item[0]] + 1}"
+    @property
+    def open(self) -> list[Batch]:
+        """The links without a verdict, in batches."""
+        links = [key for key in self.links if self.answers.is_open(key)]
+        batches = [links[start : start + BATCH] for start in range(0, len(links), BATCH)]
+        codes = (hashlib.sha256(self.prompt(keys).encode(errors="replace")) for keys in batches)
+        return [
+            Batch(f"{code.hexdigest()[:16]}-{self.answers.tries[keys[0]] + 1}", keys)
+            for code, keys in zip(codes, batches, strict=True)
+        ]
+
+    def key_of(self, item: Batch) -> str:
+        """The key of a batch."""
+        return item.key
 
     def is_settled(self, entry: Mapping[str, Any]) -> bool:
         """Links with a verdict are in no batch."""
@@ -259,10 +281,10 @@ class LinkBatches(ItemWork[Sequence[LinkKey]]):
         """The prompt about some links."""
         return review_prompt([self.links[key] for key in keys], self.library)
 
-    async def answer(self, item: Sequence[LinkKey], ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Batch, ask: Ask) -> dict[str, Any]:
         """Ask about the links of a batch, and again about those without a readable verdict."""
         requests: list[dict[str, Any]] = []
-        while wanted := _next_request(item, self.answers):
+        while wanted := _next_request(item.links, self.answers):
             message = {"role": "user", "content": self.prompt(wanted)}
             parameters = {**PARAMETERS, **answer_schema(len(wanted))}
             one: dict[str, Any] = {"links": [list(key) for key in wanted]}
@@ -281,7 +303,7 @@ class LinkBatches(ItemWork[Sequence[LinkKey]]):
                 }
             requests.append(one)
             self.answers.add(one)
-        if all(key in self.answers.verdicts for key in item):
+        if all(key in self.answers.verdicts for key in item.links):
             return {"outcome": "answered", "requests": requests}
         last = requests[-1]["outcome"]
         return {"outcome": "malformed" if last == "answered" else last, "requests": requests}
@@ -299,6 +321,7 @@ class LinkReviewWork(Work):
     def __init__(self, llm: str, library: ToolLibrary, links: Sequence[Dependency]) -> None:
         self._llm, self._library = llm, library
         self._links = {LinkKey.of(link, library): link for link in links}
+        self._answers: _Answers | None = None
 
     @property
     def size(self) -> int:
@@ -328,14 +351,14 @@ class LinkReviewWork(Work):
         return self._batches_of(_Answers(self._llm, None))
 
     @property
-    def chosen(self) -> list[Sequence[LinkKey]]:
+    def chosen(self) -> list[Batch]:
         """All links, in batches."""
-        return self._batches(self.items.answers)
+        return self.items.open
 
     def run(self, run: OpenRun) -> int:
         """Request the missing verdicts; returns the number of requests that earlier starts saved."""
         work = self._batches_of(_Answers(self._llm, run.journal))
-        batches = self._batches(work.answers)
+        batches, self._answers = work.open, work.answers
         already = max(0, self.facts.size - len(batches))
         for _ in range(already):
             run.loop.done()
@@ -345,7 +368,7 @@ class LinkReviewWork(Work):
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the missing requests to the estimate; returns the number that earlier starts saved."""
         work = self._batches_of(_Answers(self._llm, journal))
-        batches = self._batches(work.answers)
+        batches = work.open
         return self.facts.size - len(batches) + preview_items(work, batches, journal, estimate, retry)
 
     def _batches_of(self, answers: _Answers) -> LinkBatches:
@@ -353,7 +376,7 @@ class LinkReviewWork(Work):
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line for each link; `sensible` is null without a verdict."""
-        verdicts = _Answers(self._llm, journal).verdicts
+        verdicts = (self._answers or _Answers(self._llm, journal)).verdicts
         lines = [
             {
                 "source": key.source,
@@ -364,10 +387,6 @@ class LinkReviewWork(Work):
             for key in self._links
         ]
         return Written(write_json_lines(output, lines), sum(key not in verdicts for key in self._links))
-
-    def _batches(self, answers: _Answers) -> list[Sequence[LinkKey]]:
-        links = [key for key in self._links if answers.is_open(key)]
-        return [links[start : start + BATCH] for start in range(0, len(links), BATCH)]
 
 
 def _next_request(batch: Sequence[LinkKey], answers: _Answers) -> Sequence[LinkKey]:

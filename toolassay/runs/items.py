@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.runs.budget import Estimate, size_of
@@ -23,7 +23,7 @@ from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
 
 Item = TypeVar("Item")
-OVERFLOW = "context overflow"
+OVERFLOW: Literal["context overflow"] = "context overflow"
 ENDED = ("answered", "malformed", "refused")
 """Outcomes of items that ended with an answer of their model."""
 FINAL = (*ENDED, OVERFLOW)
@@ -264,8 +264,8 @@ def answer_items(
             raise
         finally:
             loop.summary.changed += ask.changed
-        if ended and entry["outcome"] not in ENDED:
-            return str(entry["outcome"])
+        if ended and entry["outcome"] == OVERFLOW:  # the earlier answer stays valid
+            raise ModelError(str(entry["error"]), outcome=OVERFLOW)
         if ended:
             loop.retry.replaced += 1
             entry[COUNT] = kept.get(COUNT, 0) + 1

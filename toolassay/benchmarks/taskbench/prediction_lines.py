@@ -33,12 +33,13 @@ def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
     if _ANSWERS & entry.keys():
         return entry
     again = entry.get(COUNT, 0)
-    rewritten = journal.answer(Address(key, "reformat", 0, again))
-    more = {
-        "reformatted": rewritten.get("response"),
-        "reformatted_finish_reason": rewritten.get("finish_reason"),
-    }
-    return {**journal.answer(Address(key, "planner", 0, again)), **(more if rewritten else {}), **entry}
+    answer, rewritten = (journal.answer(Address(key, role, 0, again)) for role in ("planner", "reformat"))
+    for name in (*Address._fields, "asked"):
+        answer.pop(name, None)
+    if rewritten:
+        answer["reformatted"] = rewritten["response"]
+        answer["reformatted_finish_reason"] = rewritten["finish_reason"]
+    return {**answer, **entry}
 
 
 def entry_of_label(journal: Journal, label: Mapping[str, Any]) -> dict[str, Any]:

@@ -283,7 +283,7 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[st
         overflows, timed_out = entry["outcome"] == OVERFLOW, entry.get("limit") == "time"
         end = ModelError(
             "the recorded conversation ends here",
-            outcome="context overflow" if overflows else "not run",
+            outcome=OVERFLOW if overflows else "not run",
             kind=TIME_LIMIT if timed_out else "failed",
         )
         steps = max(1, int(entry.get("steps", 0)) + (overflows or timed_out))

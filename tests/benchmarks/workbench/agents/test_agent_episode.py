@@ -69,7 +69,7 @@ def run(
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
     episode = Episode(TASK, sandbox, WorkbenchAgentSettings(**settings))
-    end = asyncio.run(episode.run(ask_of(model), {"temperature": 0}))
+    end = asyncio.run(episode.run(ask_of(model, key=TASK.id), {"temperature": 0}))
     episode.close()
     return end, {**episode.record, "observations": episode._observations}, model
 
