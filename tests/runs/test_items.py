@@ -31,7 +31,7 @@ from toolassay.runs.retry_malformed import RetryPlan
 
 @dataclass
 class Talk(ItemWork[str]):
-    """Conversations of some turns, each with a tool call; `word` is the outcome that the last answer gives."""
+    """Conversations of some turns, each with a tool call, and a second model that judges the last answer."""
 
     turns: int = 3
     greeting: str = "Hello"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from builders import workbench_folder
-from running import files_below, lines_of, write_lines
+from running import entries_of, files_below, lines_of, write_lines
 
 from toolassay import evaluate, infer, leaderboard, verify
 from toolassay.errors import UsageError
@@ -122,8 +122,10 @@ def test_a_run_with_trials_is_verified_with_its_repeats_and_its_books(folder: Pa
 def test_a_tool_that_answers_otherwise_is_said_and_is_no_difference(folder: Path) -> None:
     infer(folder, llm="offline", limit=1)
     path = folder / "predictions/runs/offline/journal.jsonl"
-    (entry,) = lines_of(path)
-    write_lines(path, [{**entry, "observations": ["other", *entry["observations"][1:]]}])
+    (entry,) = entries_of(path)
+    results = [line["result"] for line in lines_of(path) if line.get("role") == "tool"]
+    # As earlier versions wrote an entry: the results are in it, and answers have no lines of their own.
+    write_lines(path, [{**entry, "observations": ["other", *results[1:]]}])
     told: list[str] = []
     assert verify(folder, llm="offline", screen=Screen(say=told.append)).is_equal
     assert told[0].startswith("in 1 task the tools answer otherwise")

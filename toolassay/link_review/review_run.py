@@ -321,7 +321,6 @@ class LinkReviewWork(Work):
     def __init__(self, llm: str, library: ToolLibrary, links: Sequence[Dependency]) -> None:
         self._llm, self._library = llm, library
         self._links = {LinkKey.of(link, library): link for link in links}
-        self._answers: _Answers | None = None
 
     @property
     def size(self) -> int:
@@ -358,7 +357,7 @@ class LinkReviewWork(Work):
     def run(self, run: OpenRun) -> int:
         """Request the missing verdicts; returns the number of requests that earlier starts saved."""
         work = self._batches_of(_Answers(self._llm, run.journal))
-        batches, self._answers = work.open, work.answers
+        batches = work.open
         already = max(0, self.facts.size - len(batches))
         for _ in range(already):
             run.loop.done()
@@ -376,7 +375,7 @@ class LinkReviewWork(Work):
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line for each link; `sensible` is null without a verdict."""
-        verdicts = (self._answers or _Answers(self._llm, journal)).verdicts
+        verdicts = _Answers(self._llm, journal).verdicts
         lines = [
             {
                 "source": key.source,

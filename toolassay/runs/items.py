@@ -101,7 +101,8 @@ class Ask:
         Raises:
             ModelError: There is no answer.
         """
-        address, asked = self._next(request.role), _digest(request, by)
+        address = self._next(request.role if by is None else f"{request.role} {by}")
+        asked = _digest(request)
         line = self._line(address)
         if line and line.get("asked", asked) == asked:
             self._replayed(request, line)
@@ -132,7 +133,8 @@ class Ask:
         return line["result"]
 
     def _line(self, address: Address) -> dict[str, Any]:
-        line, earlier = self._journal.answer(address), self._earlier.get(address.role, ())
+        line = self._journal.answer(address)
+        earlier = self._earlier.get(address.role.partition(" ")[0], ())
         return dict(earlier[address.number]) if not line and address.number < len(earlier) else line
 
     def _next(self, role: str) -> Address:
@@ -141,9 +143,9 @@ class Ask:
         return address
 
 
-def _digest(request: ChatRequest, by: str | None) -> str:
+def _digest(request: ChatRequest) -> str:
     """A hash of the messages, which shows whether a recorded answer is to the same request."""
-    code = hashlib.blake2b((by or "").encode(), digest_size=8)
+    code = hashlib.blake2b(digest_size=8)
     for message in request.messages:
         content = message.get("content")
         if not isinstance(content, str) or len(message) > 2:
@@ -193,6 +195,10 @@ class ItemWork(ABC, Generic[Item]):
         """Whether a continued run leaves an item with this entry alone."""
         return entry.get("outcome") in self.final
 
+    def has_ended(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an item, run again, asks for new answers; else it goes on with the recorded ones."""
+        return entry.get("outcome") in ENDED
+
     def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
         """Whether `--retry_malformed` asks a settled item again."""
         return entry["outcome"] == "malformed" or bool(entry.get("cut_off"))
@@ -209,7 +215,7 @@ class ItemWork(ABC, Generic[Item]):
 
     def ask(self, item: Item, journal: Journal, entry: Mapping[str, Any], send: Send, **more: Any) -> Ask:
         """What an item with this entry sends its requests with, where it is run once more."""
-        ended = entry.get("outcome") in ENDED
+        ended = self.has_ended(entry)
         earlier = self.recorded(entry.get(BEGUN, {}) if ended else entry)
         again = entry.get(COUNT, 0) + ended
         return Ask(self.key_of(item), journal, send, again=again, earlier=earlier, **more)
@@ -253,11 +259,11 @@ def answer_items(
 
     async def answer(item: Item) -> str:
         kept = work.entry_of(journal, item)
-        ended, ask = kept.get("outcome") in ENDED, work.ask(item, journal, kept, send)
+        ended, ask = work.has_ended(kept), work.ask(item, journal, kept, send)
         try:
             entry = await work.answer(item, ask)
         except ModelError as error:
-            if error.settles and not ended:  # else the earlier answer stays valid
+            if error.settles and kept.get("outcome") not in ENDED:  # else the earlier answer stays valid
                 failed(item, error)
                 if error.outcome in work.final:
                     return error.outcome

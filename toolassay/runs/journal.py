@@ -285,7 +285,8 @@ class Address(NamedTuple):
 
     Attributes:
         key: Of the item.
-        role: `ChatRequest.role` of an answer, `TOOL` for the result of a call; empty for the item.
+        role: `ChatRequest.role` of an answer, and the name of its model if that is not the one under test;
+            `TOOL` for the result of a call; empty for the item.
         number: Of the request among those of its role, from 0.
         again: How often the item had ended before this answer.
     """
@@ -321,8 +322,8 @@ class Journal:
     """An append-only file of answers, and of entries about items, exclusively locked while it is open.
 
     A line is the answer to one request of an item (`key`, `role`, `number`, `again`, then its content), or
-    the entry with which an item ended (`key`, then its content). Opening the file truncates a last line that a
-    crash left torn. Of several lines about the same the last counts. About 30 bytes per line are held in
+    the entry with which an item ended (`key`, then its content). Opening the file truncates a last line that
+    a crash left torn. Of several lines about the same the last counts. About 30 bytes per line are held in
     memory, not the keys or lines themselves.
 
     Iteration, length and membership are about the items that have an entry.

@@ -5,7 +5,7 @@ deterministic check, not the judge.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,7 @@ from toolassay.answers import read_answer
 from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import TECHNICAL, Prober, ProbeResult
 from toolassay.benchmarks.security.probe_results import figure_lines, figures_beside, write_results
-from toolassay.models import ChatModel, ChatRequest
+from toolassay.models import ChatRequest
 from toolassay.runs import Journal, RunSummary
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.record import hashes
@@ -65,22 +65,6 @@ class JudgeItems(ItemWork[ProbeResult]):
         entry = self.entry_of(journal, result)
         judge = read_verdict(str(entry["response"])) if self.is_settled(entry) else None
         return replace(result, judged=True, judge=judge)
-
-
-def judge_items(work: ItemWork[Any], items: Iterable[Any], judge: ChatModel, run: OpenRun) -> int:
-    """Have the answers of a run judged, unless the budget ended it; failures count in its summary.
-
-    Returns:
-        The number of answers that were judged before.
-    """
-    judging, summary = RunSummary(), run.loop.summary
-    loop = replace(run.loop, done=lambda: None, summary=judging)
-    already = answer_items(work, () if summary.stop else items, judge, {}, run.journal, loop)
-    summary.outcomes.update({name: count for name, count in judging.outcomes.items() if name in TECHNICAL})
-    summary.failed += judging.failed
-    summary.failures += judging.failures
-    summary.stop = summary.stop or judging.stop
-    return already
 
 
 def judge_prompt(result: ProbeResult) -> str:
@@ -147,8 +131,16 @@ class ProbeWork(Work):
         already = answer_items(work, self.chosen, run.model, {}, run.journal, run.loop)
         if self._judge is None:
             return already
-        attacks = filter(_can_be_judged, self._prober.results(run.journal))
-        judge_items(JudgeItems(self._judge), attacks, run.helpers[self._judge], run)
+        judging, summary = RunSummary(), run.loop.summary
+        results = [] if summary.stop else self._prober.results(run.journal)
+        attacks, judge = filter(_can_be_judged, results), run.helpers[self._judge]
+        loop = replace(run.loop, done=lambda: None, summary=judging)
+        answer_items(JudgeItems(self._judge), attacks, judge, {}, run.journal, loop)
+        ended = {name: count for name, count in judging.outcomes.items() if name in TECHNICAL}
+        summary.outcomes.update(ended)
+        summary.failed += judging.failed
+        summary.failures += judging.failures
+        summary.stop = summary.stop or judging.stop
         return already
 
     def write(self, output: Path, journal: Journal) -> Written:

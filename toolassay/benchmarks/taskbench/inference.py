@@ -89,13 +89,15 @@ class PlanItems(ItemWork[Request]):
         if response.refused:
             return {"outcome": "refused"}
         plan, problem = self._read(response)
-        is_rewritten = self.rewriter and response.text.strip()
-        if is_rewritten and (problem is not None or not is_strict_plan(response.text)):
+        is_readable = problem is None and is_strict_plan(response.text)
+        rewriter = self.rewriter if response.text.strip() and not is_readable else None
+        if rewriter is not None:
             message = {"role": "user", "content": prompt.reformat(response.text)}
             task = ReformatTask(response.text)
-            rewritten = await ask(ChatRequest([message], parameters, None, task, "reformat"), self.rewriter)
+            rewritten = await ask(ChatRequest([message], parameters, None, task, "reformat"), rewriter)
             plan, problem = self._read(rewritten)
-        return {"outcome": "malformed" if plan is None or problem is not None else "answered"}
+        outcome = "malformed" if plan is None or problem is not None else "answered"
+        return {"outcome": outcome, **({"rewriter": rewriter} if rewriter else {})}
 
     def _read(self, response: ChatResponse) -> tuple[dict[str, Any] | None, str | None]:
         plan, read = read_plan(response.text, self.graph.dependency_type, response.finish_reason)

@@ -33,7 +33,9 @@ def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
     if _ANSWERS & entry.keys():
         return entry
     again = entry.get(COUNT, 0)
-    answer, rewritten = (journal.answer(Address(key, role, 0, again)) for role in ("planner", "reformat"))
+    answer, rewritten = journal.answer(Address(key, "planner", 0, again)), dict[str, Any]()
+    if "rewriter" in entry:
+        rewritten = journal.answer(Address(key, f"reformat {entry['rewriter']}", 0, again))
     for name in (*Address._fields, "asked"):
         answer.pop(name, None)
     if rewritten:

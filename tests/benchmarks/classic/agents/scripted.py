@@ -42,4 +42,6 @@ def choose(
 ) -> tuple[WorkflowChoice, Scripted]:
     """What an agent makes of answers."""
     model = Scripted(*says)
-    return asyncio.run(agent.choose(asked, QuestionRequests(ask_of(model, key=asked.id), {"temperature": 0.2}))), model
+    return asyncio.run(
+        agent.choose(asked, QuestionRequests(ask_of(model, key=asked.id), {"temperature": 0.2}))
+    ), model

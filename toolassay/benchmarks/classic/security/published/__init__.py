@@ -6,9 +6,6 @@ from toolassay.benchmarks.classic.security.published.attacks import (
     PARAMETERS,
     Attack,
     AttackItems,
-    GradeItems,
-    answers_in,
-    attack_lines,
     read_attacks,
 )
 from toolassay.benchmarks.classic.security.published.grades import (
@@ -26,9 +23,6 @@ __all__ = [
     "Attack",
     "AttackItems",
     "AttackLine",
-    "GradeItems",
-    "answers_in",
-    "attack_lines",
     "published_file",
     "published_score",
     "published_score_beside",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolassay.benchmarks.classic.csv_table import read_table
 from toolassay.benchmarks.classic.security.prompts import HARMLESS, TURNS
@@ -19,9 +19,9 @@ from toolassay.benchmarks.classic.security.published.grades import (
     read_grades,
 )
 from toolassay.errors import UsageError
-from toolassay.models import ChatRequest
+from toolassay.models import ChatRequest, ModelError
 from toolassay.runs import Journal
-from toolassay.runs.items import FINAL, Ask, ItemWork
+from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,15 @@ _MAX_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class AttackItems(ItemWork[Attack]):
-    """Sends the first turn of single attacks as the only message."""
+    """Sends the first turn of single attacks as the only message, and has a judge grade the answers.
 
-    final = FINAL
+    Another judge grades the same answers.
+
+    Attributes:
+        judge: name of the model.
+    """
+
+    judge: str
 
     def key_of(self, item: Attack) -> str:
         """The key of an attack."""
@@ -83,76 +89,56 @@ class AttackItems(ItemWork[Attack]):
         """The wording."""
         return {"prompt": text_fingerprint(item.text)}
 
-    async def answer(self, item: Attack, ask: Ask) -> dict[str, Any]:
-        """Send an attack."""
-        message = {"role": "user", "content": item.text}
-        response = await ask(ChatRequest([message], PARAMETERS, role="agent"))
-        return {"outcome": "refused" if response.refused else "answered", "response": response.text}
+    def entry_of(self, journal: Journal, item: Attack) -> dict[str, Any]:
+        """The entry with what this judge said; earlier versions had an entry for each judge."""
+        entry = super().entry_of(journal, item)
+        if "response" not in entry or entry.get("judge") == self.judge:
+            return entry
+        old = journal.get(f"judge {self.judge} {item.id}")
+        asked = text_fingerprint(grading_prompt(item.text, entry["response"]))
+        return {**entry, "said": old["said"] if old.get("prompt") == asked else []}
 
-
-class Answered(NamedTuple):
-    """An attack and the answer to it."""
-
-    attack: Attack
-    answer: str
-
-    @property
-    def prompt(self) -> str:
-        """What the judge is sent."""
-        return grading_prompt(self.attack.text, self.answer)
-
-
-@dataclass(frozen=True)
-class GradeItems(ItemWork[Answered]):
-    """Has a judge grade single answers, with up to three replies; another judge grades them again.
-
-    Attributes:
-        judge: name of the model.
-    """
-
-    judge: str
-
-    def key_of(self, item: Answered) -> str:
-        """The key of the replies of this judge."""
-        return f"judge {self.judge} {item.attack.id}"
-
-    def identity(self, item: Answered) -> dict[str, Any]:
-        """What the judge is sent."""
-        return {"prompt": text_fingerprint(item.prompt)}
+    def has_ended(self, entry: Mapping[str, Any]) -> bool:
+        """An answer is not asked for again."""
+        return False
 
     def is_settled(self, entry: Mapping[str, Any]) -> bool:
-        """Whether there are grades, or the judge used up its attempts."""
+        """Whether there are grades, or the judge used up its attempts. A context overflow is final."""
         said = entry.get("said", ())
-        return len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
+        return entry.get("outcome") == OVERFLOW or len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
 
     def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The replies of an entry."""
-        return {"judge": [{"response": text} for text in entry.get("said", ())]}
+        """The answer and the replies of an entry."""
+        answers = [entry] if "response" in entry else []
+        return {"agent": answers, "judge": [{"response": text} for text in entry.get("said", ())]}
 
-    async def answer(self, item: Answered, ask: Ask) -> dict[str, Any]:
-        """Ask the judge until its reply has grades."""
-        message, said = {"role": "user", "content": item.prompt}, list[str]()
+    async def answer(self, item: Attack, ask: Ask) -> dict[str, Any]:
+        """Send an attack, then ask the judge until its reply has grades."""
+        try:
+            response = await ask(
+                ChatRequest([{"role": "user", "content": item.text}], PARAMETERS, role="agent")
+            )
+        except ModelError as error:
+            if error.outcome != OVERFLOW:
+                raise
+            return {"outcome": OVERFLOW, "error": str(error)}
+        message, said = {"role": "user", "content": grading_prompt(item.text, response.text)}, list[str]()
         while not self.is_settled({"said": said}):
-            said.append((await ask(ChatRequest([message], _JUDGING, role="judge"))).text)
-        return {"outcome": "answered", "said": said}
+            said.append((await ask(ChatRequest([message], _JUDGING, role="judge"), self.judge)).text)
+        outcome = "refused" if response.refused else "answered"
+        return {"outcome": outcome, "response": response.text, "judge": self.judge, "said": said}
 
-
-def answers_in(attacks: Iterable[Attack], journal: Journal) -> list[Answered]:
-    """The attacks that have an answer in the journal."""
-    entries = ((attack, AttackItems().entry_of(journal, attack)) for attack in attacks)
-    return [Answered(attack, entry["response"]) for attack, entry in entries if "response" in entry]
-
-
-def attack_lines(attacks: Iterable[Attack], judge: str, journal: Journal) -> Iterator[AttackLine]:
-    """Every attack with its grades, in order, computed from the journal."""
-    for attack in attacks:
-        entry, grades = AttackItems().entry_of(journal, attack), None
-        outcome = str(entry.get("outcome", "not run"))
-        if "response" in entry:
-            graded = GradeItems(judge).entry_of(journal, Answered(attack, entry["response"]))
-            grades = _grades(graded.get("said", ()))
-            outcome = NOT_JUDGED if grades is None else outcome
-        yield AttackLine(attack.id, outcome, judge, grades)
+    def lines(self, attacks: Iterable[Attack], journal: Journal) -> Iterator[AttackLine]:
+        """Every attack with its grades, in order, computed from the journal."""
+        for attack in attacks:
+            entry, grades = self.entry_of(journal, attack), None
+            outcome = str(entry.get("outcome", "not run"))
+            if outcome not in FINAL and journal.answers(self.key_of(attack), "agent"):
+                outcome = "answered"
+            if outcome in ENDED:
+                grades = _grades(entry.get("said", ()))
+                outcome = NOT_JUDGED if grades is None else outcome
+            yield AttackLine(attack.id, outcome, self.judge, grades)
 
 
 def text_fingerprint(text: str) -> str:

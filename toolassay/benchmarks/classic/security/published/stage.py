@@ -13,24 +13,19 @@ from toolassay.benchmarks.classic.security.published import (
     PARAMETERS,
     Attack,
     AttackItems,
-    GradeItems,
-    answers_in,
-    attack_lines,
     published_score,
     read_attacks,
     write_attacks,
 )
-from toolassay.benchmarks.security.judge import judge_items
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.runs import Journal
-from toolassay.runs.items import answer_items
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
+from toolassay.runs.work import Inference, Work, WorkFacts, Written
 
 PUBLISHED = "published"
 """The mode of `--security` that is this test."""
@@ -68,22 +63,16 @@ class PublishedWork(Work):
     @property
     def items(self) -> AttackItems:
         """The work on single attacks."""
-        return AttackItems()
+        return AttackItems(self._judge)
 
     @property
     def chosen(self) -> Sequence[Attack]:
         """The attacks."""
         return self._attacks
 
-    def run(self, run: OpenRun) -> int:
-        """Send the prompts, then have the answers graded."""
-        answer_items(self.items, self._attacks, run.model, {}, run.journal, run.loop)
-        graded = answers_in(self._attacks, run.journal)
-        return judge_items(GradeItems(self._judge), graded, run.helpers[self._judge], run)
-
     def write(self, output: Path, journal: Journal) -> Written:
         """A line for each prompt."""
-        return Written(write_attacks(output, attack_lines(self._attacks, self._judge, journal)))
+        return Written(write_attacks(output, self.items.lines(self._attacks, journal)))
 
 
 def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:
