@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, tool_desc
-from running import ROOT, Capture, Finished, files_below, inside, lines_of, shell
+from running import ROOT, Capture, Finished, files_below, inside, lines_of, process, shell
 
 from toolassay.testkit import FakeServer
 
@@ -21,7 +21,7 @@ def test_the_six_commands(tmp_path: Path, fake_server: FakeServer) -> None:
     shutil.copy(ROOT / "data_multimedia" / "tool_desc.json", tmp_path / "data_multimedia")
 
     def step(script: str, arguments: str, *more: str) -> Finished:
-        done = shell(script, *arguments.split(), *more, cwd=tmp_path)
+        done = process(script, *arguments.split(), *more, cwd=tmp_path)
         assert done.code == 0, done.err
         assert "Traceback" not in done.err
         return done
@@ -218,7 +218,8 @@ def test_the_offline_model_needs_no_server_and_repeats_itself(tmp_path: Path, ca
         ("evaluate.py", "evaluate", ("--llm", "offline", "-m", "f1")),
     ):
         # Processes differ in the seed of their hashes, and so do these and that of the tests.
-        done = shell(script, "--data_dir", "data", *more, cwd=tmp_path / "one")
+        run = process if "--llm" in more else shell
+        done = run(script, "--data_dir", "data", *more, cwd=tmp_path / "one")
         assert done.code == 0, done.err
         done = inside(capsys, stage, "--data_dir", tmp_path / "two" / "data", *more)
         assert done.code == 0, done.err

@@ -12,6 +12,7 @@ from running import lines_of, shell, started
 
 from toolassay.testkit import FakeServer
 
+slow = pytest.mark.slow  # kill -9 of inference: test_kill_nine.py
 STAGES = {
     "inference.py": ("predictions/gpt-4.json", ()),
     "data_engine.py": ("data_raw.json", ("--seed", "6", "--number_of_samples", "9")),
@@ -25,7 +26,7 @@ def interrupt_again(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("script", STAGES)
+@pytest.mark.parametrize("script", ["inference.py", pytest.param("data_engine.py", marks=slow)])
 def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeServer, script: str) -> None:
     name, more = STAGES[script]
     data_folder(tmp_path / "data", 9)
@@ -46,8 +47,15 @@ def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeS
     assert len(fake_server.received) == 9
 
 
-@pytest.mark.parametrize("script", STAGES)
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("inference.py", signal.SIGTERM),
+        pytest.param("inference.py", signal.SIGINT, marks=slow),
+        pytest.param("data_engine.py", signal.SIGTERM, marks=slow),
+        pytest.param("data_engine.py", signal.SIGINT, marks=slow),
+    ],
+)
 def test_an_interrupted_run_does_not_wait_for_retries(
     tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
 ) -> None:
@@ -69,8 +77,15 @@ def test_an_interrupted_run_does_not_wait_for_retries(
     assert len(fake_server.received) == 4
 
 
-@pytest.mark.parametrize("script", STAGES)
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("data_engine.py", signal.SIGINT),
+        pytest.param("data_engine.py", signal.SIGKILL, marks=slow),
+        pytest.param("inference.py", signal.SIGINT, marks=slow),
+        pytest.param("inference.py", signal.SIGKILL, marks=slow),
+    ],
+)
 def test_an_interrupted_run_is_completed_by_the_same_command(
     tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
 ) -> None:
@@ -108,7 +123,7 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     assert len(found) == len(set(found)) == 9
 
 
-@pytest.mark.slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
+@slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
 @pytest.mark.parametrize("script", STAGES)
 def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
     tmp_path: Path, fake_server: FakeServer, script: str
@@ -190,7 +205,7 @@ def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
     assert [line["id"] for line in there] == [str(1000 + n) for n in range(len(there))]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=slow), signal.SIGKILL])
 def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     tmp_path: Path, fake_server: FakeServer, how: signal.Signals
 ) -> None:

@@ -95,8 +95,7 @@ def on_terminal(name: str, *arguments: str | Path, cwd: Path) -> str:
     return written.decode()
 
 
-@pytest.mark.parametrize("debug", [(), ("--debug",)])
-def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path, debug: tuple[str, ...]) -> None:
+def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path) -> None:
     text_to_text = {"desc": EVIL, "input-type": ["text"], "output-type": ["text"]}
     tools = {"nodes": [{"id": f"tool{number} {EVIL}", **text_to_text} for number in range(4)]}
     (tmp_path / "data").mkdir()
@@ -104,7 +103,8 @@ def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path, debug: t
     texts = [
         on_terminal("graph", "--data_dir", "data", cwd=tmp_path),
         on_terminal("sample", "--data_dir", "data", "--seed", "1", cwd=tmp_path),
-        on_terminal("evaluate", "--data_dir", f"no{EVIL}", *debug, cwd=tmp_path),
+        on_terminal("evaluate", "--data_dir", f"no{EVIL}", cwd=tmp_path),
+        on_terminal("evaluate", "--data_dir", f"no{EVIL}", "--debug", cwd=tmp_path),
     ]
     assert " ?]0;owned??[2J?31m?evil" in texts[1] and "no?]0;owned" in texts[2]
     for text in texts:
@@ -135,7 +135,7 @@ def test_a_pipe_or_a_device_is_no_input(tmp_path: Path, path: str) -> None:
     assert done.code == 2 and "write a file" in done.error
 
 
-@pytest.mark.parametrize("engine", [(), ("--engine", "local:2")])
+@pytest.mark.parametrize("engine", [(), pytest.param(("--engine", "local:2"), marks=pytest.mark.slow)])
 def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path: Path, engine: tuple[str, ...]) -> None:
     data_folder(tmp_path / "data", 1)
     temporary = tmp_path / "temporary"
