@@ -63,7 +63,7 @@ def command_of(name: str) -> list[str]:
 
 
 def shell(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished:
-    """Run a script or a stage in a folder, in this process; the environment is that of a user who set nothing."""
+    """Run a script or a stage in a folder, in this process, as a user who has set nothing."""
     out, err = io.StringIO(), io.StringIO()
     before = dict(os.environ)
     with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import environment, shell
+from running import environment, process, shell
 
 import toolassay
 from toolassay.cli.main import load
@@ -74,7 +74,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
 
 
 def test_the_help_of_infer_is_in_sections(tmp_path: Path) -> None:
-    told = shell("infer", "--help", cwd=tmp_path).out
+    told = process("infer", "--help", cwd=tmp_path).out
     titles = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert titles == [
         *("Data:", "Model:", "Limits and cost:", "Security:"),
