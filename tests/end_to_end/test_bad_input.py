@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 from collections.abc import Callable
@@ -229,24 +228,6 @@ def test_data_engine_without_anything_and_with_a_file_for_a_folder(tmp_path: Pat
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    ("broken", "more"),
-    [
-        (graph({**LINK, "target": "C"}), ()),
-        ("{", ()),
-        (graph(LINK), ("--method", "chain", "--tool_number", "9")),
-        (graph(LINK), ("--prompt_template", "none.txt")),
-        (graph(LINK), ("--llm", "")),
-    ],
-)
-def test_no_new_folder_for_what_cannot_be_done(tmp_path: Path, broken: str, more: tuple[str, ...]) -> None:
-    (tmp_path / "graph_desc.json").write_text(broken)
-    done = shell("data_engine.py", "--graph_desc", "graph_desc.json", *more, cwd=tmp_path)
-    assert done.code == 2
-    assert done.error
-    assert [path.name for path in tmp_path.iterdir()] == ["graph_desc.json"]
-
-
 def test_a_dotenv_that_is_no_text(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data")
     (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xff")
@@ -265,20 +246,6 @@ def test_an_unreachable_server(tmp_path: Path, script: str) -> None:
     assert done.code == 1
     assert f"cannot reach http://localhost:{port}/v1/chat/completions" in done.error
     assert "Fix: check --llm, --api_addr/--api_port" in done.error
-    assert not (tmp_path / "data" / "data_raw.json").exists()
-    assert not (tmp_path / "data" / "predictions" / "gpt-4.json").exists()
-
-
-@pytest.mark.parametrize("script", ["inference.py", "data_engine.py"])
-@pytest.mark.parametrize("kind", ["401", "404", "wrong path", "no address"])
-def test_a_server_that_refuses(tmp_path: Path, fake_server: FakeServer, script: str, kind: str) -> None:
-    data_folder(tmp_path / "data")
-    base = {"wrong path": fake_server.base + "/chat", "no address": "nowhere"}.get(kind, fake_server.base)
-    fake_server.behaviour = lambda prompt, number: kind
-    done = shell(script, "--data_dir", "data", "--api_base", base, cwd=tmp_path)
-    assert done.code == 1
-    assert "Fix:" in done.error
-    assert len(fake_server.received) <= 1
     assert not (tmp_path / "data" / "data_raw.json").exists()
     assert not (tmp_path / "data" / "predictions" / "gpt-4.json").exists()
 
@@ -306,23 +273,6 @@ def test_format_data_does_not_touch_what_it_did_not_write(tmp_path: Path, fake_s
     assert shell("data_engine.py", *served[:-1], "5", cwd=tmp_path).code == 0
     done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
     assert done.code == 0 and "Format 5 out of 5" in done.out
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder(tmp_path: Path, fake_server: FakeServer) -> None:
-    folder = data_folder(tmp_path / "data")
-    folder.chmod(0o500)
-    try:
-        for script in ("generate_graph.py", "visualize_graph.py", "data_engine.py", "inference.py"):
-            more = (
-                ("--api_port", str(fake_server.port)) if script in ("data_engine.py", "inference.py") else ()
-            )
-            done = shell(script, "--data_dir", "data", *more, cwd=tmp_path)
-            assert done.code in (0, 1)
-            assert done.code == 0 or done.error
-        assert not fake_server.received
-    finally:
-        folder.chmod(0o700)
 
 
 def test_a_folder_in_the_way_of_what_is_written(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -172,37 +172,6 @@ def test_a_new_folder_is_whole(tmp_path: Path, fake_server: FakeServer) -> None:
     assert json.loads((tmp_path / folders[0] / "benchmark.json").read_text())["dependency_type"] == "temporal"
 
 
-def test_play_shows_one_sample_and_keeps_nothing(tmp_path: Path, fake_server: FakeServer) -> None:
-    data_folder(tmp_path / "data")
-    before = files_below(tmp_path)
-    play = ("--data_dir", "data", "--api_port", str(fake_server.port), "--play", "true", "--method", "chain")
-    done = shell("data_engine.py", *play, "--tool_number", "3", cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["number_of_tools"] == 3
-    fake_server.behaviour = lambda prompt, number: "prose"
-    assert shell("data_engine.py", *play, cwd=tmp_path).code == 3
-    assert files_below(tmp_path) == before
-
-
-def test_figures_are_drawn_on_demand(tmp_path: Path, fake_server: FakeServer) -> None:
-    data_folder(tmp_path / "data")
-    arguments = (
-        "--data_dir",
-        "data",
-        "--api_port",
-        str(fake_server.port),
-        "--number_of_samples",
-        "2",
-        "--seed",
-        "4",
-    )
-    assert shell("data_engine.py", *arguments, "--save_figure", "true", cwd=tmp_path).code == 0
-    assert sorted(file.name for file in (tmp_path / "data" / "task_graphs").iterdir()) == [
-        "4-00000.png",
-        "4-00001.png",
-    ]
-
-
 def test_the_offline_model_needs_no_server_and_repeats_itself(tmp_path: Path, capsys: Capture) -> None:
     for place in ("one", "two"):
         tool_desc(tmp_path / place / "data" / "tool_desc.json")

@@ -192,19 +192,6 @@ def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_se
     assert len(lines_of(tmp_path / "data/predictions/gpt-4.json")) == 3
 
 
-def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
-    data_folder(tmp_path / "data", 8_000)
-    process = started("inference.py", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
-    assert process.stderr is not None
-    assert any(line.startswith("infer ") for line in process.stderr)  # its first word of progress
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    there = lines_of(tmp_path / "data/predictions/offline.json")
-    assert 0 < len(there) < 8_000
-    assert [line["id"] for line in there] == [str(1000 + n) for n in range(len(there))]
-
-
 @pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=slow), signal.SIGKILL])
 def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     tmp_path: Path, fake_server: FakeServer, how: signal.Signals

@@ -138,41 +138,6 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
     assert all(request.body["max_completion_tokens"] for request in fake_server.received)
 
 
-def test_a_fresh_start_by_force_notes_what_was_known(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    fake_server.refused_parameters = {"presence_penalty": REFUSED["presence_penalty"]}
-    folder = data_folder(tmp_path, 2)
-    infer(capsys, fake_server, folder)
-    fake_server.forget()
-    assert infer(capsys, fake_server, folder, "--temperature", "1", "--force").code == 0
-    assert len(fake_server.received) == 2
-    (fact,) = manifest(folder / "predictions/runs/gpt-4")["refused_parameters"]
-    assert fact["parameter"] == "presence_penalty"
-
-
-def test_a_field_taken_out_by_hand(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    extra = tmp_path / "extra.json"
-    extra.write_text('{"presence_penalty": null, "top_k": 5}')
-    assert infer(capsys, fake_server, data_folder(tmp_path, 1), "--extra_body", extra).code == 0
-    (received,) = fake_server.received
-    assert "presence_penalty" not in received.body and received.body["top_k"] == 5
-
-
-def test_azure_from_the_command_line(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
-    folder = data_folder(tmp_path, 1)
-    azure = ("--api_base", fake_server.base.removesuffix("/v1"), "--api_version", "2024-10-21")
-    done = inside(capsys, "infer", "--data_dir", folder, *azure)
-    assert done.code == 2 and "add --client openai" in done.error
-    assert inside(capsys, "infer", "--data_dir", folder, *azure, "--client", "openai").code == 0
-    assert "api-version=2024-10-21" in fake_server.received[0].query
-    (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
-    assert start["endpoint"]["api_version"] == "2024-10-21" and "openai" in start["versions"]
-
-
 def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -190,30 +155,6 @@ def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     done = inside(capsys, "infer", *asked)
     assert done.code == 0 and "answers and is used" not in done.err
     assert len(lines_of(run / "ledger.jsonl")) == 4
-
-
-def test_an_address_that_ends_in_the_path_of_a_request_is_noted(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    done = inside(
-        capsys, "infer", "--data_dir", folder, "--api_base", f"{fake_server.base}/chat/completions?key=abc"
-    )
-    assert done.code == 0, done.err
-    assert f"requests go to {fake_server.base}?key=***" in done.err
-
-
-def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 3)
-    fake_server.behaviour = lambda prompt, number: "400-filter" if "Request 1:" in prompt else "whole"
-    done = infer(capsys, fake_server, folder)
-    assert done.code == 0, done.err
-    outcomes = {
-        entry["key"]: entry["outcome"] for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
-    }
-    assert sorted(outcomes.values()) == ["answered", "answered", "refused"]
 
 
 def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, tool_desc
-from running import Capture, generate, infer, inside, lines_of, shell, write_lines
+from running import Capture, generate, infer, inside, shell
 
-from toolassay.cli.main import COMMANDS, cli, load, run
+from toolassay.cli.main import cli, run
 from toolassay.testkit import FakeServer
 
 STAGES = (
@@ -59,12 +59,6 @@ def test_before_and_after_the_stage(tmp_path: Path, capsys: Capture, spelling: s
     assert "seed " in capsys.readouterr().err  # it does not outlive the command
 
 
-@pytest.mark.parametrize("stage", COMMANDS)
-def test_every_help_names_it(capsys: Capture, stage: str) -> None:
-    assert run(load(stage), ["--help"], stage) == 0
-    assert "--quiet (-q)" in " ".join(capsys.readouterr().out.split())
-
-
 def test_why_a_run_is_incomplete_is_said_all_the_same(
     tmp_path: Path, fake_server: FakeServer, capsys: Capture
 ) -> None:
@@ -99,29 +93,6 @@ def test_faults_of_a_prediction_file_are_warned_of_and_counted(tmp_path: Path, c
     metrics = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]
     dropped = {"unknown_ids": 1, "broken_lines": 1, "lines_without_id": 1}
     assert metrics["strict"]["dropped"] == dropped
-
-
-def test_samples_that_cannot_be_formatted_are_warned_of(tmp_path: Path, capsys: Capture) -> None:
-    folder = made(tmp_path, capsys)
-    first, *others = lines_of(folder / "data_raw.json")
-    first["result"] = {"user_request": "x"}
-    write_lines(folder / "data_raw.json", [first, *others])
-    refused = inside(capsys, "format", "-q", "--data_dir", folder)
-    assert refused.code == 2
-    assert "holds the released set" in refused.err
-    done = inside(capsys, "format", "-q", "--data_dir", folder, "--force")
-    assert done.code == 0
-    assert "warning: 1 refused, with reasons in " in done.err
-    assert "1 x " in done.err
-
-
-def test_a_sample_that_is_only_tried_says_why_there_is_none(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
-    fake_server.behaviour = lambda prompt, number: "prose"
-    done = generate(capsys, fake_server, data_folder(tmp_path / "data"), "-q", "--play", "--seed", "1")
-    assert done.code == 3
-    assert "warning: 1 samples have no usable answer" in done.err
 
 
 def made(place: Path, capsys: Capture) -> Path:

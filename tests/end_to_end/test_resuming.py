@@ -223,36 +223,6 @@ def test_predictions_without_a_journal_are_taken_over_and_not_lost(
     assert lines_of(output) == lines
 
 
-def test_a_torn_line_at_the_end_of_the_journal_costs_one_request(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 4)
-    assert infer(capsys, fake_server, folder).code == 0
-    output = folder / "predictions/gpt-4.json"
-    before = output.read_bytes()
-    journal = folder / "predictions/runs/gpt-4/journal.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-9])
-    output.unlink()
-    fake_server.forget()
-    assert infer(capsys, fake_server, folder).code == 0
-    assert len(fake_server.received) == 1
-    assert output.read_bytes() == before
-
-
-def test_answers_in_every_shape(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    kinds = ["whole", "fenced", "broken", "surrogate", "prose", "empty", "length", "whole-but-cut"]
-    folder = data_folder(tmp_path, len(kinds))
-    fake_server.behaviour = lambda prompt, number: kinds[number]
-    assert infer(capsys, fake_server, folder).code == 0
-    lines = lines_of(folder / "predictions/gpt-4.json")
-    plans = [line["result"] for line in lines]
-    assert all(plans[:4]) and not any(plans[4:])
-    assert [line.get("outcome") for line in lines] == [None] * 4 + ["malformed"] * 4
-    assert [line.get("truncated") for line in lines] == [None] * 6 + [True] * 2
-    for entry in lines_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
-        assert "response" in entry and "finish_reason" in entry
-
-
 def test_unreadable_answers_are_rewritten_and_the_paid_answer_survives_a_failed_rewriting(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from builders import data_folder
 from checking import label
-from running import Capture, files_below, inside, process, shell, started, write_lines
+from running import Capture, files_below, inside, process, started, write_lines
 
 from toolassay.errors import ToolassayError
 from toolassay.testkit import FakeServer
@@ -287,12 +287,3 @@ def test_no_secret_gets_out_of_any_command(
     assert not leaks(tmp_path, said)
     assert codes[:2] == [0, 0], said
     assert codes[2] == {"echo": 0, "400-echo": 3, "404": 1}[behaviour], said
-
-
-def test_what_is_in_the_environment_wins_over_dotenv(tmp_path: Path, fake_server: FakeServer) -> None:
-    (tmp_path / ".env").write_text("OPENAI_API_KEY=other\n")
-    data_folder(tmp_path / "data", 1)
-    arguments = ("--data_dir", "data", "--api_base", fake_server.base)
-    done = shell("inference.py", *arguments, cwd=tmp_path, OPENAI_API_KEY=secret("environment"))
-    assert done.code == 0, done.err
-    assert fake_server.received[0].headers["Authorization"] == f"Bearer {secret('environment')}"

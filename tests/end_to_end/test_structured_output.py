@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import chat_folder, data_folder
 from dialects import LITELLM, LLAMA_CPP, taking
-from running import Capture, generate, infer, inside, lines_of
+from running import Capture, generate, infer, lines_of
 
 from toolassay.testkit import FakeServer
 
@@ -189,28 +189,3 @@ def test_the_agents_of_classic_use_the_same_forms(
     assert "none" in name["enum"] and len(name["enum"]) > 1, "only an offered name can be written"
     done = infer(capsys, fake_server, folder, "--agent", "tools", "--structured", "true")
     assert done.code == 2 and "the agent tools sends no schema" in done.error
-
-
-def test_what_has_no_schema_refuses_the_flag(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, root: Path
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    done = infer(capsys, fake_server, folder, "--security", "3", "--structured", "auto")
-    assert done.code == 2 and "--structured does not go with --security" in done.error
-    for agent in ("native", "react_published"):
-        given = ("--agent", agent, "--structured", "auto")
-        done = infer(capsys, fake_server, root / "data_workbench", *given)
-        assert done.code == 2 and f"--structured auto: the agent {agent} sends no schema" in done.error
-    done = infer(capsys, fake_server, folder, "--structured", "often")
-    assert done.code == 2 and "is not one of auto, true, false" in done.err
-    assert not fake_server.received
-
-
-def test_models_without_a_server_answer_as_ever(tmp_path: Path, capsys: Capture) -> None:
-    folder = data_folder(tmp_path, 3)
-    flags = ("--data_dir", folder, "--llm", "offline")
-    assert inside(capsys, "infer", *flags).code == 0
-    plain = (folder / "predictions/offline.json").read_bytes()
-    done = inside(capsys, "infer", *flags, "--structured", "--prediction_dir", "p")
-    assert done.code == 0 and "warning" not in done.err
-    assert (folder / "p/offline.json").read_bytes() == plain

@@ -17,7 +17,6 @@ from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.gates import labelled_set
 from toolassay.gates.duplicate_gates import FingerprintTask
-from toolassay.gates.labelled_set import LabelledSet
 from toolassay.stages import check as check_stage
 from toolassay.stages import variety as variety_stage
 from toolassay.stages.release import release
@@ -71,14 +70,6 @@ def test_a_check_has_the_same_bytes_on_a_cluster(folder: Path, cluster: DaskWork
     expected = checked_files(folder, "one", None, **more)
     assert {"data.json", "repairs.jsonl", "quarantine/data.json", "rejected.json"} <= expected.keys()
     assert checked_files(folder, "cluster", cluster.engine, **more) == expected
-
-
-def test_the_size_of_the_parts_changes_no_byte(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = checked_files(folder, "small", None)
-    levels = {line["level"] for line in lines_of(folder.parent / "small" / "gates.jsonl")}
-    assert levels == {"pass", "quarantine", "reject"}
-    monkeypatch.setattr(labelled_set, "SHARD", 1_000)
-    assert checked_files(folder, "large", None) == expected
 
 
 @pytest.mark.slow
@@ -145,23 +136,6 @@ def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskW
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.slow
-def test_variety_has_the_same_bytes_after_a_worker_is_killed(
-    folder: Path, cluster: DaskWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measure_variety(folder, out=folder.parent / "undisturbed", sample=20)
-    killers: list[KillsAWorker] = []
-
-    def killing(engine: str) -> Engine:
-        killers.append(KillsAWorker(open_engine(engine), measures.VarietyTask))
-        return killers[0]
-
-    monkeypatch.setattr(variety_stage, "open_engine", killing)
-    measure_variety(folder, out=folder.parent / "disturbed", sample=20, engine=cluster.engine)
-    assert files_below(folder.parent / "disturbed") == files_below(folder.parent / "undisturbed")
-    assert len(killers[0].killed) == 1
-
-
 def test_a_file_that_changes_during_a_check_is_an_error(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,12 +163,3 @@ def test_a_file_that_changes_during_a_check_is_an_error(
     with pytest.raises(UsageError, match=r"data\.json: changed while it was being used"):
         check(folder, out=tmp_path / "out", engine="local:2", gates=QUICK)
     assert not (tmp_path / "out" / "data.json").exists()
-
-
-def test_a_path_that_a_worker_does_not_have_is_named(folder: Path, cluster: DaskWorkers) -> None:
-    labels = LabelledSet(folder / "data.json")
-    (folder / "data.json").unlink()
-    with open_engine(cluster.engine) as engine, pytest.raises(UsageError) as caught:
-        list(engine.map(FingerprintTask(labels.reader), labels.parts))
-    assert "data.json: cannot be read any more" in str(caught.value)
-    assert "the same path on every machine" in str(caught.value)

@@ -48,16 +48,6 @@ def test_a_call_with_an_intent_and_no_result_is_in_flight(path: Path) -> None:
     assert known(path, name="1") == UnfinishedPlan("p")  # 1 and "1" are two requests
 
 
-def test_a_withdrawn_call_is_not_in_flight(path: Path) -> None:
-    with ExecutionJournal(path) as journal:
-        journal.start(1, "p")
-        journal.intend(1, 0, A)
-        journal.returned(1, 0, DONE)
-        journal.intend(1, 1, B)
-        journal.withdraw(1, 1)
-    assert known(path) == UnfinishedPlan("p", {0: DONE})
-
-
 def test_a_plan_that_starts_again_has_no_earlier_calls(path: Path) -> None:
     with ExecutionJournal(path) as journal:
         journal.start(1, "p")
@@ -80,19 +70,6 @@ def test_an_end_is_final(path: Path, outcome: Any) -> None:
         assert journal.unfinished(1, "p") == UnfinishedPlan("p")
         with pytest.raises(KeyError):
             journal.execution("1")
-
-
-def test_a_plan_without_a_result_may_be_continued(path: Path) -> None:
-    with ExecutionJournal(path) as journal:
-        journal.start(1, "p")
-        journal.intend(1, 0, A)
-        journal.returned(1, 0, DONE)
-        journal.end(ended("provider_error"))
-    assert known(path) == UnfinishedPlan("p", {0: DONE})
-    with ExecutionJournal(path) as journal:
-        journal.end(ended())
-        assert journal.outcome(1, "p") == "ran"  # the last end counts
-    assert known(path) == UnfinishedPlan("p")
 
 
 @given(st.data())

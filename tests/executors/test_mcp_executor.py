@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import HERE, closed_port, command_of, is_running, serving
+from mcp_servers import HERE, command_of, is_running, serving
 from plan_runs import WRITES, executed, library_of, opened, planned, run_with
 from running import files_below
 
@@ -194,14 +194,6 @@ async def test_what_a_server_remembers_does_not_reach_the_next_plan(
     assert_all_ended(pids)
 
 
-async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, pids: Path) -> None:
-    (notes / "oak.txt").write_text("key-0815-x, Ulm, value-77-of-oak")
-    server = f"SHOP_TOKEN=key-0815-x SHOP_PLACE=value-77-of-oak {notes_server(pids)}"
-    item = planned("read", ("read_note", {"name": "oak.txt"}))
-    done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
-    assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]
-
-
 async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
     tmp_path: Path, notes: Path, pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,20 +236,6 @@ async def test_a_configuration_file_with_several_servers(tmp_path: Path, notes: 
     assert_all_ended(pids)
 
 
-async def test_an_address_is_not_isolated_and_has_no_state(tmp_path: Path) -> None:
-    items = [planned(number, ("find", {"words": f"saw {number}", "most": 2})) for number in range(3)]
-    with serving("shop", "http") as address:
-        library = library_of(items)
-        async with opened(EXECUTOR, tmp_path, library, server=address) as ready:
-            assert not ready.is_isolated
-            assert ready.is_read_only(library["find"])
-            done = await run_with(ready, tmp_path / "journal.jsonl", items, rules=RunRules())
-    for number in range(3):
-        assert done[number].outcome == "ran"
-        assert done[number].answer == ({"result": [f"saw {number} 0", f"saw {number} 1"]},)
-        assert done[number].state_before is done[number].state_after is done[number].changes is None
-
-
 async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) -> None:
     """An unknown session is no refusal of the tool, and the call may be made again."""
     items = [
@@ -296,39 +274,6 @@ def _session_id(connection: Any) -> str:
     transports = [one for one in gc.get_objects() if isinstance(one, StreamableHTTPTransport)]
     ids = [one.session_id for one in transports if one.url == connection._link.config.url and one.session_id]
     return str(ids[-1])
-
-
-async def test_a_server_that_is_gone_leaves_no_plan_in_doubt(tmp_path: Path) -> None:
-    """Calls that never left are no calls: they are made when the server is back."""
-    items = [
-        planned(number, ("buy", {"item": f"saw {number}", "address": {"town": "Ulm"}})) for number in range(3)
-    ]
-    with serving("shop", "http") as address:
-        async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
-            config = ready.configs[""]  # type: ignore[attr-defined]
-            away = f"http://127.0.0.1:{closed_port()}/mcp"
-            await ready.close()  # type: ignore[attr-defined]
-            ready.configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
-            gone = await run_with(ready, tmp_path / "journal.jsonl", items)
-            ready.configs = {"": config}  # type: ignore[attr-defined]
-            back = await run_with(ready, tmp_path / "journal.jsonl", items)
-    assert {one.outcome for one in gone.values()} == {"provider_error"}
-    assert all("refuses the connection" in one.reason for one in gone.values())
-    assert {one.outcome for one in back.values()} == {"ran"}
-
-
-async def test_a_server_that_needs_no_reason_to_start_is_not_started(tmp_path: Path, notes: Path) -> None:
-    pids = tmp_path / "pids"
-    item = planned("none", ("missing_tool", {}))
-    async with opened(
-        EXECUTOR, tmp_path, library_of([item]), server=notes_server(pids), workspace=str(notes)
-    ) as ready:
-        started = len(pids.read_text().split())
-        await run_with(ready, tmp_path / "journal.jsonl", [item])
-        async with ready.environment() as environment:
-            state = await environment.state()
-            assert state is not None and set(state) == {"oak.txt", "list.txt"}
-        assert len(pids.read_text().split()) == started == 1
 
 
 @pytest.mark.parametrize(
@@ -394,21 +339,3 @@ async def test_a_server_that_ends_in_a_call_is_no_refusal(
     assert [call.result for call in done["ends"].calls] == [{"result": "seen a"}]
     assert done["later"].outcome == "provider_error"
     assert record.read_text().split() == ["look", "a", "end", "b"]
-
-
-async def test_a_cancel_while_a_server_is_ended_is_not_lost(tmp_path: Path, notes: Path) -> None:
-    """An interrupt must end a run although it comes between two plans."""
-    log = tmp_path / "log"
-    library = library_of([planned(1, ("good", {}))])
-    server = command_of("hostile_calls", "good", str(log))
-    async with (
-        opened(EXECUTOR, tmp_path, library, server=server, workspace=str(notes)) as ready,
-        ready.environment() as environment,
-    ):
-        await environment.call(library["good"], {})
-        closing = asyncio.ensure_future(environment.close())  # type: ignore[attr-defined]
-        await asyncio.sleep(0)
-        closing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await closing
-    assert_all_ended(log, at_least=2)

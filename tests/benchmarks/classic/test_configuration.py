@@ -27,18 +27,6 @@ def test_what_comes_along_is_merged() -> None:
     assert "eval.limit_to_metrics" not in of(eval="default")
 
 
-def test_own_files_come_before_those_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    own = tmp_path / "configs/agent/cot.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text("agent: {name: tools, max_tokens: 99}\neval: {n_trials: 4}\n")
-    assert of()["agent.name"] == "tools"
-    assert of()["eval.n_trials"] == 1  # of the file for the evaluation, which is the last
-    (tmp_path / "mine.yml").write_text("# nothing\n")
-    assert "agent.name" not in of(agent="mine.yml")
-    assert of(agent=str(own))["agent.max_tokens"] == 99
-
-
 @pytest.mark.parametrize(
     ("text", "key", "value"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 from collections import Counter
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
-from toolassay.benchmarks.classic.chats.masking import Finder, Scope, find_with, mask_chat, mask_workflow
-from toolassay.benchmarks.classic.data import Workflow
+from toolassay.benchmarks.classic.chats.masking import Finder, Scope, find_with, mask_chat
 from toolassay.errors import UsageError
 
 pytest.importorskip("presidio_analyzer", reason="pip install '.[chats]'")
@@ -106,18 +104,6 @@ def test_a_known_value_is_masked_in_any_case_but_a_name_that_is_a_word_is_not(fi
     ]
 
 
-@pytest.mark.parametrize("region", ["UK", "us"])
-def test_an_unknown_region_is_reported(region: str) -> None:
-    with pytest.raises(UsageError, match=f"unknown region '{region}'"):
-        find_with(regions=("DE", region))
-
-
-def test_workflows_are_masked(find: Finder) -> None:
-    workflow = Workflow("w", "Mail a@b.example", "asks a@b.example, then c@d.example", "hr")
-    masked = mask_workflow(workflow, find, Counter())
-    assert (masked.name, masked.description) == ("Mail <EMAIL_1>", "asks <EMAIL_1>, then <EMAIL_2>")
-
-
 def test_own_patterns() -> None:
     assert Scope(find_with(own={"EMPLOYEE": "E[0-9]{6}"})).mask(["I am E123456"]) == ["I am <EMPLOYEE_1>"]
     with pytest.raises(UsageError, match="is invalid"):
@@ -143,9 +129,3 @@ def test_a_model_is_a_folder_on_disk_and_is_not_fetched(tmp_path: Path) -> None:
     for name in ("en_core_web_sm", str(tmp_path)):
         with pytest.raises(UsageError, match="not the folder of a spaCy model"):
             find_with(Path(name))
-
-
-def test_nothing_is_logged(find: Finder, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG):
-        Scope(find).mask(["my mail is ada.byron@mail.example"])
-    assert "ada.byron" not in caplog.text

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.classic.chats.build import merge_workbooks
-from toolassay.benchmarks.classic.chats.merge import merge
-from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE, Annotation
+from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE
 from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_json
@@ -151,14 +150,6 @@ def test_agreement_is_reported_by_domain_and_label(sample: Path, books: list[Pat
     ]
 
 
-def test_an_unlabelled_message_excludes_its_conversation(data: ClassicData) -> None:
-    given = {("a", 0): Annotation("w1"), ("b", 0): Annotation("w1")}
-    merged = merge(data, {"ann": given})
-    assert [row.conversation for row in merged.rows] == ["b"]
-    assert merged.open_conflicts == 3
-    assert {step.step: step.dropped_conversations for step in merged.funnel.steps}["no_vote"] == 3
-
-
 def test_a_folder_of_workbooks(sample: Path, books: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "books"
     folder.mkdir()
@@ -182,17 +173,6 @@ def test_bad_input_writes_nothing(sample: Path, books: list[Path], tmp_path: Pat
         merge_workbooks(sample, [], tmp_path / "set")
 
 
-def test_without_any_release_the_conflicts_are_written_all_the_same(sample: Path, tmp_path: Path) -> None:
-    books = [
-        workbook(tmp_path / "ann.csv", ("a", 0, "Leave", "", "")),
-        workbook(tmp_path / "ben.csv", ("a", 0, "Pay", "", "")),
-    ]
-    with pytest.raises(IncompleteError, match="no conversation can be released"):
-        merge_workbooks(sample, books, tmp_path / "set")
-    assert len(rows(tmp_path / "set/conflicts.csv")) == 1 + 5
-    assert not (tmp_path / "set/messages.csv").exists()
-
-
 def test_an_unfinished_merge_is_made_again_and_nothing_else_is_replaced(sample: Path, tmp_path: Path) -> None:
     ann = workbook(tmp_path / "ann.csv", ("a", 0, "Leave", "", ""), ("a", 1, "Leave", "", ""))
     ben = workbook(tmp_path / "ben.csv", ("a", 0, "Pay", "", ""))
@@ -214,10 +194,3 @@ def test_an_unfinished_merge_is_made_again_and_nothing_else_is_replaced(sample: 
     assert merge_workbooks(sample, [ann, ben], target) == 0
     with pytest.raises(UsageError, match="is not empty"):
         merge_workbooks(sample, [ann, ben], target)
-
-
-def test_workbooks_in_which_nothing_is_filled_in_yet(sample: Path, tmp_path: Path) -> None:
-    book = workbook(tmp_path / "ann.csv", ("a", 0, "", "", ""))
-    with pytest.raises(IncompleteError, match=r"nothing is filled in yet in 1 workbook\. Fix: have them"):
-        merge_workbooks(sample, [book], tmp_path / "set")
-    assert not (tmp_path / "set").exists()

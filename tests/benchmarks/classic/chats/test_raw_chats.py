@@ -65,11 +65,6 @@ def test_columns_times_and_senders_of_other_exports(tmp_path: Path) -> None:
     assert [exchange.user for exchange in chat.exchanges] == ["first", "second"]
 
 
-def test_a_domain_that_is_named_needs_no_column(tmp_path: Path) -> None:
-    text = (HEADER + ROWS).replace("please,hr", "please,")
-    assert {chat.domain for chat in read(tmp_path, text, domain="people")} == {"people"}
-
-
 def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"messages.csv"):
         find_source(tmp_path)
@@ -113,15 +108,6 @@ def test_a_workflow_must_be_in_the_table_of_workflows(tmp_path: Path) -> None:
         read(tmp_path, workflows=workflows)
 
 
-def test_the_ending_of_a_file_says_what_it_is(tmp_path: Path) -> None:
-    upper, table = tmp_path / "CHATS.CSV", tmp_path / "chats.tsv"
-    for path in (upper, table):
-        path.write_text(HEADER + ROWS, encoding="utf-8")
-    assert read_chats(RawSource(upper)).chats
-    with pytest.raises(UsageError, match="neither CSV nor JSON Lines"):
-        read_chats(RawSource(table))
-
-
 def test_missing_columns_are_reported_with_the_present_ones(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         read(tmp_path, "chat,order,who,text\na,1,user,hello\n")
@@ -129,25 +115,3 @@ def test_missing_columns_are_reported_with_the_present_ones(tmp_path: Path) -> N
         error.value
     )
     assert "--column conversation=NAME --column sender=NAME --column domain=NAME" in str(error.value)
-
-
-def test_one_mapping_serves_both_tables(tmp_path: Path) -> None:
-    workflows = tmp_path / "workflows.csv"
-    workflows.write_text("workflow,name,domain\nw1,One,hr\n", encoding="utf-8")
-    text = (HEADER + ROWS).replace("domain,workflow", "team,flow")
-    columns = {"domain": "team", "workflow": "flow"}
-    assert len(read(tmp_path, text, columns=columns, workflows=workflows)) == 2
-    with pytest.raises(UsageError, match=r"no table has the column of --column text=bdy"):
-        read(tmp_path, text, columns={**columns, "text": "bdy"}, workflows=workflows)
-
-
-def test_an_unknown_name_for_a_column_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"unknown field 'speaker'.*sender"):
-        read(tmp_path, columns={"speaker": "sender"})
-
-
-def test_a_json_line_must_be_flat(tmp_path: Path) -> None:
-    path = tmp_path / "messages.jsonl"
-    path.write_text('{"conversation": "a", "text": ["x"]}\n', encoding="utf-8")
-    with pytest.raises(UsageError, match=r"messages.jsonl:1: not an object of strings"):
-        read_chats(RawSource(path))

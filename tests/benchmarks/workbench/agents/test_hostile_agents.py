@@ -268,18 +268,6 @@ def test_doubled_keys_do_what_is_recorded(folder: Path, mouth: Mouth) -> None:
     assert ended.scores.strict["side_effects"] == 1
 
 
-def test_brackets_at_any_depth(folder: Path, mouth: Mouth) -> None:
-    """Reading JSON, comparing values and writing them as text each end at a depth of their own."""
-    depths = (99, 199, 300, 600, 800, *range(900, 995))
-    calls = [
-        {"id": "c", "function": {"name": DELETE, "arguments": '{"event_id": ' + "[" * n + "]" * n + "}"}}
-        for n in depths
-    ]
-    ended = Ended(folder, mouth, said({"content": None, "tool_calls": calls}))
-    assert all(told.startswith("Error: ") for told in ended.told)
-    assert ended.untouched
-
-
 def slow_searches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fill the workplace with texts on which a pattern explodes, and make the limit of a search short."""
     monkeypatch.setattr(Search.__init__, "__defaults__", (0.02,))
@@ -390,11 +378,6 @@ def test_a_draft_in_its_thoughts_is_not_carried_out(
     assert len(ended.requests) == len(messages)
 
 
-def test_thoughts_that_never_end_are_malformed(folder: Path, mouth: Mouth) -> None:
-    ended = Ended(folder, mouth, said({"content": f"<think>\n{SEND}"}), agent="react", outcome="malformed")
-    assert not ended.calls and len(ended.requests) == 1
-
-
 def test_the_published_agent_acts_on_its_thoughts(folder: Path, mouth: Mouth) -> None:
     thought = f"<think>\n{SEND}\n</think>\nNothing to do."
     ended = Ended(folder, mouth, said({"content": thought}), agent="react_published")
@@ -426,13 +409,6 @@ def test_react(folder: Path, mouth: Mouth, name: str, agent: str) -> None:
     ],
 )
 def test_react_prose_is_the_last_word(folder: Path, mouth: Mouth, text: str) -> None:
-    ended = Ended(folder, mouth, said({"content": text}), agent="react")
-    assert len(ended.requests) == 1 and ended.untouched
-
-
-@pytest.mark.parametrize("given", [["a", {"b": None}], None, 7, {"x": "\ud800"}])
-def test_last_words_of_any_shape(folder: Path, mouth: Mouth, given: Any) -> None:
-    text = fenced(json.dumps({"action": "Final Answer", "action_input": given}))
     ended = Ended(folder, mouth, said({"content": text}), agent="react")
     assert len(ended.requests) == 1 and ended.untouched
 
