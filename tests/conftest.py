@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -60,6 +61,13 @@ def no_dotenv() -> Iterator[None]:
     for name in DOTENV:
         os.environ.pop(name, None)
     DOTENV.clear()
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are drawn where they are tested, and empty elsewhere: they take most of a report's time."""
+    if not re.search("tests/report/|test_visualize", request.node.nodeid):
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, stream, **how: stream.write(b""))
 
 
 @pytest.fixture(scope="session")
