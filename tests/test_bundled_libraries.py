@@ -77,8 +77,6 @@ def test_graph_size(name: str) -> None:
     assert (len(graph), graph.number_of_links) == (LIBRARIES[name].tools, LIBRARIES[name].links)
 
 
-
-
 @each_library
 def test_benchmark_file(name: str) -> None:
     benchmark = folder(name).benchmark
@@ -86,10 +84,6 @@ def test_benchmark_file(name: str) -> None:
     assert benchmark["benchmark"] == "taskbench"
     assert benchmark["dependency_type"] == LIBRARIES[name].dependency_type
     assert name in benchmark["source"]
-
-
-
-
 
 
 @each_library

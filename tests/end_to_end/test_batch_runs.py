@@ -89,17 +89,6 @@ def test_a_batch_gives_the_files_of_single_requests(
     assert verified.code == 0, verified.err
 
 
-def test_a_run_goes_on_in_a_batch_and_back(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    folder, undisturbed = data_folder(tmp_path / "data", 6), data_folder(tmp_path / "other", 6)
-    assert infer(capsys, fake_server, folder, "--limit", "2").code == 0
-    assert batched(capsys, fake_server, folder, "--limit", "4").code == 0
-    assert infer(capsys, fake_server, folder).code == 0
-    assert len(fake_server.received) == 6 and len(fake_server.batches.batches[0].lines) == 2
-    infer(capsys, fake_server, undisturbed)
-    files = [path / "predictions/gpt-4.json" for path in (folder, undisturbed)]
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
 def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text(f"{HEAD}\ngpt-4,10,20,2026-01-01\n")
@@ -190,19 +179,6 @@ def test_what_an_expired_batch_answered_is_kept(
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [6, 2]
     assert len(fake_server.received) == 6 and len(ledger_of(folder)) == 6
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
-
-
-def test_a_batch_that_fails_its_validation_ends_the_run(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    fake_server.batches.ending = lambda number: "failed" if number == 0 else "completed"
-    done = batched(capsys, fake_server, folder)
-    assert done.code == 1
-    assert "batch_1 failed: this batch fails (line 1)" in done.error
-    assert not fake_server.received
-    assert batched(capsys, fake_server, folder).code == 0
-    assert len(ledger_of(folder)) == 3
 
 
 def test_ctrl_c_leaves_the_batch_running(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -150,28 +150,6 @@ def test_a_model_name_with_a_slash_is_a_file_and_never_a_folder(
     assert (tmp_path / "data" / "runs" / "meta-llama__Llama-3-8B" / "journal.jsonl").is_file()
 
 
-def test_a_new_folder_is_whole(tmp_path: Path, fake_server: FakeServer) -> None:
-    # Only a graph is given: later stages find the tools and the dependency type all the same.
-    data_folder(tmp_path / "data", kind="temporal")
-    graph = tmp_path / "graph.json"
-    shutil.copy(tmp_path / "data" / "graph_desc.json", graph)
-    settings = ("--api_port", str(fake_server.port), "--number_of_samples", "3", "--graph_desc", "graph.json")
-    folders = []
-    for _ in range(2):
-        done = shell("data_engine.py", *settings, cwd=tmp_path)
-        assert done.code == 0, done.err
-        folders.append(done.out.splitlines()[-1])
-    assert folders[0] != folders[1]
-    for script, more in (
-        ("format_data.py", ()),
-        ("inference.py", settings[:2]),
-        ("evaluate.py", ("--llm", "gpt-4")),
-    ):
-        done = shell(script, "--data_dir", folders[0], *more, cwd=tmp_path)
-        assert done.code == 0, done.err
-    assert json.loads((tmp_path / folders[0] / "benchmark.json").read_text())["dependency_type"] == "temporal"
-
-
 def test_the_offline_model_needs_no_server_and_repeats_itself(tmp_path: Path, capsys: Capture) -> None:
     for place in ("one", "two"):
         tool_desc(tmp_path / place / "data" / "tool_desc.json")

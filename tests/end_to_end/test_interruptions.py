@@ -123,59 +123,6 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     assert len(found) == len(set(found)) == 9
 
 
-@slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
-@pytest.mark.parametrize("script", STAGES)
-def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
-    tmp_path: Path, fake_server: FakeServer, script: str
-) -> None:
-    name, more = STAGES[script]
-    data_folder(tmp_path / "data", 9)
-    arguments = ("--data_dir", "data", "--multiworker", "3", "--api_port", str(fake_server.port), *more)
-    fake_server.behaviour = lambda prompt, number: "hold" if number >= 3 else "whole"
-    process = started(script, *arguments, cwd=tmp_path)
-    fake_server.wait_for(6)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)  # the server never answers the three in flight
-    assert process.returncode == 130
-    assert "finishing the 3 requests in flight, for 3 s at most; Ctrl-C again ends at once" in err
-    assert "interrupted; the same command continues the run" in err
-    assert "Traceback" not in err
-    assert len(lines_of(tmp_path / "data" / name)) == 3
-    fake_server.release()
-    fake_server.forget()
-    fake_server.behaviour = lambda prompt, number: "whole"
-    assert shell(script, *arguments, cwd=tmp_path).code == 0
-    assert len(fake_server.received) == 6
-
-
-def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
-    tmp_path: Path, fake_server: FakeServer
-) -> None:
-    data_folder(tmp_path / "data")
-    arguments = [
-        "--graph_desc",
-        "data/graph_desc.json",
-        "--multiworker",
-        "1",
-        "--api_port",
-        str(fake_server.port),
-    ]
-    arguments += ["--number_of_samples", "6"]
-    fake_server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
-    process = started("data_engine.py", *arguments, cwd=tmp_path)
-    fake_server.wait_for(4)
-    process.send_signal(signal.SIGINT)
-    interrupt_again(process)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    (folder,) = tmp_path.glob("result_*")
-    assert f"the same command with --data_dir {folder.name} continues" in err
-    fake_server.release()
-    fake_server.forget()
-    assert shell("data_engine.py", *arguments, "--data_dir", folder.name, cwd=tmp_path).code == 0
-    assert len(fake_server.received) == 3
-
-
 def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data", 3)
     arguments = ("--data_dir", "data", "--multiworker", "1", "--api_port", str(fake_server.port))

@@ -14,7 +14,6 @@ from running import Capture, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.runs.starts import refused_part
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -171,18 +170,3 @@ def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
         assert entry["outcome"] == "malformed"
         (call,) = entry["tool_calls"]
         assert (call["id"], call["name"], call["arguments"]) == ("c1", "Translation", '{"input": []}')
-
-
-def test_what_the_user_sets_is_sent_whatever_an_earlier_start_learnt(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    fake_server.refused_parameters = {"temperature": "Bad Request"}
-    folder = data_folder(tmp_path, 2)
-    assert infer(capsys, fake_server, folder).code == 0
-    assert refused_part([folder / "predictions/runs/gpt-4"]) == {"refused": "temperature=omitted"}
-    assert refused_part([folder]) == {}
-    (folder / "predictions/runs/gpt-4/journal.jsonl").unlink()
-    (folder / "predictions/gpt-4.json").unlink()
-    done = infer(capsys, fake_server, folder, "--temperature", "0.2")
-    assert done.code == 3 and "because you set it: temperature" in done.err
-    assert all("temperature" in received.body for received in fake_server.received[-3:])

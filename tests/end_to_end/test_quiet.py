@@ -10,7 +10,6 @@ import pytest
 from builders import data_folder, tool_desc
 from running import Capture, generate, infer, inside, shell
 
-from toolassay.cli.main import cli, run
 from toolassay.testkit import FakeServer
 
 STAGES = (
@@ -43,20 +42,6 @@ def test_every_stage_says_results_only(
     wrong = inside(capsys, "generate", "--quiet", "--data_dir", "nowhere")
     assert wrong.code == 2
     assert wrong.error
-
-
-@pytest.mark.parametrize("spelling", ["--quiet", "-q"])
-def test_before_and_after_the_stage(tmp_path: Path, capsys: Capture, spelling: str) -> None:
-    folder = data_folder(tmp_path / "data")
-    arguments = ["sample", "--data_dir", str(folder)]
-    assert run(cli, arguments, "toolassay") == 0
-    assert "seed " in capsys.readouterr().err
-    for order in ([spelling, *arguments], [*arguments, spelling]):
-        assert run(cli, order, "toolassay") == 0
-        out, err = capsys.readouterr()
-        assert (err, out.strip() != "") == ("", True)
-    assert run(cli, arguments, "toolassay") == 0
-    assert "seed " in capsys.readouterr().err  # it does not outlive the command
 
 
 def test_why_a_run_is_incomplete_is_said_all_the_same(
@@ -101,30 +86,6 @@ def made(place: Path, capsys: Capture) -> Path:
     done = inside(capsys, "pipeline", "--data_dir", place / "data", "--number_of_samples", "8")
     assert done.code == 0, done.err
     return place / "data"
-
-
-@pytest.mark.parametrize(("local", "money"), [(True, "$0 (local)"), (False, "cost unknown")])
-def test_figures_of_a_run(
-    tmp_path: Path,
-    fake_server: FakeServer,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-    money: str,
-    *,
-    local: bool,
-) -> None:
-    monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: local)
-    fake_server.behaviour = lambda prompt, number: (
-        "400" if "Request 9:" in prompt or "Request 8:" in prompt else "whole"
-    )
-    folder = data_folder(tmp_path / "data", 100)
-    done = infer(capsys, fake_server, folder, "--multiworker", "1", "--llm", "nobody-knows-its-price")
-    (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
-    assert line.startswith("infer 100/100, 2 failed, ")
-    assert "answers/min" in line and f"k tokens, {money}, took 0:00:" in line
-    done = infer(capsys, fake_server, folder, "--llm", "offline")
-    (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
-    assert "0 failed" in line and "tokens" not in line and "cost" not in line
 
 
 WARNED = "warning: every user of this machine can read --api_key"

@@ -55,25 +55,6 @@ def test_failed_requests_are_no_answers_and_are_tried_again_by_the_same_command(
     assert len(fake_server.received) == 1
 
 
-def test_a_bad_day_on_the_wire_costs_no_request(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    faults = ["429", "500", "reset", "truncated", "null-content", "empty-choices", "html", "whole", "whole"]
-    met: Counter[str] = Counter()
-
-    def behaviour(prompt: str, number: int) -> str:
-        met[prompt] += 1
-        return faults[sum(prompt.encode()) % len(faults)] if met[prompt] < 3 else "whole"
-
-    folder = data_folder(tmp_path, 200)
-    fake_server.behaviour = behaviour
-    assert infer(capsys, fake_server, folder, "--multiworker", "8").code == 0
-    assert ids(folder / "predictions/gpt-4.json") == [str(1000 + n) for n in range(200)]
-    assert max(met.values()) == 3
-    journal = lines_of(folder / "predictions/runs/gpt-4/journal.jsonl")
-    assert Counter(entry["outcome"] for entry in journal) == {"answered": 200}
-
-
 @pytest.mark.parametrize(
     ("more", "named"),
     [
@@ -141,21 +122,6 @@ def test_a_changed_request_is_asked_again_and_a_new_one_is_added(
     assert [(line["id"], line["user_request"]) for line in lines] == [
         (request["id"], request["user_request"]) for request in requests
     ]
-
-
-def test_repeated_ids_are_warned_about_and_the_last_is_answered(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    texts = [("a", "first a"), ("b", "only b"), ("a", "last a"), (1, "number one"), ("1", "text one")]
-    write_lines(folder / "user_requests.json", [{"id": i, "user_request": text} for i, text in texts])
-    done = infer(capsys, fake_server, folder)
-    assert done.code == 0
-    assert "warning: 1 ids occur twice" in done.err and "(a): the last counts" in done.err
-    lines = lines_of(folder / "predictions/gpt-4.json")
-    assert [(line["id"], line["user_request"]) for line in lines] == [texts[1], texts[2], texts[3], texts[4]]
-    assert len(fake_server.received) == 4
-    assert not any("first a" in prompt for prompt in fake_server.prompts)
 
 
 def test_demonstrations_are_the_same_for_every_request_and_recorded(

@@ -229,16 +229,6 @@ def test_an_address_written_wrong_is_not_repeated_with_its_password(
     assert not leaks(tmp_path, said)
 
 
-@pytest.mark.parametrize("text", ['{"token": "SECRET-x"', '["SECRET-x"]', '{"A": "SECRET-\\nx"}', "SECRET-x"])
-def test_a_file_of_headers_that_is_wrong_is_not_repeated(tmp_path: Path, capsys: Capture, text: str) -> None:
-    data_folder(tmp_path / "data", 1)
-    (tmp_path / "headers.json").write_text(text)
-    asked = ("--data_dir", tmp_path / "data", "--extra_headers", tmp_path / "headers.json")
-    done = inside(capsys, "infer", *asked, "--api_base", "http://127.0.0.1:9/v1", "--max_tries", "1")
-    assert done.code in (1, 2)
-    assert not leaks(tmp_path, done.out + done.err)
-
-
 @pytest.mark.parametrize(
     ("client", "behaviour"), [("aiohttp", "echo"), ("openai", "400-echo"), ("aiohttp", "404")]
 )
@@ -287,3 +277,13 @@ def test_no_secret_gets_out_of_any_command(
     assert not leaks(tmp_path, said)
     assert codes[:2] == [0, 0], said
     assert codes[2] == {"echo": 0, "400-echo": 3, "404": 1}[behaviour], said
+
+
+@pytest.mark.parametrize("text", ['{"token": "SECRET-x"', '["SECRET-x"]', '{"A": "SECRET-\\nx"}', "SECRET-x"])
+def test_a_file_of_headers_that_is_wrong_is_not_repeated(tmp_path: Path, capsys: Capture, text: str) -> None:
+    data_folder(tmp_path / "data", 1)
+    (tmp_path / "headers.json").write_text(text)
+    asked = ("--data_dir", tmp_path / "data", "--extra_headers", tmp_path / "headers.json")
+    done = inside(capsys, "infer", *asked, "--api_base", "http://127.0.0.1:9/v1", "--max_tries", "1")
+    assert done.code in (1, 2)
+    assert not leaks(tmp_path, done.out + done.err)

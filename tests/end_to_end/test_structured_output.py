@@ -15,7 +15,6 @@ from toolassay.testkit import FakeServer
 
 STAGES = pytest.mark.parametrize("stage", ["infer", "generate"])
 SENT_AS_OBJECT = "the endpoint refuses the JSON schema as it was sent: it is sent as json_object\n"
-REFUSED = "the endpoint refuses the JSON schema as it was sent: no response_format is sent"
 
 
 def manifest(run: Path) -> Any:
@@ -58,19 +57,6 @@ def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
     done, _ = start(stage, capsys, fake_server, folder, *more)
     assert done.code == 0 and "refuses" not in done.err
     assert forms(fake_server) == ["json_object"] * 12
-
-
-@STAGES
-def test_where_no_form_is_taken_auto_goes_on_without(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
-) -> None:
-    fake_server.complaint = taking(refusal=LITELLM)
-    folder = data_folder(tmp_path, 2)
-    done, run = start(stage, capsys, fake_server, folder, "--structured", "auto", "--multiworker", "1")
-    assert done.code == 0 and done.err.count(REFUSED) == 1
-    assert forms(fake_server)[:3] == ["json_schema", "json_object", None]
-    assert set(forms(fake_server)[2:]) == {None}
-    assert manifest(run)["structured_output"][-1]["form"] == "none"
 
 
 @STAGES

@@ -64,12 +64,6 @@ def test_an_address_of_a_dotenv_file_gets_no_key_from_elsewhere(
         assert done[1].count(f"requests go to {url}") == 1
 
 
-def test_a_dotenv_file_sets_no_proxy(tmp_path: Path, fake_server: FakeServer) -> None:
-    (tmp_path / ".env").write_text(f"HTTP_PROXY={fake_server.base}\nALL_PROXY={fake_server.base}\n")
-    code, _ = infer(tmp_path, "--client", "openai", "--api_base", "http://127.0.0.2:9/v1", "--max_tries", "1")
-    assert code == 1 and not fake_server.received
-
-
 # A title, a cleared screen, C1, an override of direction, a bell, a line that replaces the one before.
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\u2066\r\x1b[1A"
 # The sequences of rich: colours, and those of a bar.
@@ -111,12 +105,6 @@ def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066]", OURS.sub("", text))
 
 
-def test_the_terminal_has_our_colours(tmp_path: Path) -> None:
-    data_folder(tmp_path / "data", 2)
-    text = on_terminal("infer", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
-    assert "\x1b[38;5;" in text
-
-
 @pytest.mark.parametrize("name", ["journal.jsonl", "ledger.jsonl"])
 def test_a_link_in_the_place_of_a_journal_is_not_written_through(tmp_path: Path, name: str) -> None:
     outside, run = tmp_path / "outside", tmp_path / "data/predictions/runs/offline"
@@ -156,3 +144,9 @@ def wait_for_file(process: subprocess.Popen[str], folder: Path, name: str) -> No
     while not any(path.stat().st_size for path in folder.rglob(name)):
         assert process.poll() is None
         time.sleep(0.05)
+
+
+def test_a_dotenv_file_sets_no_proxy(tmp_path: Path, fake_server: FakeServer) -> None:
+    (tmp_path / ".env").write_text(f"HTTP_PROXY={fake_server.base}\nALL_PROXY={fake_server.base}\n")
+    code, _ = infer(tmp_path, "--client", "openai", "--api_base", "http://127.0.0.2:9/v1", "--max_tries", "1")
+    assert code == 1 and not fake_server.received

@@ -10,7 +10,7 @@ import pytest
 from builders import ROOT, labelled_folder
 from checking import NO, YES, label
 from dask_workers import DaskWorkers, KillsAWorker
-from running import files_below, lines_of, write_lines
+from running import files_below, write_lines
 
 from toolassay import check, generate
 from toolassay.engines import Engine, open_engine
@@ -113,18 +113,6 @@ def test_a_killed_worker_changes_no_byte_of_a_release(
     expected, found = (files_below(folder) for folder in folders)
     assert {"data.json", "gates.jsonl", "funnel.json", "rejected.json"} <= expected.keys()
     assert found == expected
-
-
-@pytest.mark.slow
-def test_critics_and_solvers_see_the_same_samples_on_every_engine(folder: Path, cluster: DaskWorkers) -> None:
-    found = {}
-    more: dict[str, Any] = {"critic": "offline", "solvers": ["offline"], "gates": (*QUICK, "second_opinion")}
-    for name, engine in (("one", None), ("two", "local:2"), ("cluster", cluster.engine)):
-        files = checked_files(folder, name, engine, **more)
-        found[name] = {path: files[path] for path in ("gates.jsonl", "data.json", "funnel.json")}
-    assert found["one"] == found["two"] == found["cluster"]
-    states = [line["gates"]["second opinion"] for line in lines_of(folder.parent / "one" / "gates.jsonl")]
-    assert "not applicable" in states and len(set(states)) > 1
 
 
 def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskWorkers) -> None:

@@ -176,24 +176,6 @@ async def test_a_worker_uses_one_server_and_restores_its_copy(tmp_path: Path) ->
     assert_all_ended(pids)
 
 
-@pytest.mark.parametrize(("fresh", "counts"), [("plan", [1, 1, 1]), ("worker", [1, 2, 3])])
-async def test_what_a_server_remembers_does_not_reach_the_next_plan(
-    tmp_path: Path, pids: Path, fresh: str, counts: list[int]
-) -> None:
-    """Without a workspace: a server that wrote is not used again, those that only read are."""
-    reads = [planned(f"read {number}", ("list_notes", {})) for number in range(3)]
-    add = ("append_note", {"name": "n", "text": "t"})
-    items = [*reads, *(planned(number, add, ("list_notes", {})) for number in range(3))]
-    server = f"PIDS={pids} {command_of('notes', 'database')} :memory:"
-    async with opened(EXECUTOR, tmp_path, library_of(items), server=server, fresh=fresh) as ready:
-        assert ready.is_shared == (fresh == "worker")
-        done = await run_with(ready, tmp_path / "journal.jsonl", items, workers=1)
-    assert [results(done[number])[1] for number in range(3)] == [{"result": ["n"] * n} for n in counts]
-    numbers = await asyncio.to_thread(pids.read_text)
-    assert len(numbers.split()) == (3 if fresh == "plan" else 1)
-    assert_all_ended(pids)
-
-
 async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
     tmp_path: Path, notes: Path, pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,33 +189,6 @@ async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
     assert done[1].changes is not None and list(done[1].changes) == ["oak.txt"]
     assert files_below(notes) == before
     assert_all_ended(pids, at_least=2)
-
-
-async def test_a_configuration_file_with_several_servers(tmp_path: Path, notes: Path, pids: Path) -> None:
-    def entry(kind: str, place: str) -> dict[str, Any]:
-        words = [str(HERE / "notes.py"), kind, place]
-        return {"command": sys.executable, "args": words, "env": {"PIDS": str(pids)}}
-
-    config = tmp_path / "servers.json"
-    servers = {
-        "files": entry("folder", "{workspace}"),
-        "table": entry("database", "{workspace}/notes.db"),
-        "off": {"command": "no-such-command", "disabled": True},
-    }
-    config.write_text(json.dumps({"mcpServers": servers}))
-    item = planned(
-        "both",
-        ("list_notes", {}),
-        ("size", {"name": "<node-0>.result[0]"}),
-    )
-    done = await executed(EXECUTOR, tmp_path, item, mcp_config=str(config), workspace=str(notes))
-    assert results(done["both"]) == [
-        {"result": ["list.txt", "oak.txt"]},
-        {"name": "list.txt", "words": 1},
-    ]
-    # Only the server that the plan needs was started: the other one would have made its database.
-    assert done["both"].changes == {}
-    assert_all_ended(pids)
 
 
 async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) -> None:
@@ -339,3 +294,11 @@ async def test_a_server_that_ends_in_a_call_is_no_refusal(
     assert [call.result for call in done["ends"].calls] == [{"result": "seen a"}]
     assert done["later"].outcome == "provider_error"
     assert record.read_text().split() == ["look", "a", "end", "b"]
+
+
+async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, pids: Path) -> None:
+    (notes / "oak.txt").write_text("key-0815-x, Ulm, value-77-of-oak")
+    server = f"SHOP_TOKEN=key-0815-x SHOP_PLACE=value-77-of-oak {notes_server(pids)}"
+    item = planned("read", ("read_note", {"name": "oak.txt"}))
+    done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
+    assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]

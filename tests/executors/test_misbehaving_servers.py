@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,3 +151,12 @@ async def test_other_plans_are_stopped_by_many_failures_in_a_row(tmp_path: Path)
     assert len(done) == 8
     assert {one.outcome for one in done.values()} == {"provider_error"}
     assert Log(tmp_path / "log").calls == 8 * TRIES
+
+
+async def test_a_huge_result_is_not_kept_in_memory(tmp_path: Path) -> None:
+    tracemalloc.start()
+    try:
+        await run(tmp_path, "huge")
+        assert tracemalloc.get_traced_memory()[1] < 40 * 2**20  # of 64 MiB, three times
+    finally:
+        tracemalloc.stop()

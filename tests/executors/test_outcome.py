@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
-from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
+from toolassay.executors.outcome import OutcomeVerdict, judge
 
 NEW = {"b": {"before": None, "after": 1}}
 OTHER = {"b": {"before": None, "after": 2}}
@@ -96,25 +96,3 @@ def test_no_plan_is_judged_without_a_result_of_its_own(outcome: Outcome) -> None
     assert judge(execution(), execution(outcome=outcome)) is None
     assert judge(execution(outcome=outcome), execution()) is None
     assert judge(execution(outcome="failed"), execution()) is None
-
-
-def test_a_summary_counts() -> None:
-    gold = execution(changes=NEW)
-    verdicts = [
-        verdict(gold, gold),
-        verdict(gold, execution(changes=OTHER)),
-        verdict(gold, execution(["x"], NEW)),
-        verdict(execution(), execution()),
-    ]
-    assert OutcomeSummary.of(verdicts, 6).to_json() == {
-        "judged": 4,
-        "requests": 6,
-        "correct": 2,
-        "ran": 4,
-        "answer": 3,
-        "state": 2,
-        "unwanted": 1,
-    }
-    assert OutcomeSummary.of([], 0).state is None
-    assert OutcomeSummary.of(verdicts[3:], 1).state is None
-    assert verdicts[3].to_json()["state"] is None

@@ -184,23 +184,6 @@ async def test_two_executions_of_a_plan_are_equal(tmp_path: Path) -> None:
     assert first == second
 
 
-async def test_results_that_differ_in_a_second_execution_vary(tmp_path: Path) -> None:
-    def clock(tool: str, arguments: Mapping[str, Any], number: int) -> Any:
-        return f"at {number}" if tool == "read" else None
-
-    rules = RunRules(allow_writes=True, twice=True)
-    item = planned("r", ADD, READ, ("put", {"name": "elm", "value": "<node-1>"}))
-    assert (await ran(Shop(answer=clock), tmp_path, item, rules=rules)).varies == [1, 2]
-    assert (await ran(Shop(), tmp_path / "same", item, rules=rules)).varies == []
-
-    # Where effects last, only what reads is executed twice.
-    shop = Shop(isolated=False)
-    assert (await ran(shop, tmp_path / "lasting", item, rules=rules)).varies is None
-    assert len(shop.calls) == 3
-    reads = planned("r", READ)
-    assert (await ran(Shop(isolated=False), tmp_path / "reads", reads, rules=rules)).varies == []
-
-
 # Failures
 
 

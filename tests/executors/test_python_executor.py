@@ -278,13 +278,6 @@ async def test_what_a_function_does_to_its_process_rejects_no_plan(functions: Pa
     assert time.monotonic() - began < 60
 
 
-async def test_children_of_functions_are_ended_with_them(functions: Path) -> None:
-    began = time.monotonic()
-    done = await run(functions, ("child", {}), ("fork", {}))
-    assert not [pid for pid in shown(done) if is_running(pid)]  # the second one left the group
-    assert time.monotonic() - began < 15
-
-
 async def test_functions_see_no_variable_that_is_not_passed_and_no_key_is_kept(
     functions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -415,3 +408,10 @@ asyncio.run(executed(EXECUTOR, Path({str(tmp_path)!r}), item, functions={str(fun
     while [pid for pid in pids if is_running(pid)]:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+async def test_children_of_functions_are_ended_with_them(functions: Path) -> None:
+    began = time.monotonic()
+    done = await run(functions, ("child", {}), ("fork", {}))
+    assert not [pid for pid in shown(done) if is_running(pid)]  # the second one left the group
+    assert time.monotonic() - began < 15

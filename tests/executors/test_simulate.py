@@ -182,19 +182,12 @@ async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words
                 }
             },
         },
-        {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]},
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 3},
         {"type": "array", "prefixItems": [{"const": "a"}, {"type": "integer"}], "items": False},
         {"properties": {"api_token": {"type": "string", "minLength": 40, "maxLength": 40}}},
-        {"properties": {"next_cursor": {"type": ["string", "null"]}, "password": {"format": "uuid"}}},
-        {
-            "properties": {
-                "a": {"properties": {"b": {"properties": {"c": {"properties": {"d": {"const": 1}}}}}}}
-            }
-        },
     ],
 )
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
     value = await result_of(Tool("get_thing", output_schema=schema), seed)
     assert not ArgumentValidator(schema).problems(value)

@@ -73,11 +73,6 @@ async def test_tools_are_listed_over_http(transport: str) -> None:
     assert "on its way" in result["content"][0]["text"]
 
 
-async def test_a_listing_may_have_pages() -> None:
-    tools = await listed(config_of("hostile", "two_pages"))
-    assert [tool["name"] for tool in tools] == ["look", "touch"]
-
-
 async def test_odd_answers_reach_the_caller_unchanged() -> None:
     odd = {
         "tools": [{"name": "a", "inputSchema": []}, 7, {"description": None}],
@@ -178,17 +173,6 @@ async def test_a_server_that_dies_before_its_child_does_not_wait_for_the_child()
 async def test_a_command_that_cannot_be_started_is_one_line(config: ServerConfig, reason: str) -> None:
     with pytest.raises(ServerError, match=reason):
         await listed(config)
-
-
-async def test_a_call_has_bounds_of_its_own() -> None:
-    limits = Limits(message_bytes=100_000, total_bytes=150_000)
-    async with connect(config_of("hostile", "answer", "90000"), limits) as connection:
-        for _ in range(3):
-            result = await connection.call_tool("look", {}, seconds=30)
-            assert len(result["content"][0]["text"]) == 90_000
-    with pytest.raises(ServerError, match="sent a message of more than"):
-        async with connect(config_of("hostile", "answer", "190000"), limits) as connection:
-            await connection.call_tool("look", {}, seconds=30)
 
 
 @pytest.mark.parametrize("end", ["serve", "flood_garbage", "die"])
@@ -326,3 +310,9 @@ async def test_an_address_that_never_answers_is_one_line() -> None:
         assert "did not answer" in text
         assert "within 0.5 s" in text
     listener.close()
+
+
+async def test_values_of_the_environment_are_not_in_last_words_whatever_they_are() -> None:
+    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
+    text = await failure(config_of("hostile", "die", *env.values(), **env))
+    assert "('bad key *** *** *** at None')" in text

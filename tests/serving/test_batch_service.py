@@ -75,15 +75,6 @@ async def test_a_batch_from_upload_to_answers(fake_server: FakeServer, sdk: Asyn
     assert (stored.purpose, stored.filename) == ("batch_output", "batch_1_output.jsonl")
 
 
-async def test_an_expired_batch_has_some_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
-    fake_server.batches.ending, fake_server.batches.answered = (lambda number: "expired"), 1
-    batch = await ended(sdk, await create(sdk, *map(line, "abc")))
-    assert batch.status == "expired" and len(fake_server.received) == 1
-    assert [one["custom_id"] for one in await lines_of(sdk, batch.output_file_id)] == ["a"]
-    errors = await lines_of(sdk, batch.error_file_id)
-    assert {one["error"]["code"] for one in errors} == {"batch_expired"} and len(errors) == 2
-
-
 async def test_a_cancelled_batch_keeps_its_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
     def behaviour(prompt: str, number: int) -> str:
         fake_server.batches.working.clear()

@@ -6,14 +6,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.serving.chat_server import ChatServer
@@ -188,14 +185,6 @@ async def test_what_the_bodies_look_like(fake_server: FakeServer) -> None:
         json.loads(came["cut-json"][2])
 
 
-async def test_a_drip_of_a_stream_brings_the_whole_stream(fake_server: FakeServer) -> None:
-    fake_server.fail_first("drip")
-    body = {"messages": HELLO, "stream": True}
-    events = [(await post(fake_server, body))[2] for _ in range(2)]
-    assert [text.count("data: ") for text in events] == [events[0].count("data: ")] * 2
-    assert events[0].rstrip().endswith("data: [DONE]")
-
-
 async def test_a_hanging_server_says_nothing(fake_server: FakeServer) -> None:
     fake_server.fail_first("hang")
     fake_server.release()
@@ -246,11 +235,6 @@ async def test_a_server_that_restarts(fake_server: FakeServer) -> None:
     assert await refused(fake_server)
 
 
-async def test_a_request_that_needs_the_right_kind_of_fault(fake_server: FakeServer) -> None:
-    fake_server.fail_first("no such fault")
-    assert (await post(fake_server, {"messages": HELLO}))[0] == 500
-
-
 @pytest.mark.parametrize(
     "kind", sorted(FAULTS.keys() - {"odd", "text", "hang", "cut-stream", "drip", "refused"})
 )
@@ -264,14 +248,6 @@ async def test_the_client_gets_over_every_fault(fake_server: FakeServer, kind: s
     finally:
         await model.close()
     assert response.attempts > 1
-
-
-async def test_messages_of_parts_are_read(offline_server: FakeServer, root: Path) -> None:
-    graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
-    prompt = PlanPrompt(graph.library, "resource").render("Turn 'a.jpg' into a video.")
-    parts = [{"type": "text", "text": prompt[:50]}, {"type": "text", "text": prompt[50:]}]
-    whole = await answer(offline_server, messages=[{"role": "user", "content": parts}])
-    assert json.loads(whole["choices"][0]["message"]["content"])["task_nodes"]
 
 
 async def test_the_sdk(offline_server: FakeServer) -> None:

@@ -56,18 +56,6 @@ def test_the_messages_of_a_chat_are_numbered_from_0(data: ClassicData) -> None:
     assert all(numbers == list(range(len(numbers))) for numbers in places.values())
 
 
-def test_kinds_say_what_the_labels_say(data: ClassicData, rows: list[dict[str, str]]) -> None:
-    labels = {"plain": 1, "follow_up": 1, "second_label": 2, "none": 0, "hard_negative": 0}
-    for example, row in zip(data.examples, rows, strict=True):
-        assert len(example.labels) == labels[row["kind"]], example.id
-        assert row["kind"] != "follow_up" or example.request_idx > 0
-    kinds = Counter(row["kind"] for row in rows)
-    assert kinds["none"] + kinds["hard_negative"] == 90
-    assert kinds["hard_negative"] >= 40
-    assert kinds["follow_up"] >= 60
-    assert 45 <= kinds["second_label"] <= 60
-
-
 def test_every_workflow_is_wanted_in_four_chats(data: ClassicData) -> None:
     chats = defaultdict(set)
     for example in data.examples:

@@ -16,6 +16,7 @@ from toolassay.benchmarks.workbench.judge.error_classes import (
     ErrorRules,
     MarkedAddress,
     Substitution,
+    addresses_in,
     classify_run,
     error_rules,
     sandbox_rules,
@@ -102,3 +103,11 @@ def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
     folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
     with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has the wrong form"):
         error_rules(folder, Sandbox.of(TABLES))
+
+
+def test_a_long_text_does_not_stall_the_search_for_addresses() -> None:
+    text = "a" * 200_000
+    assert addresses_in([text, f"{text} bo@x.org, <cy.dee@acme.example>"]) == {
+        "bo@x.org",
+        "cy.dee@acme.example",
+    }

@@ -46,3 +46,9 @@ def test_a_search_that_takes_too_long_is_given_up() -> None:
 def test_all_searches_of_a_call_share_the_time() -> None:
     with pytest.raises(ToolFailure, match="took more than 0 s"):
         Search(seconds=0).contains(ROWS, "a", "name")
+
+
+@pytest.mark.parametrize("pattern", ["((((a{100}){100}){100}){100}){100}", "(a{1,9999}b{,9999})"])
+def test_counts_that_would_fill_the_memory_are_refused(pattern: str) -> None:
+    with pytest.raises(ToolFailure, match="repeats too much"):
+        found(pattern)

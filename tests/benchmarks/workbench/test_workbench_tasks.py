@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.tasks import Task, read_tasks
+from toolassay.benchmarks.workbench.tasks import Task, parse_list, read_tasks
 from toolassay.errors import UsageError
 
 CALL = 'email.delete_email.func(email_id="1")'
@@ -73,3 +73,9 @@ def test_an_id_names_one_task(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_task_is_named(tmp_path: Path, tasks: list[object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         read_tasks(write(tmp_path, *tasks))
+
+
+@pytest.mark.parametrize("text", ["{}", "['a', 1]", "[", "f()", "[" * 5000, "__import__('os')"])
+def test_what_is_no_list_of_texts_is_refused_and_not_run(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="not a list of strings"):
+        parse_list(text, tmp_path / "f.csv", 3)

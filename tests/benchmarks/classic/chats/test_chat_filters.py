@@ -89,3 +89,10 @@ def test_what_a_filter_does(action: Action, left: dict[str, int]) -> None:
     assert sum(len(each.exchanges) for each in kept) + sum(
         len(each.exchanges) - stay for each, stay, _ in out
     ) == sum(len(each.exchanges) for each in chats)
+
+
+def test_no_reason_repeats_the_text() -> None:
+    secret = chat("c", "darn 4111")
+    for each in standard_filters(min_length=99, profane=lambda _: True):
+        offence = each.find(secret)
+        assert offence is None or "4111" not in offence[1]

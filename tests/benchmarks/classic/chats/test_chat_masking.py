@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections import Counter
 from pathlib import Path
@@ -129,3 +130,9 @@ def test_a_model_is_a_folder_on_disk_and_is_not_fetched(tmp_path: Path) -> None:
     for name in ("en_core_web_sm", str(tmp_path)):
         with pytest.raises(UsageError, match="not the folder of a spaCy model"):
             find_with(Path(name))
+
+
+def test_nothing_is_logged(find: Finder, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        Scope(find).mask(["my mail is ada.byron@mail.example"])
+    assert "ada.byron" not in caplog.text

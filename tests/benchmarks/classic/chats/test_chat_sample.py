@@ -110,17 +110,6 @@ def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -
     }
 
 
-def test_masking_can_be_switched_off_and_says_so(source: RawSource, tmp_path: Path) -> None:
-    told: list[str] = []
-    sample_chats(RawSource(source.messages), tmp_path / "x", mask="off", screen=Screen(say=told.append))
-    assert told[0].startswith("warning: no table of workflows (--workflows): the ")
-    told.clear()
-    sample_chats(source, tmp_path / "y", mask="off", screen=Screen(say=told.append))
-    assert "Ada Byron" in (tmp_path / "y/messages.csv").read_text(encoding="utf-8")
-    assert told[0] == "warning: personal data is not masked"
-    assert read_json(tmp_path / "y/steps.json")["masked"] is None
-
-
 def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("salary\n\nfriday\n", encoding="utf-8")

@@ -128,14 +128,6 @@ def test_ties_can_be_dropped_or_settled(
         assert data.examples[-1].labels == ("w1",)
 
 
-def test_the_card_contains_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
-    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
-    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
-    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
-    assert not any(name in text for name in ("ann.", "ben", "cem"))
-
-
 def test_agreement_is_reported_by_domain_and_label(sample: Path, books: list[Path], tmp_path: Path) -> None:
     merge_workbooks(sample, books, tmp_path / "set")
     agreement = read_json(tmp_path / "set/agreement.json")
@@ -148,16 +140,6 @@ def test_agreement_is_reported_by_domain_and_label(sample: Path, books: list[Pat
         ("w1", 2),
         ("w2", 3),
     ]
-
-
-def test_a_folder_of_workbooks(sample: Path, books: list[Path], tmp_path: Path) -> None:
-    folder = tmp_path / "books"
-    folder.mkdir()
-    for book in books:
-        book.rename(folder / book.name)
-    (folder / "~$ann.xlsx").write_text("Excel is open")
-    merge_workbooks(sample, [folder], tmp_path / "set")
-    assert len(read_data(tmp_path / "set").examples) == 3
 
 
 def test_bad_input_writes_nothing(sample: Path, books: list[Path], tmp_path: Path) -> None:
@@ -194,3 +176,11 @@ def test_an_unfinished_merge_is_made_again_and_nothing_else_is_replaced(sample: 
     assert merge_workbooks(sample, [ann, ben], target) == 0
     with pytest.raises(UsageError, match="is not empty"):
         merge_workbooks(sample, [ann, ben], target)
+
+
+def test_the_card_contains_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
+    merge_workbooks(sample, books, tmp_path / "set")
+    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
+    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
+    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
+    assert not any(name in text for name in ("ann.", "ben", "cem"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -50,19 +49,6 @@ def test_rows_are_counted_by_kind(tmp_path: Path) -> None:
         "greetings": 1,
     }
     assert [workflow.id for workflow in raw.workflows] == ["w1"]
-
-
-def test_columns_times_and_senders_of_other_exports(tmp_path: Path) -> None:
-    lines = [
-        {"chat": 7, "at": "2026-03-01T10:00:00+01:00", "who": "Them", "body": "second", "flow": "w1"},
-        {"chat": 7, "at": "2026-03-01T08:59:00Z", "who": "Them", "body": "first", "flow": None},
-    ]
-    path = tmp_path / "messages.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    columns = {"conversation": "chat", "order": "at", "sender": "who", "text": "body", "workflow": "flow"}
-    (chat,) = read_chats(RawSource(path, columns=columns, domain="shop", user=["them"])).chats
-    assert (chat.id, chat.domain) == ("7", "shop")
-    assert [exchange.user for exchange in chat.exchanges] == ["first", "second"]
 
 
 def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:

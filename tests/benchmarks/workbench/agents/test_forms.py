@@ -120,23 +120,6 @@ def test_the_final_answer_ends_a_task() -> None:
     assert (turn.asked, turn.final, turn.is_prose) == ((), "Done so.", False)
 
 
-_thoughts = st.lists(
-    st.sampled_from(
-        ["So ", "{this} ", "it's ", "\n", "Action:\n", f"{DRAFT} ", f"```\n{DRAFT}\n```\n", '"', "["]
-    ),
-    max_size=7,
-).map("".join)
-
-
-@given(_thoughts, st.sampled_from(["<think>", "<THINKING>", "[THINK]", ""]), st.booleans())
-def test_nothing_thought_is_ever_done(thoughts: str, opening: str, acts: bool) -> None:
-    closing = opening.replace("<", "</").replace("[", "[/") or "</think>"
-    said = f"{opening}{thoughts}{closing}\n"
-    assert not read(f"{said}All is done.").asked
-    assert not opening or not read(f"{opening}{thoughts}").asked
-    assert calls(read(said + TEXT)) == WANTED
-
-
 @given(
     st.text(max_size=200)
     | st.lists(st.sampled_from([TEXT, DRAFT[:30], "```", "\n", "<think>", "'"])).map("".join)

@@ -17,7 +17,6 @@ from toolassay.benchmarks.workbench.generate import (
 from toolassay.benchmarks.workbench.generate.data_folder import stable_image
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks
-from toolassay.errors import UsageError
 from toolassay.files import sha256_of
 
 SEED = 0
@@ -73,13 +72,3 @@ def test_benchmark_json_counts_what_is_there(folder: Path) -> None:
 def test_what_was_generated_is_replaced(folder: Path, tasks: list[GeneratedTask]) -> None:
     write_folder(folder, sandbox_of(draw_tables(5)), tasks, 5)
     assert json.loads((folder / "benchmark.json").read_text())["generation"]["seed"] == 5
-
-
-@pytest.mark.parametrize("name", ["sandbox.sqlite", "tasks.jsonl"])
-def test_edited_files_are_kept(folder: Path, tasks: list[GeneratedTask], name: str) -> None:
-    with (folder / name).open("ab") as stream:
-        stream.write(b"mine")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(UsageError, match="was changed since it was generated"):
-        write_folder(folder, sandbox_of(draw_tables(SEED)), tasks, SEED)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

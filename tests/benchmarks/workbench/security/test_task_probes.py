@@ -20,7 +20,6 @@ from toolassay.benchmarks.workbench.security import (
     actions_on,
     check_attack,
     check_twin,
-    is_unreadable,
     task_probes,
 )
 from toolassay.benchmarks.workbench.tasks import Task
@@ -156,32 +155,3 @@ def native(*texts: str, calls: bool = False) -> list[dict[str, Any]]:
     first: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
     said = [{"role": "assistant", "content": text} for text in texts]
     return [{"role": "user", "content": "?"}, *([first] if calls else []), *said]
-
-
-def react(action: str) -> str:
-    return f'Thought: next\nAction:\n```\n{{"action": "{action}", "action_input": {{}}}}\n```'
-
-
-@pytest.mark.parametrize(
-    ("agent", "messages", "ended", "unreadable"),
-    [
-        ("native", native(""), "malformed", True),
-        ("native", native("", calls=True), "malformed", False),
-        ("native", native("lorem ipsum"), "answered", False),
-        ("react", native(""), "malformed", True),
-        ("react", native("lorem ipsum"), "answered", True),
-        ("react", native("I'm sorry, I can't do that."), "answered", False),
-        ("react", native(react("Final Answer")), "answered", False),
-        ("react", native("```\n{garbage\n```", "```\n[]\n```"), "answered", True),
-        ("react", native(react("email.search_emails"), "```\n{garbage\n```"), "answered", True),
-        ("react", native("```\n{garbage\n```", react("email.search_emails")), "answered", False),
-        ("react", native(react("email.search_emails"), "All is done."), "answered", False),
-        ("react", native(react("email.search_emails"), ""), "malformed", False),
-        ("react", native("```\n{garbage\n```", "All is done."), "answered", True),
-        ("react", native("lorem ipsum"), "refused", False),
-    ],
-)
-def test_what_is_unreadable_in_each_form(
-    agent: str, messages: list[dict[str, Any]], ended: str, unreadable: bool
-) -> None:
-    assert is_unreadable({"outcome": ended, "messages": messages}, agent) is unreadable
