@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
 settings.register_profile(
-    "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+    "tests",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
 )
 settings.load_profile("tests")
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, labelled_folder
+from builders import labelled_folder
 from checking import NO, YES, label
 from dask_workers import DaskWorkers, KillsAWorker
 from running import files_below, write_lines
 
-from toolassay import check, generate
+from toolassay import check
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.gates import labelled_set
 from toolassay.gates.duplicate_gates import FingerprintTask
 from toolassay.stages import check as check_stage
 from toolassay.stages import variety as variety_stage
-from toolassay.stages.release import release
 from toolassay.stages.sort_set import CheckTask
 from toolassay.stages.variety import measure_variety
 from toolassay.variety import measures
@@ -89,30 +87,6 @@ def test_a_killed_worker_changes_no_byte(
     assert len(killers[0].killed) == 1
 
 
-@pytest.mark.slow
-def test_a_killed_worker_changes_no_byte_of_a_release(
-    tmp_path: Path, cluster: DaskWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = [tmp_path / "undisturbed", tmp_path / "disturbed"]
-    folders[0].mkdir()
-    for name in ("tool_desc.json", "graph_desc.json"):
-        shutil.copy(ROOT / "data_multimedia" / name, folders[0] / name)
-    generate(folders[0], llm="offline", number_of_samples=30, seed=4)
-    shutil.copytree(folders[0], folders[1])
-    release(folders[0])
-    killers: list[KillsAWorker] = []
-
-    def killing(engine: str) -> Engine:
-        killers.append(KillsAWorker(open_engine(engine), CheckTask))
-        return killers[0]
-
-    monkeypatch.setattr(check_stage, "open_engine", killing)
-    released = release(folders[1], engine=cluster.engine)
-    assert released.levels["pass"] > 20
-    assert len(killers[0].killed) == 1
-    expected, found = (files_below(folder) for folder in folders)
-    assert {"data.json", "gates.jsonl", "funnel.json", "rejected.json"} <= expected.keys()
-    assert found == expected
 
 
 def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskWorkers) -> None:
