@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
 settings.register_profile(
-    "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+    "tests",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
 )
 settings.load_profile("tests")
 
@@ -60,6 +65,13 @@ def no_dotenv() -> Iterator[None]:
     for name in DOTENV:
         os.environ.pop(name, None)
     DOTENV.clear()
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are drawn where they are tested, and empty elsewhere: they take most of a report's time."""
+    if not re.search("tests/report/|test_visualize", request.node.nodeid):
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, stream, **how: stream.write(b""))
 
 
 @pytest.fixture(scope="session")

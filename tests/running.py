@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -11,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.cli.main import load, run
+from toolassay.cli.main import cli, load, run
+from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
 
 Capture = Any  # pytest's capsys
@@ -44,13 +47,43 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "random", **more}
 
 
+STAGE_OF = {
+    "generate_graph.py": "graph",
+    "visualize_graph.py": "visualize",
+    "data_engine.py": "generate",
+    "format_data.py": "format",
+    "inference.py": "infer",
+    "evaluate.py": "evaluate",
+}
+
+
 def command_of(name: str) -> list[str]:
     """How a script (`data_engine.py`) or a stage (`generate`) is started."""
     return [sys.executable, *([str(ROOT / name)] if name.endswith(".py") else ["-m", "toolassay", name])]
 
 
 def shell(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished:
-    """Run a script or a stage in a process of its own."""
+    """Run a script or a stage in a folder, in this process, as a user who has set nothing."""
+    out, err = io.StringIO(), io.StringIO()
+    before = dict(os.environ)
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        os.environ.clear()
+        os.environ.update(environment(**more))
+        try:
+            given = [str(argument) for argument in arguments]
+            if name.endswith(".py"):
+                code = run(load(STAGE_OF[name]), given, name)
+            else:
+                code = run(cli, [name, *given], "toolassay")
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+            DOTENV.clear()
+    return Finished(code, out.getvalue(), err.getvalue())
+
+
+def process(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished:
+    """Run a script or a stage in a process of its own, where its start or its environment is tested."""
     done = subprocess.run(
         [*command_of(name), *map(str, arguments)],
         cwd=cwd,

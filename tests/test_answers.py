@@ -85,15 +85,6 @@ def test_typographic_quotes_and_foreign_literals() -> None:
     assert read(text) == ParsedAnswer(value, False, True, None)
 
 
-def test_line_ends_in_strings() -> None:
-    assert read('{"task_steps": ["two\r\nlines"]}').value == {"task_steps": ["two\r\nlines"]}
-
-
-def test_single_quotes_around_apostrophes() -> None:
-    text = "{'task_steps': ['it's', 'say \"x\"'], 'task_nodes': null}"
-    assert read(text).value == {"task_steps": ["it's", 'say "x"'], "task_nodes": None}
-
-
 def test_a_missing_inner_bracket_is_repaired_and_not_called_a_cut() -> None:
     text = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"}], "task_links": []}'
     answer = read(text)
@@ -112,11 +103,6 @@ def test_every_cut_is_flagged(before: str) -> None:
         answer = read(before + text[:end])
         assert answer.truncated, text[:end]
         assert answer.problem is not None
-
-
-def test_cut_keeps_what_had_arrived() -> None:
-    answer = read(TEXT[: TEXT.index('"task_links"')])
-    assert answer.value == {key: PLAN[key] for key in KEYS[:2]}
 
 
 def test_lost_last_bracket_before_more_text_is_flagged() -> None:
@@ -190,13 +176,6 @@ def test_what_is_nested_never_replaces_what_it_is_in(end: str) -> None:
     assert cut.value == outer and (cut.truncated or end == "}")
 
 
-def test_where_nesting_is_no_answer_only_outer_objects_count() -> None:
-    for text in (json.dumps({"note": {"a": 1}}), json.dumps({"note": '{"a": 1}'}), 'Well: {"b": [{"a": 1}]}'):
-        assert read_answer(text, keys={"a"}).value == {"a": 1}
-        assert read_answer(text, keys={"a"}, nested=False).value is None
-    assert read_answer('[{"a": 1}]', keys={"a"}, nested=False).value == {"a": 1}
-
-
 def test_a_form_that_is_repeated_is_no_answer() -> None:
     form = {"a": ["what step 1 does", "…"], "b": "…"}
     for text in (
@@ -266,12 +245,6 @@ def test_tags_inside_strings_are_kept() -> None:
     assert read(f"Here you are: {json.dumps(value)} Done.").value == value
 
 
-def test_half_a_surrogate_pair_is_replaced_so_that_the_value_can_be_written() -> None:
-    answer = read('{"task_steps": ["\\ud83d\\ude00 \\ud83d"]}')
-    assert answer.value == {"task_steps": ["😀 \ufffd"]}
-    assert answer.repaired
-
-
 def test_nothing_is_executed(tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     read(f"{{'task_steps': __import__('pathlib').Path({str(witness)!r}).touch()}}")
@@ -281,12 +254,6 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
 @given(st.dictionaries(st.sampled_from(KEYS), json_values, min_size=1))
 def test_valid_json_is_exact(value: dict[str, Any]) -> None:
     assert read(json.dumps(value)) == ParsedAnswer(value, False, False, None)
-
-
-@given(st.dictionaries(st.sampled_from(KEYS), st.lists(st.text()), min_size=1))
-def test_valid_json_in_a_fence_is_exact(value: dict[str, Any]) -> None:
-    answer = read(f"Here:\n```json\n{json.dumps(value, ensure_ascii=False)}\n```")
-    assert answer == ParsedAnswer(value, False, False, None)
 
 
 _PIECES = st.sampled_from(
@@ -314,12 +281,6 @@ def test_nothing_raises_and_a_problem_is_always_named(pieces: list[str], before:
 def test_hostile_texts_end(piece: str, before: str, size: int) -> None:
     answer = read(before + piece * (size // len(piece)))
     assert answer.problem
-
-
-def test_a_text_that_no_model_writes_is_not_parsed() -> None:
-    text = '{"task_nodes": []}' + " " * 100 + "x" * 2_000_000
-    assert "characters" in (read(text).problem or "")
-    assert without_reasoning(f"<think>{text}</think>") == (f"<think>{text}</think>", False)
 
 
 def _benchmark(root: Path) -> ModuleType:

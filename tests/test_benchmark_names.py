@@ -53,16 +53,6 @@ def test_a_name_is_found_in_every_spelling_with_file_and_line(tmp_path: Path, su
     assert list(benchmark_names(tmp_path)) == [f"stages/infer{suffix}:2: as in {name} folders"]
 
 
-def test_a_file_named_for_a_benchmark_is_found(tmp_path: Path) -> None:
-    (tmp_path / "workbench_table.py").write_text("")
-    assert list(benchmark_names(tmp_path)) == ["workbench_table.py"]
-
-
-def test_only_the_listed_lines_of_an_allowed_file_may_name_a_benchmark(tmp_path: Path) -> None:
-    (tmp_path / "data_folder.py").write_text('DEFAULT_BENCHMARK = "taskbench"\nOTHER = "workbench"\n')
-    assert list(benchmark_names(tmp_path)) == ['data_folder.py:2: OTHER = "workbench"']
-
-
 def test_the_benchmarks_folder_and_other_words_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "registry.py").write_text("TaskBench\n")

@@ -48,12 +48,6 @@ def test_paths_have_no_branch_and_no_cycle(size: int, pairs: set[tuple[int, int]
     assert is_paths(size, pairs) == (max(degrees) <= 1 and nx.is_directed_acyclic_graph(graph))
 
 
-def test_paths_of_a_tool_used_twice_link_each_node_to_the_next() -> None:
-    assert is_paths(3, [("a", "a")], tools=["a", "a", "b"])
-    assert not is_paths(3, [("a", "b"), ("a", "b")], tools=["a", "a", "b"])
-    assert not is_paths(3, [("b", "a")], tools=["a", "a", "b"])
-
-
 @pytest.mark.parametrize(
     ("argument", "index"),
     [
@@ -119,24 +113,8 @@ def test_a_bad_request_line_is_named(tmp_path: Path, line: str, message: str) ->
         list(read_requests(path))
 
 
-def test_published_requests_are_read(reference: Path) -> None:
-    counts = {}
-    for name in ("huggingface", "multimedia", "dailylifeapis"):
-        requests = list(read_requests(reference / "taskbench" / name / "user_requests.json"))
-        counts[name] = (len(requests), len(last_of_each(requests)[0]))
-    assert counts == {"huggingface": (7546, 7545), "multimedia": (5584, 5584), "dailylifeapis": (4320, 4318)}
-
-
 def test_published_labels_have_the_shape_they_say(reference: Path) -> None:
     for _, label in read_labels(reference / "gnn4taskplan" / "ultratool" / "data.json"):
         tools = [node["task"] for node in label["task_nodes"]]
         links = [(link["source"], link["target"]) for link in label["task_links"]]
         assert shape_of(len(tools), links, tools=tools) == label["type"]
-
-
-def test_a_reference_of_thousands_of_digits_is_none() -> None:
-    assert reference_index(f"<node-{'9' * 5000}>") is None
-
-
-def test_lists_without_end_inside_a_text_are_left_as_text() -> None:
-    assert repository_form({"task_nodes": "[" * 100_000}) == {"task_nodes": "[" * 100_000}

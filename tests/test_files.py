@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gc
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,22 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.files import (
     atomic_writer,
     indented_json,
     keep_dated_copy,
     line_of_item,
     line_ranges,
-    rare_cycle_search,
     read_json,
     read_json_lines,
-    read_text,
     refuse_to_replace,
     safe_name,
     write_json,
     write_json_lines,
-    write_nodes,
 )
 
 
@@ -49,13 +44,6 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-
-    with pytest.raises(ToolassayError, match=r"file/value\.json: cannot write"):
-        write_json(tmp_path / "file" / "value.json", 1)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -74,14 +62,6 @@ def test_json_errors_name_file_and_line(content: bytes, message: str, tmp_path: 
         read_json(tmp_path / "bad.json")
 
 
-def test_the_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_bytes(b'{"id": 1}\n\n{"id": "caf\xe9"}\n{"id": 2}\n')
-    for read in (read_text, lambda path: list(read_json_lines(path))):
-        with pytest.raises(UsageError, match=r"bad\.json:3: not UTF-8 text"):
-            read(path)
-
-
 def test_refusing_to_replace_what_is_read(tmp_path: Path) -> None:
     refuse_to_replace(tmp_path / "a", [tmp_path / "b"], what="it", flag="--out")
     with pytest.raises(UsageError, match=r"a: it would replace .* Fix: choose another --out"):
@@ -98,22 +78,6 @@ def test_json_lines_errors_name_file_and_line(tmp_path: Path) -> None:
     assert [next(lines).number, next(lines).number] == [1, 3]
     with pytest.raises(UsageError, match=r"bad\.json:4: not valid JSON"):
         next(lines)
-
-
-def test_json_over_several_lines_is_reported_with_the_wanted_form(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_text('[\n {"id": 1}\n]\n')
-    with pytest.raises(UsageError, match=r"bad\.json:1: .* Fix: write one JSON object per line"):
-        next(read_json_lines(path))
-
-
-def test_missing_files_and_folders(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"gone\.json: no such file\. Fix: make it"):
-        read_json(tmp_path / "gone.json", fix="make it")
-    with pytest.raises(UsageError, match="is a folder"):
-        read_text(tmp_path)
-    with pytest.raises(UsageError, match="no such file"):
-        next(read_json_lines(tmp_path / "gone.json"))
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
@@ -194,13 +158,6 @@ def test_half_a_surrogate_pair_is_written_and_read_back(tmp_path: Path) -> None:
     assert [value for _, value in read_json_lines(path)] == [{"text": "half \ud83d of one"}]
 
 
-def test_nodes_are_written_as_json_would_be(tmp_path: Path) -> None:
-    nodes = [{"id": "é", "list": [1, {"a": []}], "text": "two\nlines"}, {}]
-    stream = io.StringIO()
-    write_nodes(stream, iter(nodes))
-    assert stream.getvalue() + "\n}" == json.dumps({"nodes": nodes}, indent=2, ensure_ascii=False)
-
-
 @given(
     st.lists(st.sampled_from(['{"a": "é"}', "7", "", "  ", "[1,\t2]"]), max_size=12),
     st.sampled_from(["\n", "\r\n", "\r"]),
@@ -246,17 +203,3 @@ values = st.recursive(
 @given(value=values, indent=st.sampled_from([None, 1, 2, 4]))
 def test_indented_json_is_that_of_json(value: Any, indent: int | None) -> None:
     assert indented_json(value, indent) == json.dumps(value, indent=indent, ensure_ascii=False)
-
-
-def test_the_search_for_cycles_is_rare_only_meanwhile() -> None:
-    before = gc.get_threshold()
-    with pytest.raises(ValueError, match="x"), rare_cycle_search():
-        assert gc.get_threshold()[0] > before[0]
-        raise ValueError("x")
-    assert gc.get_threshold() == before
-    gc.set_threshold(0)  # no search at all
-    try:
-        with rare_cycle_search():
-            assert gc.get_threshold()[0] == 0
-    finally:
-        gc.set_threshold(*before)

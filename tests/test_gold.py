@@ -33,20 +33,6 @@ def test_a_whole_label_has_no_faults() -> None:
     assert gold.has_arguments
 
 
-def test_a_label_without_arguments_or_sample_says_so() -> None:
-    gold = Gold.of(
-        {**LABEL, "task_nodes": [{"task": "Reader"}], "sampled_nodes": None, "sampled_links": None}
-    )
-    assert not gold.has_arguments
-    assert (gold.sampled_nodes, gold.sampled_links) == (None, None)
-    assert gold.faults == ()
-
-
-def test_the_hub_form_is_read() -> None:
-    gold = Gold.of({"id": 1, "instruction": "Hi", "tool_steps": '["a"]', "tool_nodes": '[{"task": "a"}]'})
-    assert (gold.request, gold.steps, gold.nodes[0].tool) == ("Hi", ("a",), "a")
-
-
 @pytest.mark.parametrize(
     ("key", "value", "where"),
     [

@@ -71,15 +71,6 @@ def test_one_descriptor_at_a_time_holds_the_lock_of_a_file(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_modules_that_lock_import_without_fcntl() -> None:
-    program = """
-import sys
-sys.modules["fcntl"] = None
-import toolassay.cli.main, toolassay.exporters.destination, toolassay.runs.journal, toolassay.stages.checked
-"""
-    subprocess.run([sys.executable, "-c", program], env=environment(), check=True)
-
-
 TEMPORARIES = """
 import sys
 from pathlib import Path

@@ -39,10 +39,6 @@ def test_continuous_integration_runs_the_test_command(root: Path, readme: str) -
     assert "python -m mkdocs build --strict" in script
 
 
-def test_it_is_short(readme: str) -> None:
-    assert len(readme.splitlines()) <= 120
-
-
 def test_the_example_runs_on_the_example_tools(root: Path, readme: str, tmp_path: Path) -> None:
     section = readme.split("## Your own tools")[1]
     tools = json.loads(section[section.index('    {"nodes"') : section.index("or which parameters")])

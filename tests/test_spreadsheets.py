@@ -16,15 +16,12 @@ from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.spreadsheets import (
-    LONGEST_CELL,
     Choices,
     SheetRow,
     Workbook,
     cell_text,
-    escape_formula,
     fits_cell,
     read_rows,
-    unescape_formula,
     write_csv,
 )
 
@@ -91,23 +88,11 @@ def test_a_workbook_is_read_back_as_texts(texts: list[str]) -> None:
         assert [row.cells["id"] for row in read(path, ("id", "note"))] == texts
 
 
-@given(TEXTS | FORMULAS)
-def test_an_apostrophe_is_taken_away_again(text: str) -> None:
-    assert unescape_formula(escape_formula(text)) == text
-    assert not escape_formula(text).startswith(tuple("=+-@"))
-
-
 @given(st.text(max_size=30), st.sampled_from([1, 1_000, 20_000]))
 def test_the_text_of_a_cell_fits_and_stays_the_same_the_second_time(text: str, times: int) -> None:
     clean = cell_text(text * times)
     assert fits_cell(clean) and cell_text(clean) == clean
     assert clean.isascii() or clean.encode("utf-8")
-
-
-@pytest.mark.parametrize(("text", "fits"), [("x" * LONGEST_CELL, True), ("🔒" * 16_384, False)])
-def test_a_cell_counts_utf_16_units(text: str, fits: bool) -> None:
-    assert fits_cell(text) == fits
-    assert (cell_text(text) == text) == fits
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -145,12 +130,6 @@ def test_a_header_that_is_not_whole_is_refused(
         read(write(tmp_path / f"a.{kind}", *rows))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_sheet_without_a_header_is_passed_over(tmp_path: Path, kind: str) -> None:
-    deep = [("free text", "id")] * 25
-    assert read(write(tmp_path / f"a.{kind}", *deep, COLUMNS, ("a", "b", "c"))) == []
-
-
 def test_all_sheets_are_read_or_the_one_of_a_name(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xlsx", ("read me",), title="Help")
     for title in ("one", "two"):
@@ -173,36 +152,12 @@ def test_a_formula_is_refused_or_read_as_its_value(tmp_path: Path) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("computed", [False, True])
-def test_rows_outside_the_dimensions_that_a_sheet_claims_are_read(tmp_path: Path, computed: bool) -> None:
-    path = write(tmp_path / "a.xlsx", COLUMNS, ("a", "b", "c"), ("d", "e", "f"))
-    edit_xml(path, b'<dimension ref="A1:C3" />', b'<dimension ref="A1:B2" />')
-    assert [[*row.cells.values()] for row in read(path, computed=computed)] == [[*"abc"], [*"def"]]
-
-
-def test_a_whole_number_has_no_decimal_point(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xlsx", COLUMNS, (7, 7.5, ""))
-    edit_xml(path, b"<v>7</v>", b"<v>7.0</v>")
-    assert [[*row.cells.values()] for row in read(path)] == [["7", "7.5", ""]]
-
-
-def test_a_formula_in_a_column_of_ones_own_does_not_matter(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xlsx", (*COLUMNS, "own"), ("a", "", "", "=1+1"))
-    assert [row.cells["id"] for row in read(path)] == ["a"]
-
-
 @pytest.mark.parametrize(("encoding", "delimiter"), [("utf-8", ";"), ("utf-16", "\t"), ("utf-8-sig", ",")])
 def test_csv_of_spreadsheets_in_other_countries(tmp_path: Path, encoding: str, delimiter: str) -> None:
     path = tmp_path / "a.csv"
     with path.open("w", encoding=encoding, newline="") as stream:
         csv.writer(stream, delimiter=delimiter).writerows([COLUMNS, ("é", "a, b; c\td", "")])
     assert [dict(row.cells) for row in read(path)] == [{"id": "é", "note": "a, b; c\td", "decision": ""}]
-
-
-def test_a_csv_file_of_another_program_keeps_its_apostrophes(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", COLUMNS, ("'=1", "", ""))
-    assert [row.cells["id"] for row in read(path)] == ["'=1"]
-    assert [row.cells["id"] for row in read(path, apostrophes=True)] == ["=1"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

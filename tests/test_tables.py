@@ -17,7 +17,6 @@ from toolassay.tables import (
     Cell,
     Table,
     latex_escaped,
-    markdown_escaped,
     number,
     percent,
     plain_text,
@@ -79,13 +78,6 @@ def test_a_cell_that_is_no_name_may_hold_markdown() -> None:
 def test_markdown_shows_every_name_as_it_is(names: list[str]) -> None:
     _, *rows = markdown_cells(Table(("name", "n"), [(name, 1) for name in names], align="n").markdown())
     assert rows == [[printable(name).strip(), "1"] for name in names]
-
-
-def test_right_aligned_text_is_escaped_too() -> None:
-    table = Table(("a", "p"), [("x", "[<0.001]")], align="lt")
-    assert table.markdown().split("\n")[1:] == ["| --- | ---: |", r"| x | \[\<0.001\] |"]
-    assert r"\begin{tabular}{lr}" in table.latex()
-    assert table.terminal().columns[1].justify == "right"
 
 
 @given(st.lists(st.tuples(MARKUP | TEXTS, MARKUP), max_size=3))
@@ -165,36 +157,11 @@ def test_a_text_file_is_as_wide_as_its_table(width: int) -> None:
     assert f"{'x' * 60}  0.123456789\n" in plain_text(LONG.terminal(), width=width)
 
 
-def test_a_text_file_has_no_colours_and_no_blanks_at_the_end() -> None:
-    text = plain_text(SCORES.terminal(), width=80)
-    assert "\x1b" not in text and text.endswith("\n")
-    assert all(line == line.rstrip() for line in text.splitlines())
-
-
-def test_a_table_without_rows_has_its_header_in_every_format() -> None:
-    table = Table(("name", "n"), [], align="n")
-    assert table.markdown() == "| name | n |\n| --- | ---: |"
-    assert "name & n" in table.latex()
-    assert table.csv() == "name,n\n"
-    assert shown(table, 40).split()[:2] == ["name", "n"]
-
-
 @given(st.floats(0, 100))
 def test_whole_percent_is_100_only_for_all(value: float) -> None:
     assert (whole_percent(value) == "100") == (value >= 100 - 1e-9)
 
 
-@pytest.mark.parametrize("places", range(101))
-def test_whole_percent_of_a_share_that_is_whole(places: int) -> None:
-    assert whole_percent(100 * (places / 100)) == str(places)
-
-
 def test_numbers_that_are_not_known_or_nearly_zero() -> None:
     assert [number(None), number(None, unknown="-"), percent(None, unknown="")] == ["–", "-", ""]
     assert [number(-0.004), percent(-0.0001, 1), percent(0.12345, 2, sign="")] == ["0.00", "0.0 %", "12.35"]
-
-
-@given(MARKUP)
-def test_an_escaped_text_is_one_line(text: str) -> None:
-    for keep_markup in (False, True):
-        assert "\n" not in markdown_escaped(text, keep_markup=keep_markup)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.tool_results import is_refusal, parsed_text, result_value
+from toolassay.tool_results import is_refusal, result_value
 
 FAILED: list[Any] = [
     {"error": "no epic E-1"},
@@ -98,8 +98,3 @@ def test_a_result_with_data_or_without_an_error_is_none(value: Any) -> None:
 )
 def test_the_value_of_a_result_is_its_content(value: Any, wanted: Any) -> None:
     assert result_value(value) == wanted
-
-
-@pytest.mark.parametrize("text", ["{1, 2}", '{"a": NaN}', "[FILE] a.txt", "{", "7"])
-def test_a_text_that_is_no_object_or_list_of_json_stays_text(text: str) -> None:
-    assert parsed_text(text) == text

@@ -59,7 +59,7 @@ def check(place: Path, server: FakeServer, expected: bytes, *, attempts: int = I
     ("step", "fault"),
     [
         pytest.param("upload", "hold", id="before the upload", marks=slow),
-        pytest.param("upload", "hold-after", id="before the id of the file is written"),
+        pytest.param("upload", "hold-after", id="before the id of the file is written", marks=slow),
         pytest.param("create", "hold", id="before the batch is created", marks=slow),
         pytest.param("create", "hold-after", id="before the id of the batch is written"),
         pytest.param("retrieve", "hold", id="while it is followed", marks=slow),
@@ -84,7 +84,7 @@ def test_a_killed_run_goes_on_with_the_batch_it_has(
     check(tmp_path, fake_server, expected)
 
 
-@pytest.mark.parametrize("step", ["upload", "create"])
+@pytest.mark.parametrize("step", [pytest.param("upload", marks=slow), "create"])
 def test_a_run_killed_in_its_second_batch_repeats_nothing_of_the_first(
     tmp_path: Path, fake_server: FakeServer, step: str
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from builders import bundled_plans, chat_folder, data_folder
 from running import (
     Capture,
     Finished,
-    entries_of,
     files_below,
     generate,
     infer,
@@ -22,10 +20,8 @@ from running import (
     lines_of,
     shell,
     started,
-    write_lines,
 )
 
-from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
@@ -93,31 +89,6 @@ def test_a_batch_gives_the_files_of_single_requests(
     assert verified.code == 0, verified.err
 
 
-def test_a_run_goes_on_in_a_batch_and_back(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    folder, undisturbed = data_folder(tmp_path / "data", 6), data_folder(tmp_path / "other", 6)
-    assert infer(capsys, fake_server, folder, "--limit", "2").code == 0
-    assert batched(capsys, fake_server, folder, "--limit", "4").code == 0
-    assert infer(capsys, fake_server, folder).code == 0
-    assert len(fake_server.received) == 6 and len(fake_server.batches.batches[0].lines) == 2
-    infer(capsys, fake_server, undisturbed)
-    files = [path / "predictions/gpt-4.json" for path in (folder, undisturbed)]
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_run_with_batches_goes_on_at_several_endpoints(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder, listed = data_folder(tmp_path / "data", 6), tmp_path / "endpoints.txt"
-    listed.write_text(f"{fake_server.base}\n")
-    two = f"{fake_server.base},{fake_server.base.replace('127.0.0.1', 'localhost')}"
-    assert batched(capsys, fake_server, folder, "--limit", "2", "--api_base", listed).code == 0
-    assert infer(capsys, fake_server, folder, "--limit", "4", "--api_base", two).code == 0
-    assert batched(capsys, fake_server, folder).code == 0
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [2, 2]
-    ways = Counter(("endpoint" in line, "custom_id" in line) for line in ledger_of(folder))
-    assert ways == {(False, True): 4, (True, False): 2}
-
-
 def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text(f"{HEAD}\ngpt-4,10,20,2026-01-01\n")
@@ -129,17 +100,6 @@ def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeSe
     assert single == pytest.approx(2 * many) and many > 0
     price = "$5 input, $10 output per million tokens (--prices, half price in a batch, 2026-01-01)"
     assert f"price of gpt-4: {price}" in done.err
-
-
-def test_a_dry_run_says_the_price(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    folder, prices = data_folder(tmp_path / "data", 4), tmp_path / "prices.csv"
-    prices.write_text(
-        f"{HEAD},batch_prompt_usd_per_million,batch_completion_usd_per_million\ngpt-4,10,20,,3,4\n"
-    )
-    before = files_below(folder)
-    done = batched(capsys, fake_server, folder, "--prices", prices, "--dry_run")
-    assert "price: $3 input, $4 output per million tokens (--prices, in a batch)" in done.out
-    assert files_below(folder) == before and not fake_server.batches.steps
 
 
 def test_a_budget_holds_before_anything_is_submitted(
@@ -203,35 +163,6 @@ def test_failed_requests_are_in_the_next_batch(
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_a_request_that_always_fails_ends_at_the_most_tries(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    fake_server.behaviour = lambda prompt, number: "500" if "Request 2:" in prompt else "whole"
-    done = batched(capsys, fake_server, folder, "--max_tries", "2")
-    assert done.code == 3 and "1 requests have no answer" in done.err
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 1]
-    # The next start has as many tries again, with further ids.
-    fake_server.behaviour = lambda prompt, number: "whole"
-    assert batched(capsys, fake_server, folder, "--max_tries", "2").code == 0
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 1, 1]
-    ids = [line["custom_id"] for line in ledger_of(folder)]
-    assert len(ids) == len(set(ids)) == 5
-
-
-def test_malformed_answers_are_asked_again_not_read_again(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    fake_server.behaviour = lambda prompt, number: "prose" if "Request 1:" in prompt else "whole"
-    assert batched(capsys, fake_server, folder).code == 0
-    fake_server.behaviour = lambda prompt, number: "whole"
-    done = batched(capsys, fake_server, folder, "--retry_malformed", "true")
-    assert done.code == 0 and "--retry_malformed: 1 requests have a new answer" in done.err
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 1]
-    assert [line["outcome"] for line in entries_of(run_folder(folder) / "journal.jsonl")][-1] == "answered"
-
-
 def test_what_an_expired_batch_answered_is_kept(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -248,19 +179,6 @@ def test_what_an_expired_batch_answered_is_kept(
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [6, 2]
     assert len(fake_server.received) == 6 and len(ledger_of(folder)) == 6
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
-
-
-def test_a_batch_that_fails_its_validation_ends_the_run(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    fake_server.batches.ending = lambda number: "failed" if number == 0 else "completed"
-    done = batched(capsys, fake_server, folder)
-    assert done.code == 1
-    assert "batch_1 failed: this batch fails (line 1)" in done.error
-    assert not fake_server.received
-    assert batched(capsys, fake_server, folder).code == 0
-    assert len(ledger_of(folder)) == 3
 
 
 def test_ctrl_c_leaves_the_batch_running(tmp_path: Path, fake_server: FakeServer) -> None:
@@ -317,23 +235,6 @@ def test_a_batch_is_cancelled_and_its_answers_are_kept(
     assert "this run has no open batch" in done.err
 
 
-def test_a_batch_that_is_over_before_it_is_cancelled_is_read(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    data_folder(tmp_path / "data", 3)
-    fake_server.batches.fault = lambda step, number: "hold" if (step, number) == ("retrieve", 0) else "whole"
-    arguments = ("--data_dir", "data", "--batch", "openai", "--api_base", fake_server.base)
-    process = started("infer", *arguments, cwd=tmp_path)
-    fake_server.wait_until_held()
-    process.kill()
-    process.wait()
-    while fake_server.batches.batches[0].status != "completed":
-        time.sleep(0.01)
-    done = batched(capsys, fake_server, tmp_path / "data", "--batch_cancel", "true")
-    assert done.code == 0, done.err
-    assert len(ledger_of(tmp_path / "data")) == 3 and "cancel" not in fake_server.batches.steps
-
-
 def test_no_key_is_in_any_file(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
     folder, headers = data_folder(tmp_path / "data", 4), tmp_path / "headers.json"
     headers.write_text(json.dumps({"X-Token": f"header-{KEY}"}))
@@ -364,16 +265,6 @@ def test_the_result_file_of_a_killed_run_has_no_key(tmp_path: Path, fake_server:
     assert not [name for name, text in files_below(folder).items() if KEY.encode() in text]
 
 
-def test_an_address_without_a_version_is_completed(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    base = fake_server.base.removesuffix("/v1")
-    done = inside(capsys, "infer", "--data_dir", folder, "--api_base", base, "--batch", "openai")
-    assert done.code == 0, done.err
-    assert done.err.count("/v1 answers and is used") == 1 and len(fake_server.received) == 3
-
-
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -395,22 +286,6 @@ def test_what_does_not_go_with_a_batch_is_refused(
     assert files_below(folder) == before and not fake_server.batches.steps
 
 
-def test_an_unknown_latency_is_no_number(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    assert batched(capsys, fake_server, folder).code == 0
-    predictions = lines_of(folder / "predictions/gpt-4.json")
-    write_lines(folder / "data.json", [{**line, **line["result"], "type": "chain"} for line in predictions])
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "gpt-4")
-    assert done.code == 0, done.err
-    metrics = json.loads((folder / "metrics/gpt-4.json").read_text())[OVERALL_GROUP]
-    assert metrics["latency"] is None
-    assert metrics["notes"]["latency"].startswith("the answers came in a batch")
-    done = inside(capsys, "report", "--data_dir", folder, "--llm", "gpt-4", "--out", tmp_path / "report")
-    assert done.code == 0, done.err
-    axes = json.loads((tmp_path / "report/axes.json").read_text())
-    assert "in a batch" in json.dumps(axes)
-
-
 def test_samples_are_generated_in_batches(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
     folders = [data_folder(tmp_path / name, 1) for name in ("single", "batch")]
     more = ("--seed", "5", "--number_of_samples", "6", "--max_tries", "3")
@@ -422,15 +297,6 @@ def test_samples_are_generated_in_batches(tmp_path: Path, capsys: Capture, fake_
     assert generate(capsys, fake_server, folders[1], *more, "--rewrite", "0", "--batch", "openai").code == 0
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [6, 1]
     assert (folders[0] / "data_raw.json").read_bytes() == (folders[1] / "data_raw.json").read_bytes()
-
-
-def test_an_agent_of_many_steps_is_refused(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, root: Path
-) -> None:
-    for more in ((), ("--security", "2")):
-        done = batched(capsys, fake_server, root / "data_workbench", "--prediction_dir", tmp_path, *more)
-        assert done.code == 2 and "an agent's steps depend on the answers before them" in done.error
-    assert not fake_server.batches.steps
 
 
 def test_other_settings_never_leave_a_batch_unnoticed(

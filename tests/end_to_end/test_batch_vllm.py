@@ -113,21 +113,6 @@ def _ids(folder: Path, *ids: str) -> Path:
     return path
 
 
-def test_a_file_that_waits_is_given_up_before_requests_go_to_a_server(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    start(capsys, folder)
-    single = ("--llm", "tiny")
-    done = infer(capsys, fake_server, folder, *single)
-    assert done.code == 2 and "add --batch vllm" in done.error
-    done = infer(capsys, fake_server, folder, *single, "--batch", "openai")
-    assert done.code == 2 and "this run has an open batch of --batch vllm" in done.error
-    assert start(capsys, folder, "--batch_cancel", "true").code == 3
-    assert infer(capsys, fake_server, folder, *single).code == 0
-    assert len(fake_server.received) == 3
-
-
 @pytest.mark.parametrize("field", [{"api_token": "sk-secret"}, {"provider": {"auth": {"key": "sk-secret"}}}])
 def test_a_secret_never_gets_into_the_input_file(
     tmp_path: Path, capsys: Capture, field: dict[str, Any]
@@ -138,12 +123,3 @@ def test_a_secret_never_gets_into_the_input_file(
     done = start(capsys, folder, "--extra_body", extra)
     assert done.code == 2 and "--batch vllm writes it to a file" in done.error
     assert files_below(folder) == before and "sk-secret" not in done.err
-
-
-def test_other_extra_fields_are_sent(tmp_path: Path, capsys: Capture) -> None:
-    folder, extra = data_folder(tmp_path / "data", 1), tmp_path / "extra.json"
-    extra.write_text(json.dumps({"top_k": 5, "presence_penalty": None}))
-    assert start(capsys, folder, "--extra_body", extra, "--api_key", "sk-not-needed-here-0123").code == 3
-    (line,) = lines_of(batches(folder) / "1.input.jsonl")
-    assert line["body"]["top_k"] == 5 and "presence_penalty" not in line["body"]
-    assert not [name for name, text in files_below(folder).items() if b"sk-not-needed" in text]

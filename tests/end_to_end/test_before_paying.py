@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import Capture, files_below, generate, ids, infer, inside, lines_of, write_lines
+from running import Capture, files_below, generate, ids, infer, lines_of
 
 from toolassay.testkit import FakeServer
 
@@ -50,18 +49,6 @@ def test_those_in_a_file_and_what_was_answered_before_stays(
     assert ids(folder / "predictions/gpt-4.json") == ["1000", "1001", "1004"]
     assert infer(capsys, fake_server, folder, "--ids", chosen, "--limit", "1").code == 0
     assert len(fake_server.received) == 3
-
-
-def test_only_those_asked_count_for_the_exit_code(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 4)
-    fake_server.behaviour = lambda prompt, number: "400" if "Request 2:" in prompt else "whole"
-    assert infer(capsys, fake_server, folder).code == 3
-    assert infer(capsys, fake_server, folder, "--limit", "2").code == 0
-    assert infer(capsys, fake_server, folder, "--limit", "3").code == 3
-    start = json.loads((folder / "predictions/runs/gpt-4/manifest.json").read_text())["starts"][-1]
-    assert (start["asked"], start["requests"]) == (3, 4)
 
 
 @pytest.mark.parametrize(
@@ -131,37 +118,6 @@ def test_a_dry_run_of_inference_reports_and_changes_nothing(
     assert everything(tmp_path) == before and not fake_server.received
 
 
-def test_a_dry_run_counts_lines_that_would_be_taken_over(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 4)
-    (folder / "predictions").mkdir()
-    text = "Request 0: paint a café, then add $5."
-    lines = [{"id": "1000", "user_request": text}, {"id": "1001"}, {"id": "1002", "user_request": "other"}]
-    write_lines(folder / "predictions/gpt-4.json", [{**line, "result": {}} for line in lines])
-    before = everything(folder)
-    done = infer(capsys, fake_server, folder, "--dry_run")
-    assert "requests: 2 to send; 2 of 4 requests are answered" in done.out
-    assert everything(folder) == before
-    assert infer(capsys, fake_server, folder).code == 0
-    assert len(fake_server.received) == 2
-
-
-def test_an_unknown_price_is_never_nothing_and_the_longest_answer_is_what_is_asked_for(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 2)
-    extra = tmp_path / "extra.json"
-    hosted = ("--api_base", "https://models.example/v1")
-    more = ("--llm", "acme", *hosted, "--extra_body", extra, "--reformat", "--dry_run")
-    for body, most in (({"max_tokens": 7}, "14 at most (7 "), ({"max_tokens": None}, "8192 at most (4096 ")):
-        extra.write_text(json.dumps(body))
-        done = infer(capsys, fake_server, folder, *more)
-        assert "money: unknown (no price; --prices FILE gives one)" in done.out
-        assert f"tokens to write: {most}" in done.out
-        assert "answers rewritten (--reformat)" in done.out
-
-
 def test_trials_of_a_dry_run_are_summed(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", 4)
     (prices := tmp_path / "prices.csv").write_text(f"{HEAD}gpt-4,0,1000,2026-01-01\n")
@@ -196,16 +152,6 @@ def test_the_published_number_of_samples_is_announced_with_its_cost(
     assert done.err.index(announced) < done.err.index("used by this run so far")
     done = generate(capsys, fake_server, folder, *more, "--number_of_samples", "3")
     assert "the default of --number_of_samples" not in done.err
-
-
-def test_a_dry_run_without_a_server(tmp_path: Path, capsys: Capture) -> None:
-    folder = data_folder(tmp_path, 2)
-    before = everything(folder)
-    for stage, more in (("infer", ()), ("generate", ("--number_of_samples", "2"))):
-        done = inside(capsys, stage, "--data_dir", folder, "--llm", "offline", "--dry_run", *more)
-        assert done.code == 0
-        assert "requests: 2 to send" in done.out and "money: none, it costs nothing" in done.out
-    assert everything(folder) == before
 
 
 def test_a_dry_run_of_generation(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, entries_of, generate, ids, infer, inside, lines_of
+from running import Capture, entries_of, generate, ids, infer, lines_of
 
-from toolassay import infer as run_inference
-from toolassay.models import ModelOptions
-from toolassay.runs import Budget
-from toolassay.screen import Advance, Screen
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
@@ -116,83 +109,3 @@ def test_a_local_server_that_serves_a_known_name_is_not_billed_and_no_limit_stop
         done = infer(capsys, fake_server, folder, "--llm", name, "--max_cost", "0")
         assert done.code == 0, done.err
         assert "money: $0.0000 (local, no price)" in done.err
-
-
-def test_an_unknown_price_is_said_to_be_unknown(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: False)
-    done = infer(capsys, fake_server, data_folder(tmp_path, 2), "--llm", "acme")
-    assert "money: unknown (no price; --prices FILE gives one)" in done.err
-
-
-def test_the_price_that_was_used_is_said_with_its_origin(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 2)
-    (prices := tmp_path / "prices.csv").write_text(f"{HEAD}gpt-4,10,20,2026-01-01\n")
-    done = infer(capsys, fake_server, folder, "--prices", prices)
-    assert "price of gpt-4: $10 input, $20 output per million tokens (--prices, 2026-01-01)" in done.err
-    summary = json.loads((folder / "predictions/runs/gpt-4/summary.json").read_text())
-    assert "--prices, 2026-01-01" in summary["used"]["prices"]["gpt-4"]
-
-
-def test_after_a_budget_stop_the_progress_shows_how_many_were_asked(
-    tmp_path: Path, fake_server: FakeServer
-) -> None:
-    counts: list[int] = []
-
-    @contextmanager
-    def progress(what: str, total: int, figures: object = None) -> Iterator[Advance]:
-        done = [0]
-
-        def advance() -> None:
-            done[0] += 1
-
-        yield advance
-        counts.append(done[0])
-
-    folder = data_folder(tmp_path, 300)
-    given: dict[str, Any] = {
-        "llm": "gpt-4",
-        "options": ModelOptions(api_base=fake_server.base),
-        "screen": Screen(progress=progress),
-    }
-    assert run_inference(folder, budget=Budget(requests=12), **given).summary.stop
-    assert run_inference(folder, budget=Budget(requests=30), **given).summary.stop
-    assert counts == [12, 30]
-
-
-def test_generation_stops_at_its_budget_and_goes_on(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    more = ("--number_of_samples", "9", "--seed", "3")
-    done = generate(capsys, fake_server, folder, *more, "--max_requests", "4")
-    assert done.code == 3
-    assert "with a higher --max_requests goes on" in done.err
-    assert len(lines_of(folder / "data_raw.json")) == 4
-    assert generate(capsys, fake_server, folder, *more).code == 0
-    assert len(fake_server.received) == 9
-
-
-def test_the_offline_model_has_local_times_and_no_bill(tmp_path: Path, capsys: Capture) -> None:
-    folder = data_folder(tmp_path, 3)
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", "--max_cost", "0")
-    assert done.code == 0 and "money" not in done.err
-    run = folder / "predictions/runs/offline"
-    assert "used by this run so far: 3 requests, answered without a server" in done.err
-    assert "seconds to an answer, local: " in done.err
-    lines = lines_of(run / "ledger.jsonl")
-    assert [(line["model"], line["cost"]) for line in lines] == [("offline", 0)] * 3
-    assert len({line["item"] for line in lines}) == 3
-    before = json.loads((run / "summary.json").read_text())["used"]
-    assert before["cost_usd"] == 0 and before["requests"] == 3
-
-    # A second start, with nothing to do, knows what the first did.
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline")
-    assert done.code == 0 and "used by" not in done.err
-    after = json.loads((run / "summary.json").read_text())["used"]
-    assert {**after, "seconds": None} == {**before, "seconds": None} | {
-        "by_model_and_role": after["by_model_and_role"]
-    }

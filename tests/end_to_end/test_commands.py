@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, tool_desc
-from running import ROOT, Capture, Finished, files_below, inside, lines_of, shell
+from running import ROOT, Capture, Finished, files_below, inside, lines_of, process, shell
 
 from toolassay.testkit import FakeServer
 
@@ -21,7 +21,7 @@ def test_the_six_commands(tmp_path: Path, fake_server: FakeServer) -> None:
     shutil.copy(ROOT / "data_multimedia" / "tool_desc.json", tmp_path / "data_multimedia")
 
     def step(script: str, arguments: str, *more: str) -> Finished:
-        done = shell(script, *arguments.split(), *more, cwd=tmp_path)
+        done = process(script, *arguments.split(), *more, cwd=tmp_path)
         assert done.code == 0, done.err
         assert "Traceback" not in done.err
         return done
@@ -150,59 +150,6 @@ def test_a_model_name_with_a_slash_is_a_file_and_never_a_folder(
     assert (tmp_path / "data" / "runs" / "meta-llama__Llama-3-8B" / "journal.jsonl").is_file()
 
 
-def test_a_new_folder_is_whole(tmp_path: Path, fake_server: FakeServer) -> None:
-    # Only a graph is given: later stages find the tools and the dependency type all the same.
-    data_folder(tmp_path / "data", kind="temporal")
-    graph = tmp_path / "graph.json"
-    shutil.copy(tmp_path / "data" / "graph_desc.json", graph)
-    settings = ("--api_port", str(fake_server.port), "--number_of_samples", "3", "--graph_desc", "graph.json")
-    folders = []
-    for _ in range(2):
-        done = shell("data_engine.py", *settings, cwd=tmp_path)
-        assert done.code == 0, done.err
-        folders.append(done.out.splitlines()[-1])
-    assert folders[0] != folders[1]
-    for script, more in (
-        ("format_data.py", ()),
-        ("inference.py", settings[:2]),
-        ("evaluate.py", ("--llm", "gpt-4")),
-    ):
-        done = shell(script, "--data_dir", folders[0], *more, cwd=tmp_path)
-        assert done.code == 0, done.err
-    assert json.loads((tmp_path / folders[0] / "benchmark.json").read_text())["dependency_type"] == "temporal"
-
-
-def test_play_shows_one_sample_and_keeps_nothing(tmp_path: Path, fake_server: FakeServer) -> None:
-    data_folder(tmp_path / "data")
-    before = files_below(tmp_path)
-    play = ("--data_dir", "data", "--api_port", str(fake_server.port), "--play", "true", "--method", "chain")
-    done = shell("data_engine.py", *play, "--tool_number", "3", cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["number_of_tools"] == 3
-    fake_server.behaviour = lambda prompt, number: "prose"
-    assert shell("data_engine.py", *play, cwd=tmp_path).code == 3
-    assert files_below(tmp_path) == before
-
-
-def test_figures_are_drawn_on_demand(tmp_path: Path, fake_server: FakeServer) -> None:
-    data_folder(tmp_path / "data")
-    arguments = (
-        "--data_dir",
-        "data",
-        "--api_port",
-        str(fake_server.port),
-        "--number_of_samples",
-        "2",
-        "--seed",
-        "4",
-    )
-    assert shell("data_engine.py", *arguments, "--save_figure", "true", cwd=tmp_path).code == 0
-    assert sorted(file.name for file in (tmp_path / "data" / "task_graphs").iterdir()) == [
-        "4-00000.png",
-        "4-00001.png",
-    ]
-
-
 def test_the_offline_model_needs_no_server_and_repeats_itself(tmp_path: Path, capsys: Capture) -> None:
     for place in ("one", "two"):
         tool_desc(tmp_path / place / "data" / "tool_desc.json")
@@ -218,7 +165,8 @@ def test_the_offline_model_needs_no_server_and_repeats_itself(tmp_path: Path, ca
         ("evaluate.py", "evaluate", ("--llm", "offline", "-m", "f1")),
     ):
         # Processes differ in the seed of their hashes, and so do these and that of the tests.
-        done = shell(script, "--data_dir", "data", *more, cwd=tmp_path / "one")
+        run = process if "--llm" in more else shell
+        done = run(script, "--data_dir", "data", *more, cwd=tmp_path / "one")
         assert done.code == 0, done.err
         done = inside(capsys, stage, "--data_dir", tmp_path / "two" / "data", *more)
         assert done.code == 0, done.err

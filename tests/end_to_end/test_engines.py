@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from builders import ROOT, chat_folder, workbench_folder
 from engine_cluster import dask_cluster, killed_at
-from running import files_below, inside, lines_of, shell
+from running import files_below, inside, lines_of, process
 
 from toolassay import evaluate, format_data, generate, infer
 from toolassay.errors import UsageError
@@ -82,7 +82,7 @@ def engine_of(kind: str, place: Path, **variables: str) -> Iterator[str]:
 
 def run(stage: str, cwd: Path, folder: str, *more: str, **variables: str) -> int:
     _, _, (command, *arguments) = STAGES[stage]
-    done = shell(command, "--data_dir", folder, *arguments, *more, cwd=cwd, **variables)
+    done = process(command, "--data_dir", folder, *arguments, *more, cwd=cwd, **variables)
     assert "Traceback" not in done.err, done.err
     return done.code
 

@@ -87,7 +87,7 @@ def steady(executions: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("kills", "plans", "seed"), [(4, 24, 3), pytest.param(30, 260, 8, marks=pytest.mark.slow)]
+    ("kills", "plans", "seed"), [(2, 16, 3), pytest.param(30, 260, 8, marks=pytest.mark.slow)]
 )
 def test_no_write_is_repeated_where_effects_last(tmp_path: Path, kills: int, plans: int, seed: int) -> None:
     record = tmp_path / "record"
@@ -132,7 +132,7 @@ def test_no_write_is_repeated_where_effects_last(tmp_path: Path, kills: int, pla
 @pytest.mark.parametrize(
     ("kills", "plans", "seed", "fresh"),
     [
-        (3, 20, 5, "plan"),
+        (2, 12, 5, "plan"),
         pytest.param(20, 150, 6, "plan", marks=pytest.mark.slow),
         pytest.param(20, 150, 7, "worker", marks=pytest.mark.slow),
     ],
@@ -177,7 +177,7 @@ def test_nothing_is_lost_where_each_plan_has_a_copy(
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupt_keeps_what_was_done_and_ends_the_servers(tmp_path: Path, how: signal.Signals) -> None:
     source, record, temporary = tmp_path / "source", tmp_path / "record", tmp_path / "temporary"
     for folder in (source, temporary):

@@ -9,7 +9,7 @@ import pytest
 from browsing import OpenedPage
 from builders import imported_tool
 from film_graphs import film_library
-from running import shell
+from running import process
 
 from toolassay import build_graph
 from toolassay.files import write_json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 
 def run(stage: str, *arguments: str, cwd: Path) -> str:
     """What a command prints."""
-    done = shell(stage, *arguments, cwd=cwd)
+    done = process(stage, *arguments, cwd=cwd)
     assert done.code == 0, done.err
     return done.out
 

@@ -12,6 +12,7 @@ from running import lines_of, shell, started
 
 from toolassay.testkit import FakeServer
 
+slow = pytest.mark.slow  # kill -9 of inference: test_kill_nine.py
 STAGES = {
     "inference.py": ("predictions/gpt-4.json", ()),
     "data_engine.py": ("data_raw.json", ("--seed", "6", "--number_of_samples", "9")),
@@ -25,7 +26,7 @@ def interrupt_again(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("script", STAGES)
+@pytest.mark.parametrize("script", ["inference.py", pytest.param("data_engine.py", marks=slow)])
 def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeServer, script: str) -> None:
     name, more = STAGES[script]
     data_folder(tmp_path / "data", 9)
@@ -46,8 +47,15 @@ def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeS
     assert len(fake_server.received) == 9
 
 
-@pytest.mark.parametrize("script", STAGES)
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("inference.py", signal.SIGTERM),
+        pytest.param("inference.py", signal.SIGINT, marks=slow),
+        pytest.param("data_engine.py", signal.SIGTERM, marks=slow),
+        pytest.param("data_engine.py", signal.SIGINT, marks=slow),
+    ],
+)
 def test_an_interrupted_run_does_not_wait_for_retries(
     tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
 ) -> None:
@@ -69,8 +77,15 @@ def test_an_interrupted_run_does_not_wait_for_retries(
     assert len(fake_server.received) == 4
 
 
-@pytest.mark.parametrize("script", STAGES)
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("data_engine.py", signal.SIGINT),
+        pytest.param("data_engine.py", signal.SIGKILL, marks=slow),
+        pytest.param("inference.py", signal.SIGINT, marks=slow),
+        pytest.param("inference.py", signal.SIGKILL, marks=slow),
+    ],
+)
 def test_an_interrupted_run_is_completed_by_the_same_command(
     tmp_path: Path, fake_server: FakeServer, script: str, how: signal.Signals
 ) -> None:
@@ -108,59 +123,6 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     assert len(found) == len(set(found)) == 9
 
 
-@pytest.mark.slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
-@pytest.mark.parametrize("script", STAGES)
-def test_one_ctrl_c_does_not_wait_for_a_slow_answer(
-    tmp_path: Path, fake_server: FakeServer, script: str
-) -> None:
-    name, more = STAGES[script]
-    data_folder(tmp_path / "data", 9)
-    arguments = ("--data_dir", "data", "--multiworker", "3", "--api_port", str(fake_server.port), *more)
-    fake_server.behaviour = lambda prompt, number: "hold" if number >= 3 else "whole"
-    process = started(script, *arguments, cwd=tmp_path)
-    fake_server.wait_for(6)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)  # the server never answers the three in flight
-    assert process.returncode == 130
-    assert "finishing the 3 requests in flight, for 3 s at most; Ctrl-C again ends at once" in err
-    assert "interrupted; the same command continues the run" in err
-    assert "Traceback" not in err
-    assert len(lines_of(tmp_path / "data" / name)) == 3
-    fake_server.release()
-    fake_server.forget()
-    fake_server.behaviour = lambda prompt, number: "whole"
-    assert shell(script, *arguments, cwd=tmp_path).code == 0
-    assert len(fake_server.received) == 6
-
-
-def test_an_interrupted_run_in_a_folder_of_its_own_says_where_that_is(
-    tmp_path: Path, fake_server: FakeServer
-) -> None:
-    data_folder(tmp_path / "data")
-    arguments = [
-        "--graph_desc",
-        "data/graph_desc.json",
-        "--multiworker",
-        "1",
-        "--api_port",
-        str(fake_server.port),
-    ]
-    arguments += ["--number_of_samples", "6"]
-    fake_server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
-    process = started("data_engine.py", *arguments, cwd=tmp_path)
-    fake_server.wait_for(4)
-    process.send_signal(signal.SIGINT)
-    interrupt_again(process)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    (folder,) = tmp_path.glob("result_*")
-    assert f"the same command with --data_dir {folder.name} continues" in err
-    fake_server.release()
-    fake_server.forget()
-    assert shell("data_engine.py", *arguments, "--data_dir", folder.name, cwd=tmp_path).code == 0
-    assert len(fake_server.received) == 3
-
-
 def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data", 3)
     arguments = ("--data_dir", "data", "--multiworker", "1", "--api_port", str(fake_server.port))
@@ -177,20 +139,7 @@ def test_a_second_process_on_the_same_run_is_turned_away(tmp_path: Path, fake_se
     assert len(lines_of(tmp_path / "data/predictions/gpt-4.json")) == 3
 
 
-def test_the_offline_model_can_be_interrupted(tmp_path: Path) -> None:
-    data_folder(tmp_path / "data", 8_000)
-    process = started("inference.py", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
-    assert process.stderr is not None
-    assert any(line.startswith("infer ") for line in process.stderr)  # its first word of progress
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    there = lines_of(tmp_path / "data/predictions/offline.json")
-    assert 0 < len(there) < 8_000
-    assert [line["id"] for line in there] == [str(1000 + n) for n in range(len(there))]
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=slow), signal.SIGKILL])
 def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     tmp_path: Path, fake_server: FakeServer, how: signal.Signals
 ) -> None:

@@ -14,7 +14,6 @@ from running import Capture, entries_of, generate, ids, infer, inside, lines_of,
 
 import toolassay
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.runs.starts import refused_part
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -138,41 +137,6 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
     assert all(request.body["max_completion_tokens"] for request in fake_server.received)
 
 
-def test_a_fresh_start_by_force_notes_what_was_known(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    fake_server.refused_parameters = {"presence_penalty": REFUSED["presence_penalty"]}
-    folder = data_folder(tmp_path, 2)
-    infer(capsys, fake_server, folder)
-    fake_server.forget()
-    assert infer(capsys, fake_server, folder, "--temperature", "1", "--force").code == 0
-    assert len(fake_server.received) == 2
-    (fact,) = manifest(folder / "predictions/runs/gpt-4")["refused_parameters"]
-    assert fact["parameter"] == "presence_penalty"
-
-
-def test_a_field_taken_out_by_hand(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    extra = tmp_path / "extra.json"
-    extra.write_text('{"presence_penalty": null, "top_k": 5}')
-    assert infer(capsys, fake_server, data_folder(tmp_path, 1), "--extra_body", extra).code == 0
-    (received,) = fake_server.received
-    assert "presence_penalty" not in received.body and received.body["top_k"] == 5
-
-
-def test_azure_from_the_command_line(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
-    folder = data_folder(tmp_path, 1)
-    azure = ("--api_base", fake_server.base.removesuffix("/v1"), "--api_version", "2024-10-21")
-    done = inside(capsys, "infer", "--data_dir", folder, *azure)
-    assert done.code == 2 and "add --client openai" in done.error
-    assert inside(capsys, "infer", "--data_dir", folder, *azure, "--client", "openai").code == 0
-    assert "api-version=2024-10-21" in fake_server.received[0].query
-    (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
-    assert start["endpoint"]["api_version"] == "2024-10-21" and "openai" in start["versions"]
-
-
 def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -192,31 +156,6 @@ def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     assert len(lines_of(run / "ledger.jsonl")) == 4
 
 
-def test_an_address_that_ends_in_the_path_of_a_request_is_noted(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    done = inside(
-        capsys, "infer", "--data_dir", folder, "--api_base", f"{fake_server.base}/chat/completions?key=abc"
-    )
-    assert done.code == 0, done.err
-    assert f"requests go to {fake_server.base}?key=***" in done.err
-
-
-def test_a_prompt_stopped_by_a_content_filter_counts_as_refused(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 3)
-    fake_server.behaviour = lambda prompt, number: "400-filter" if "Request 1:" in prompt else "whole"
-    done = infer(capsys, fake_server, folder)
-    assert done.code == 0, done.err
-    outcomes = {
-        entry["key"]: entry["outcome"]
-        for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
-    }
-    assert sorted(outcomes.values()) == ["answered", "answered", "refused"]
-
-
 def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -231,18 +170,3 @@ def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
         assert entry["outcome"] == "malformed"
         (call,) = entry["tool_calls"]
         assert (call["id"], call["name"], call["arguments"]) == ("c1", "Translation", '{"input": []}')
-
-
-def test_what_the_user_sets_is_sent_whatever_an_earlier_start_learnt(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    fake_server.refused_parameters = {"temperature": "Bad Request"}
-    folder = data_folder(tmp_path, 2)
-    assert infer(capsys, fake_server, folder).code == 0
-    assert refused_part([folder / "predictions/runs/gpt-4"]) == {"refused": "temperature=omitted"}
-    assert refused_part([folder]) == {}
-    (folder / "predictions/runs/gpt-4/journal.jsonl").unlink()
-    (folder / "predictions/gpt-4.json").unlink()
-    done = infer(capsys, fake_server, folder, "--temperature", "0.2")
-    assert done.code == 3 and "because you set it: temperature" in done.err
-    assert all("temperature" in received.body for received in fake_server.received[-3:])

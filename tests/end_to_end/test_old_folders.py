@@ -88,11 +88,6 @@ def test_any_form_of_the_old_import_loads(old: Path, form: str, capsys: Capture)
     assert done.code == 0, done.err
 
 
-def test_a_new_workplace_uses_the_stable_import(tmp_path: Path, capsys: Capture) -> None:
-    assert inside(capsys, "workbench", "new", tmp_path / "own").code == 0
-    assert "from toolassay.workplace import ToolError, now, tool" in (tmp_path / "own/tools.py").read_text()
-
-
 def test_an_old_environment_variable_works_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOOLASSAY_SERVERS", raising=False)
     monkeypatch.setenv("TOOLGRAPH_SERVERS", "old")

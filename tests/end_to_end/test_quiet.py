@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, tool_desc
-from running import Capture, generate, infer, inside, lines_of, shell, write_lines
+from running import Capture, generate, infer, inside, shell
 
-from toolassay.cli.main import COMMANDS, cli, load, run
 from toolassay.testkit import FakeServer
 
 STAGES = (
@@ -43,26 +42,6 @@ def test_every_stage_says_results_only(
     wrong = inside(capsys, "generate", "--quiet", "--data_dir", "nowhere")
     assert wrong.code == 2
     assert wrong.error
-
-
-@pytest.mark.parametrize("spelling", ["--quiet", "-q"])
-def test_before_and_after_the_stage(tmp_path: Path, capsys: Capture, spelling: str) -> None:
-    folder = data_folder(tmp_path / "data")
-    arguments = ["sample", "--data_dir", str(folder)]
-    assert run(cli, arguments, "toolassay") == 0
-    assert "seed " in capsys.readouterr().err
-    for order in ([spelling, *arguments], [*arguments, spelling]):
-        assert run(cli, order, "toolassay") == 0
-        out, err = capsys.readouterr()
-        assert (err, out.strip() != "") == ("", True)
-    assert run(cli, arguments, "toolassay") == 0
-    assert "seed " in capsys.readouterr().err  # it does not outlive the command
-
-
-@pytest.mark.parametrize("stage", COMMANDS)
-def test_every_help_names_it(capsys: Capture, stage: str) -> None:
-    assert run(load(stage), ["--help"], stage) == 0
-    assert "--quiet (-q)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_why_a_run_is_incomplete_is_said_all_the_same(
@@ -101,59 +80,12 @@ def test_faults_of_a_prediction_file_are_warned_of_and_counted(tmp_path: Path, c
     assert metrics["strict"]["dropped"] == dropped
 
 
-def test_samples_that_cannot_be_formatted_are_warned_of(tmp_path: Path, capsys: Capture) -> None:
-    folder = made(tmp_path, capsys)
-    first, *others = lines_of(folder / "data_raw.json")
-    first["result"] = {"user_request": "x"}
-    write_lines(folder / "data_raw.json", [first, *others])
-    refused = inside(capsys, "format", "-q", "--data_dir", folder)
-    assert refused.code == 2
-    assert "holds the released set" in refused.err
-    done = inside(capsys, "format", "-q", "--data_dir", folder, "--force")
-    assert done.code == 0
-    assert "warning: 1 refused, with reasons in " in done.err
-    assert "1 x " in done.err
-
-
-def test_a_sample_that_is_only_tried_says_why_there_is_none(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
-    fake_server.behaviour = lambda prompt, number: "prose"
-    done = generate(capsys, fake_server, data_folder(tmp_path / "data"), "-q", "--play", "--seed", "1")
-    assert done.code == 3
-    assert "warning: 1 samples have no usable answer" in done.err
-
-
 def made(place: Path, capsys: Capture) -> Path:
     """A folder with a small data set and the offline model's predictions."""
     tool_desc(place / "data" / "tool_desc.json")
     done = inside(capsys, "pipeline", "--data_dir", place / "data", "--number_of_samples", "8")
     assert done.code == 0, done.err
     return place / "data"
-
-
-@pytest.mark.parametrize(("local", "money"), [(True, "$0 (local)"), (False, "cost unknown")])
-def test_figures_of_a_run(
-    tmp_path: Path,
-    fake_server: FakeServer,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-    money: str,
-    *,
-    local: bool,
-) -> None:
-    monkeypatch.setattr("toolassay.runs.prices.is_local", lambda host: local)
-    fake_server.behaviour = lambda prompt, number: (
-        "400" if "Request 9:" in prompt or "Request 8:" in prompt else "whole"
-    )
-    folder = data_folder(tmp_path / "data", 100)
-    done = infer(capsys, fake_server, folder, "--multiworker", "1", "--llm", "nobody-knows-its-price")
-    (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
-    assert line.startswith("infer 100/100, 2 failed, ")
-    assert "answers/min" in line and f"k tokens, {money}, took 0:00:" in line
-    done = infer(capsys, fake_server, folder, "--llm", "offline")
-    (line,) = [line for line in done.err.splitlines() if line.startswith("infer ")]
-    assert "0 failed" in line and "tokens" not in line and "cost" not in line
 
 
 WARNED = "warning: every user of this machine can read --api_key"

@@ -55,25 +55,6 @@ def test_failed_requests_are_no_answers_and_are_tried_again_by_the_same_command(
     assert len(fake_server.received) == 1
 
 
-def test_a_bad_day_on_the_wire_costs_no_request(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    faults = ["429", "500", "reset", "truncated", "null-content", "empty-choices", "html", "whole", "whole"]
-    met: Counter[str] = Counter()
-
-    def behaviour(prompt: str, number: int) -> str:
-        met[prompt] += 1
-        return faults[sum(prompt.encode()) % len(faults)] if met[prompt] < 3 else "whole"
-
-    folder = data_folder(tmp_path, 200)
-    fake_server.behaviour = behaviour
-    assert infer(capsys, fake_server, folder, "--multiworker", "8").code == 0
-    assert ids(folder / "predictions/gpt-4.json") == [str(1000 + n) for n in range(200)]
-    assert max(met.values()) == 3
-    journal = entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
-    assert Counter(entry["outcome"] for entry in journal) == {"answered": 200}
-
-
 @pytest.mark.parametrize(
     ("more", "named"),
     [
@@ -143,21 +124,6 @@ def test_a_changed_request_is_asked_again_and_a_new_one_is_added(
     ]
 
 
-def test_repeated_ids_are_warned_about_and_the_last_is_answered(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    texts = [("a", "first a"), ("b", "only b"), ("a", "last a"), (1, "number one"), ("1", "text one")]
-    write_lines(folder / "user_requests.json", [{"id": i, "user_request": text} for i, text in texts])
-    done = infer(capsys, fake_server, folder)
-    assert done.code == 0
-    assert "warning: 1 ids occur twice" in done.err and "(a): the last counts" in done.err
-    lines = lines_of(folder / "predictions/gpt-4.json")
-    assert [(line["id"], line["user_request"]) for line in lines] == [texts[1], texts[2], texts[3], texts[4]]
-    assert len(fake_server.received) == 4
-    assert not any("first a" in prompt for prompt in fake_server.prompts)
-
-
 def test_demonstrations_are_the_same_for_every_request_and_recorded(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -221,38 +187,6 @@ def test_predictions_without_a_journal_are_taken_over_and_not_lost(
     assert infer(capsys, fake_server, folder).code == 0
     assert not fake_server.received
     assert lines_of(output) == lines
-
-
-@pytest.mark.parametrize(("lines", "requests"), [(1, 0), (2, 1)])  # an entry, and the answer before it
-def test_a_torn_line_at_the_end_of_the_journal_costs_at_most_its_own_request(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, lines: int, requests: int
-) -> None:
-    folder = data_folder(tmp_path, 4)
-    assert infer(capsys, fake_server, folder).code == 0
-    output = folder / "predictions/gpt-4.json"
-    before = output.read_bytes()
-    journal = folder / "predictions/runs/gpt-4/journal.jsonl"
-    whole = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(whole[: len(whole) - lines + 1])[:-9])
-    output.unlink()
-    fake_server.forget()
-    assert infer(capsys, fake_server, folder).code == 0
-    assert len(fake_server.received) == requests
-    assert output.read_bytes() == before
-
-
-def test_answers_in_every_shape(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    kinds = ["whole", "fenced", "broken", "surrogate", "prose", "empty", "length", "whole-but-cut"]
-    folder = data_folder(tmp_path, len(kinds))
-    fake_server.behaviour = lambda prompt, number: kinds[number]
-    assert infer(capsys, fake_server, folder).code == 0
-    lines = lines_of(folder / "predictions/gpt-4.json")
-    plans = [line["result"] for line in lines]
-    assert all(plans[:4]) and not any(plans[4:])
-    assert [line.get("outcome") for line in lines] == [None] * 4 + ["malformed"] * 4
-    assert [line.get("truncated") for line in lines] == [None] * 6 + [True] * 2
-    for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
-        assert "response" in entry and "finish_reason" in entry
 
 
 def test_unreadable_answers_are_rewritten_and_the_paid_answer_survives_a_failed_rewriting(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from builders import data_folder
-from running import Capture, files_below, generate, ids, infer, lines_of, write_lines
+from running import Capture, files_below, generate, ids, infer, lines_of
 
 from toolassay.testkit import FakeServer
 
@@ -43,15 +42,6 @@ def test_the_number_of_samples_is_the_total(tmp_path: Path, capsys: Capture, fak
     # A smaller total takes nothing away; what is missing of it still counts as missing.
     assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "5").code == 0
     assert len(ids(folder / "data_raw.json")) == 8
-
-
-def test_a_missing_sample_is_missing_however_many_others_there_are(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path)
-    fake_server.behaviour = lambda prompt, number: "400" if "2-1:" in prompt else "whole"
-    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "6").code == 3
-    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "4").code == 3
 
 
 def test_samples_do_not_depend_on_concurrency(
@@ -109,15 +99,6 @@ def test_forced_generation_starts_over_and_keeps_the_old_samples(
     assert len(lines_of(folder / "data_raw.json")) == 4
 
 
-def test_forcing_with_a_drawn_seed_can_be_continued_by_the_same_command(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path)
-    for _ in range(2):
-        assert generate(capsys, fake_server, folder, "--number_of_samples", "4", "--force", "true").code == 0
-    assert len(fake_server.received) == 4
-
-
 def test_another_seed_is_refused_and_leaves_no_trace(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -139,31 +120,3 @@ def test_another_seed_is_refused_and_leaves_no_trace(
     done = generate(capsys, fake_server, folder, "--seed", "4", "--number_of_samples", "3", "--force", "true")
     assert done.code == 0, done.err
     assert ids(folder / "data_raw.json") == ["4-00000", "4-00001", "4-00002"]
-
-
-def test_samples_of_many_seeds_give_way_to_force_as_a_dated_copy(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path)
-    published: list[dict[str, Any]] = [{"id": str(n), "seed": n, "result": {}} for n in (7, 8)]
-    write_lines(folder / "data_raw.json", published)
-    assert generate(capsys, fake_server, folder, "--seed", "7", "--number_of_samples", "1").code == 2
-    assert lines_of(folder / "data_raw.json") == published
-    done = generate(capsys, fake_server, folder, "--seed", "7", "--number_of_samples", "1", "--force", "true")
-    assert done.code == 0, done.err
-    (copy,) = folder.glob("data_raw.2*.json")
-    assert lines_of(copy) == published
-
-
-def test_a_run_without_answers_does_not_bind(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path)
-    fake_server.behaviour = lambda prompt, number: "401"
-    assert infer(capsys, fake_server, folder).code == 1
-    assert not (folder / "predictions/gpt-4.json").exists()
-    assert generate(capsys, fake_server, folder, "--seed", "1", "--number_of_samples", "2").code == 1
-    assert not (folder / "data_raw.json").exists()
-    fake_server.behaviour = lambda prompt, number: "whole"
-    assert infer(capsys, fake_server, folder, "--temperature", "1").code == 0
-    assert generate(capsys, fake_server, folder, "--seed", "2", "--number_of_samples", "2").code == 0

@@ -66,17 +66,6 @@ def test_inference_and_generation_over_the_network_are_those_of_the_offline_mode
     assert lines_of(tmp_path / "served" / "data_raw.json") == lines_of(tmp_path / "here" / "data_raw.json")
 
 
-def test_temporal_plans_with_the_folder_at_hand(tmp_path: Path, capsys: Capture, serve: Serve) -> None:
-    data_folder(tmp_path / "data", 5, kind="temporal")
-    line = serve("--data_dir", "data", "--fault", "500=first:2", "--retry_after", "0")
-    assert line.rstrip().endswith("--data_dir data")
-    served = ("--llm", "m", "--api_base", line.split()[0])
-    assert inside(capsys, "infer", "--data_dir", tmp_path / "data", *served).code == 0
-    assert inside(capsys, "infer", "--data_dir", tmp_path / "data", "--llm", "offline").code == 0
-    predictions = tmp_path / "data" / "predictions"
-    assert (predictions / "m.json").read_bytes() == (predictions / "offline.json").read_bytes()
-
-
 @pytest.mark.parametrize("name", ["data_workbench", "data_classic"])
 def test_agents_over_the_network(
     tmp_path: Path, root: Path, capsys: Capture, serve: Serve, name: str
@@ -100,21 +89,6 @@ def test_agents_over_the_network(
     assert answers[0] == answers[1] and len(answers[0]) == 9
 
 
-def test_a_server_that_refuses_every_connection(tmp_path: Path, serve: Serve) -> None:
-    data_folder(tmp_path / "data", 1)
-    base = serve("--fault", "refused").split()[0]
-    done = shell("infer", "--data_dir", "data", "--llm", "m", "--api_base", base, cwd=tmp_path)
-    assert done.code == 1
-    assert "cannot reach" in done.error
-
-
-def test_an_unknown_fault(tmp_path: Path) -> None:
-    done = shell("serve", "--fault", "501=0.1", cwd=tmp_path)
-    assert done.code == 2
-    assert "unknown fault '501'" in done.error
-    assert all(name in done.error for name in KINDS)
-
-
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -122,12 +96,6 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         done = shell("serve", "--port", str(taken.getsockname()[1]), cwd=tmp_path)
     assert done.code == 2
     assert "use another --port" in done.error
-
-
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    done = shell("serve", "--data_dir", "nowhere", cwd=tmp_path)
-    assert done.code == 2
-    assert "nowhere" in done.error
 
 
 def test_the_help_lists_every_fault_and_imports_nothing_heavy(tmp_path: Path) -> None:

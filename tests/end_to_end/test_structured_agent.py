@@ -64,11 +64,3 @@ def test_where_no_schema_is_taken_it_acts_as_before(
     (line,) = lines_of(folder / "predictions/gpt-4.json")
     assert line["function_calls"] == ['calendar.search_events.func(query="x")']
     assert sent(server)[-2:] == [None, None]
-
-
-def test_without_the_flag_no_schema_is_sent(folder: Path, server: FakeServer, capsys: Capture) -> None:
-    for more in ((), ("--structured", "false")):
-        assert infer(capsys, server, folder, "--agent", "react", "--limit", "1", *more).code == 0
-    assert sent(server) == [None, None]
-    run = folder / "predictions/runs/gpt-4"
-    assert "structured" not in json.loads((run / "manifest.json").read_text(encoding="utf-8"))["settings"]

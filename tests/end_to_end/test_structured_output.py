@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from builders import chat_folder, data_folder
 from dialects import LITELLM, LLAMA_CPP, taking
-from running import Capture, entries_of, generate, infer, inside
+from running import Capture, entries_of, generate, infer
 
 from toolassay.testkit import FakeServer
 
 STAGES = pytest.mark.parametrize("stage", ["infer", "generate"])
 SENT_AS_OBJECT = "the endpoint refuses the JSON schema as it was sent: it is sent as json_object\n"
-REFUSED = "the endpoint refuses the JSON schema as it was sent: no response_format is sent"
 
 
 def manifest(run: Path) -> Any:
@@ -58,19 +57,6 @@ def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
     done, _ = start(stage, capsys, fake_server, folder, *more)
     assert done.code == 0 and "refuses" not in done.err
     assert forms(fake_server) == ["json_object"] * 12
-
-
-@STAGES
-def test_where_no_form_is_taken_auto_goes_on_without(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
-) -> None:
-    fake_server.complaint = taking(refusal=LITELLM)
-    folder = data_folder(tmp_path, 2)
-    done, run = start(stage, capsys, fake_server, folder, "--structured", "auto", "--multiworker", "1")
-    assert done.code == 0 and done.err.count(REFUSED) == 1
-    assert forms(fake_server)[:3] == ["json_schema", "json_object", None]
-    assert set(forms(fake_server)[2:]) == {None}
-    assert manifest(run)["structured_output"][-1]["form"] == "none"
 
 
 @STAGES
@@ -189,28 +175,3 @@ def test_the_agents_of_classic_use_the_same_forms(
     assert "none" in name["enum"] and len(name["enum"]) > 1, "only an offered name can be written"
     done = infer(capsys, fake_server, folder, "--agent", "tools", "--structured", "true")
     assert done.code == 2 and "the agent tools sends no schema" in done.error
-
-
-def test_what_has_no_schema_refuses_the_flag(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, root: Path
-) -> None:
-    folder = data_folder(tmp_path, 1)
-    done = infer(capsys, fake_server, folder, "--security", "3", "--structured", "auto")
-    assert done.code == 2 and "--structured does not go with --security" in done.error
-    for agent in ("native", "react_published"):
-        given = ("--agent", agent, "--structured", "auto")
-        done = infer(capsys, fake_server, root / "data_workbench", *given)
-        assert done.code == 2 and f"--structured auto: the agent {agent} sends no schema" in done.error
-    done = infer(capsys, fake_server, folder, "--structured", "often")
-    assert done.code == 2 and "is not one of auto, true, false" in done.err
-    assert not fake_server.received
-
-
-def test_models_without_a_server_answer_as_ever(tmp_path: Path, capsys: Capture) -> None:
-    folder = data_folder(tmp_path, 3)
-    flags = ("--data_dir", folder, "--llm", "offline")
-    assert inside(capsys, "infer", *flags).code == 0
-    plain = (folder / "predictions/offline.json").read_bytes()
-    done = inside(capsys, "infer", *flags, "--structured", "--prediction_dir", "p")
-    assert done.code == 0 and "warning" not in done.err
-    assert (folder / "p/offline.json").read_bytes() == plain

@@ -64,12 +64,6 @@ def test_an_address_of_a_dotenv_file_gets_no_key_from_elsewhere(
         assert done[1].count(f"requests go to {url}") == 1
 
 
-def test_a_dotenv_file_sets_no_proxy(tmp_path: Path, fake_server: FakeServer) -> None:
-    (tmp_path / ".env").write_text(f"HTTP_PROXY={fake_server.base}\nALL_PROXY={fake_server.base}\n")
-    code, _ = infer(tmp_path, "--client", "openai", "--api_base", "http://127.0.0.2:9/v1", "--max_tries", "1")
-    assert code == 1 and not fake_server.received
-
-
 # A title, a cleared screen, C1, an override of direction, a bell, a line that replaces the one before.
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\u2066\r\x1b[1A"
 # The sequences of rich: colours, and those of a bar.
@@ -95,8 +89,7 @@ def on_terminal(name: str, *arguments: str | Path, cwd: Path) -> str:
     return written.decode()
 
 
-@pytest.mark.parametrize("debug", [(), ("--debug",)])
-def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path, debug: tuple[str, ...]) -> None:
+def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path) -> None:
     text_to_text = {"desc": EVIL, "input-type": ["text"], "output-type": ["text"]}
     tools = {"nodes": [{"id": f"tool{number} {EVIL}", **text_to_text} for number in range(4)]}
     (tmp_path / "data").mkdir()
@@ -104,17 +97,12 @@ def test_texts_from_outside_do_not_control_the_terminal(tmp_path: Path, debug: t
     texts = [
         on_terminal("graph", "--data_dir", "data", cwd=tmp_path),
         on_terminal("sample", "--data_dir", "data", "--seed", "1", cwd=tmp_path),
-        on_terminal("evaluate", "--data_dir", f"no{EVIL}", *debug, cwd=tmp_path),
+        on_terminal("evaluate", "--data_dir", f"no{EVIL}", cwd=tmp_path),
+        on_terminal("evaluate", "--data_dir", f"no{EVIL}", "--debug", cwd=tmp_path),
     ]
     assert " ?]0;owned??[2J?31m?evil" in texts[1] and "no?]0;owned" in texts[2]
     for text in texts:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066]", OURS.sub("", text))
-
-
-def test_the_terminal_has_our_colours(tmp_path: Path) -> None:
-    data_folder(tmp_path / "data", 2)
-    text = on_terminal("infer", "--data_dir", "data", "--llm", "offline", cwd=tmp_path)
-    assert "\x1b[38;5;" in text
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "ledger.jsonl"])
@@ -135,7 +123,7 @@ def test_a_pipe_or_a_device_is_no_input(tmp_path: Path, path: str) -> None:
     assert done.code == 2 and "write a file" in done.error
 
 
-@pytest.mark.parametrize("engine", [(), ("--engine", "local:2")])
+@pytest.mark.parametrize("engine", [(), pytest.param(("--engine", "local:2"), marks=pytest.mark.slow)])
 def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path: Path, engine: tuple[str, ...]) -> None:
     data_folder(tmp_path / "data", 1)
     temporary = tmp_path / "temporary"
@@ -156,3 +144,9 @@ def wait_for_file(process: subprocess.Popen[str], folder: Path, name: str) -> No
     while not any(path.stat().st_size for path in folder.rglob(name)):
         assert process.poll() is None
         time.sleep(0.05)
+
+
+def test_a_dotenv_file_sets_no_proxy(tmp_path: Path, fake_server: FakeServer) -> None:
+    (tmp_path / ".env").write_text(f"HTTP_PROXY={fake_server.base}\nALL_PROXY={fake_server.base}\n")
+    code, _ = infer(tmp_path, "--client", "openai", "--api_base", "http://127.0.0.2:9/v1", "--max_tries", "1")
+    assert code == 1 and not fake_server.received

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, labelled_folder
+from builders import labelled_folder
 from checking import NO, YES, label
 from dask_workers import DaskWorkers, KillsAWorker
-from running import files_below, lines_of, write_lines
+from running import files_below, write_lines
 
-from toolassay import check, generate
+from toolassay import check
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.gates import labelled_set
 from toolassay.gates.duplicate_gates import FingerprintTask
-from toolassay.gates.labelled_set import LabelledSet
 from toolassay.stages import check as check_stage
 from toolassay.stages import variety as variety_stage
-from toolassay.stages.release import release
 from toolassay.stages.sort_set import CheckTask
 from toolassay.stages.variety import measure_variety
 from toolassay.variety import measures
@@ -73,14 +70,6 @@ def test_a_check_has_the_same_bytes_on_a_cluster(folder: Path, cluster: DaskWork
     assert checked_files(folder, "cluster", cluster.engine, **more) == expected
 
 
-def test_the_size_of_the_parts_changes_no_byte(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = checked_files(folder, "small", None)
-    levels = {line["level"] for line in lines_of(folder.parent / "small" / "gates.jsonl")}
-    assert levels == {"pass", "quarantine", "reject"}
-    monkeypatch.setattr(labelled_set, "SHARD", 1_000)
-    assert checked_files(folder, "large", None) == expected
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("during", [FingerprintTask, CheckTask])
 def test_a_killed_worker_changes_no_byte(
@@ -98,44 +87,6 @@ def test_a_killed_worker_changes_no_byte(
     assert len(killers[0].killed) == 1
 
 
-@pytest.mark.slow
-def test_a_killed_worker_changes_no_byte_of_a_release(
-    tmp_path: Path, cluster: DaskWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = [tmp_path / "undisturbed", tmp_path / "disturbed"]
-    folders[0].mkdir()
-    for name in ("tool_desc.json", "graph_desc.json"):
-        shutil.copy(ROOT / "data_multimedia" / name, folders[0] / name)
-    generate(folders[0], llm="offline", number_of_samples=30, seed=4)
-    shutil.copytree(folders[0], folders[1])
-    release(folders[0])
-    killers: list[KillsAWorker] = []
-
-    def killing(engine: str) -> Engine:
-        killers.append(KillsAWorker(open_engine(engine), CheckTask))
-        return killers[0]
-
-    monkeypatch.setattr(check_stage, "open_engine", killing)
-    released = release(folders[1], engine=cluster.engine)
-    assert released.levels["pass"] > 20
-    assert len(killers[0].killed) == 1
-    expected, found = (files_below(folder) for folder in folders)
-    assert {"data.json", "gates.jsonl", "funnel.json", "rejected.json"} <= expected.keys()
-    assert found == expected
-
-
-@pytest.mark.slow
-def test_critics_and_solvers_see_the_same_samples_on_every_engine(folder: Path, cluster: DaskWorkers) -> None:
-    found = {}
-    more: dict[str, Any] = {"critic": "offline", "solvers": ["offline"], "gates": (*QUICK, "second_opinion")}
-    for name, engine in (("one", None), ("two", "local:2"), ("cluster", cluster.engine)):
-        files = checked_files(folder, name, engine, **more)
-        found[name] = {path: files[path] for path in ("gates.jsonl", "data.json", "funnel.json")}
-    assert found["one"] == found["two"] == found["cluster"]
-    states = [line["gates"]["second opinion"] for line in lines_of(folder.parent / "one" / "gates.jsonl")]
-    assert "not applicable" in states and len(set(states)) > 1
-
-
 def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskWorkers) -> None:
     found = []
     for name, engine in (("one", None), ("two", "local:2"), ("cluster", cluster.engine)):
@@ -143,23 +94,6 @@ def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskW
         measure_variety(folder, out=out, sample=20, engine=engine)
         found.append(files_below(out))
     assert found[0] == found[1] == found[2]
-
-
-@pytest.mark.slow
-def test_variety_has_the_same_bytes_after_a_worker_is_killed(
-    folder: Path, cluster: DaskWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measure_variety(folder, out=folder.parent / "undisturbed", sample=20)
-    killers: list[KillsAWorker] = []
-
-    def killing(engine: str) -> Engine:
-        killers.append(KillsAWorker(open_engine(engine), measures.VarietyTask))
-        return killers[0]
-
-    monkeypatch.setattr(variety_stage, "open_engine", killing)
-    measure_variety(folder, out=folder.parent / "disturbed", sample=20, engine=cluster.engine)
-    assert files_below(folder.parent / "disturbed") == files_below(folder.parent / "undisturbed")
-    assert len(killers[0].killed) == 1
 
 
 def test_a_file_that_changes_during_a_check_is_an_error(
@@ -189,12 +123,3 @@ def test_a_file_that_changes_during_a_check_is_an_error(
     with pytest.raises(UsageError, match=r"data\.json: changed while it was being used"):
         check(folder, out=tmp_path / "out", engine="local:2", gates=QUICK)
     assert not (tmp_path / "out" / "data.json").exists()
-
-
-def test_a_path_that_a_worker_does_not_have_is_named(folder: Path, cluster: DaskWorkers) -> None:
-    labels = LabelledSet(folder / "data.json")
-    (folder / "data.json").unlink()
-    with open_engine(cluster.engine) as engine, pytest.raises(UsageError) as caught:
-        list(engine.map(FingerprintTask(labels.reader), labels.parts))
-    assert "data.json: cannot be read any more" in str(caught.value)
-    assert "the same path on every machine" in str(caught.value)

@@ -43,7 +43,10 @@ def test_results_come_in_the_order_of_the_shards_and_errors_whole(cluster: DaskW
 
 @pytest.mark.parametrize(
     ("dead", "error"),
-    [(0, "the connection to the Dask scheduler at .* was lost"), (1, "has had no worker for 0.5 seconds")],
+    [
+        (0, "the connection to the Dask scheduler at .* was lost"),
+        pytest.param(1, "has had no worker for 0.5 seconds", marks=pytest.mark.slow),
+    ],
 )
 def test_a_cluster_that_goes_away_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead: int, error: str

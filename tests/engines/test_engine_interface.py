@@ -88,8 +88,3 @@ def test_no_scheduler_is_one_line() -> None:
         UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1\b.* Fix: start one"
     ):
         open_engine("dask://127.0.0.1:1")
-
-
-def test_without_an_engine_everything_is_done_here() -> None:
-    assert isinstance(open_engine(None), OneProcess)
-    assert open_engine("local:3").workers == 3

@@ -71,25 +71,6 @@ def test_each_content_is_sent_and_fetched_once(storage: SharedFiles, tmp_path: P
     assert copy.read_text() == "1"
 
 
-def test_a_folder_arrives_without_what_was_written_into_it(storage: SharedFiles, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    written = ("runs/m/journal.jsonl", "predictions_cot/m.json", "metrics_cot/m.json", "report/index.html")
-    for name in ("tasks.jsonl", "tables/people.csv", ".env", "tables/.git/config", *written):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(name)
-    copy = arrived(storage, folder)
-    assert copy.name == "data"
-    assert files_below(copy).keys() == {"tasks.jsonl", "tables/people.csv"}
-    assert files_below(arrived(storage, folder / "runs/m")).keys() == {"journal.jsonl"}
-    (tmp_path / "empty").mkdir()
-    assert arrived(storage, tmp_path / "empty").is_dir()
-
-
-def test_a_path_of_nothing_stays(storage: SharedFiles, tmp_path: Path) -> None:
-    assert arrived(storage, tmp_path / "later.json") == tmp_path / "later.json"
-    assert not (tmp_path / "storage").exists()
-
-
 def test_a_storage_that_lost_or_changed_a_file_is_an_error(storage: SharedFiles, tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text("1")

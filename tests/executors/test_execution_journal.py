@@ -48,16 +48,6 @@ def test_a_call_with_an_intent_and_no_result_is_in_flight(path: Path) -> None:
     assert known(path, name="1") == UnfinishedPlan("p")  # 1 and "1" are two requests
 
 
-def test_a_withdrawn_call_is_not_in_flight(path: Path) -> None:
-    with ExecutionJournal(path) as journal:
-        journal.start(1, "p")
-        journal.intend(1, 0, A)
-        journal.returned(1, 0, DONE)
-        journal.intend(1, 1, B)
-        journal.withdraw(1, 1)
-    assert known(path) == UnfinishedPlan("p", {0: DONE})
-
-
 def test_a_plan_that_starts_again_has_no_earlier_calls(path: Path) -> None:
     with ExecutionJournal(path) as journal:
         journal.start(1, "p")
@@ -80,41 +70,6 @@ def test_an_end_is_final(path: Path, outcome: Any) -> None:
         assert journal.unfinished(1, "p") == UnfinishedPlan("p")
         with pytest.raises(KeyError):
             journal.execution("1")
-
-
-def test_a_plan_without_a_result_may_be_continued(path: Path) -> None:
-    with ExecutionJournal(path) as journal:
-        journal.start(1, "p")
-        journal.intend(1, 0, A)
-        journal.returned(1, 0, DONE)
-        journal.end(ended("provider_error"))
-    assert known(path) == UnfinishedPlan("p", {0: DONE})
-    with ExecutionJournal(path) as journal:
-        journal.end(ended())
-        assert journal.outcome(1, "p") == "ran"  # the last end counts
-    assert known(path) == UnfinishedPlan("p")
-
-
-@given(st.data())
-def test_a_torn_last_line_is_as_if_it_had_not_been_written(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
-    with ExecutionJournal(path) as journal:
-        journal.start(1, "p")
-        journal.intend(1, 0, A)
-        journal.returned(1, 0, DONE)
-    whole = path.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    length = data.draw(st.integers(0, len(whole)))
-    path.write_bytes(whole[:length])
-    complete = sum(length >= len(b"".join(lines[: number + 1])) for number in range(3))
-    states = [
-        *(UnfinishedPlan("p"), UnfinishedPlan("p")),
-        *(UnfinishedPlan("p", {}, 0), UnfinishedPlan("p", {0: DONE})),
-    ]
-    assert known(path) == states[complete]
-    assert path.read_bytes() == b"".join(lines[:complete])
 
 
 @pytest.mark.parametrize(
@@ -156,3 +111,25 @@ def test_an_intent_is_on_the_disk_before_the_call_where_calls_must_not_be_repeat
             journal.intend(1, 0, A)
             assert bool(synced) == is_durable
             assert not synced or synced[0] == path.stat().st_size
+
+
+@given(st.data())
+def test_a_torn_last_line_is_as_if_it_had_not_been_written(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
+    with ExecutionJournal(path) as journal:
+        journal.start(1, "p")
+        journal.intend(1, 0, A)
+        journal.returned(1, 0, DONE)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    length = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:length])
+    complete = sum(length >= len(b"".join(lines[: number + 1])) for number in range(3))
+    states = [
+        *(UnfinishedPlan("p"), UnfinishedPlan("p")),
+        *(UnfinishedPlan("p", {}, 0), UnfinishedPlan("p", {0: DONE})),
+    ]
+    assert known(path) == states[complete]
+    assert path.read_bytes() == b"".join(lines[:complete])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import HERE, closed_port, command_of, is_running, serving
+from mcp_servers import HERE, command_of, is_running, serving
 from plan_runs import WRITES, executed, library_of, opened, planned, run_with
 from running import files_below
 
@@ -176,32 +176,6 @@ async def test_a_worker_uses_one_server_and_restores_its_copy(tmp_path: Path) ->
     assert_all_ended(pids)
 
 
-@pytest.mark.parametrize(("fresh", "counts"), [("plan", [1, 1, 1]), ("worker", [1, 2, 3])])
-async def test_what_a_server_remembers_does_not_reach_the_next_plan(
-    tmp_path: Path, pids: Path, fresh: str, counts: list[int]
-) -> None:
-    """Without a workspace: a server that wrote is not used again, those that only read are."""
-    reads = [planned(f"read {number}", ("list_notes", {})) for number in range(3)]
-    add = ("append_note", {"name": "n", "text": "t"})
-    items = [*reads, *(planned(number, add, ("list_notes", {})) for number in range(3))]
-    server = f"PIDS={pids} {command_of('notes', 'database')} :memory:"
-    async with opened(EXECUTOR, tmp_path, library_of(items), server=server, fresh=fresh) as ready:
-        assert ready.is_shared == (fresh == "worker")
-        done = await run_with(ready, tmp_path / "journal.jsonl", items, workers=1)
-    assert [results(done[number])[1] for number in range(3)] == [{"result": ["n"] * n} for n in counts]
-    numbers = await asyncio.to_thread(pids.read_text)
-    assert len(numbers.split()) == (3 if fresh == "plan" else 1)
-    assert_all_ended(pids)
-
-
-async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, pids: Path) -> None:
-    (notes / "oak.txt").write_text("key-0815-x, Ulm, value-77-of-oak")
-    server = f"SHOP_TOKEN=key-0815-x SHOP_PLACE=value-77-of-oak {notes_server(pids)}"
-    item = planned("read", ("read_note", {"name": "oak.txt"}))
-    done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
-    assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]
-
-
 async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
     tmp_path: Path, notes: Path, pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,47 +189,6 @@ async def test_paths_of_the_original_in_the_command_lead_to_the_copy(
     assert done[1].changes is not None and list(done[1].changes) == ["oak.txt"]
     assert files_below(notes) == before
     assert_all_ended(pids, at_least=2)
-
-
-async def test_a_configuration_file_with_several_servers(tmp_path: Path, notes: Path, pids: Path) -> None:
-    def entry(kind: str, place: str) -> dict[str, Any]:
-        words = [str(HERE / "notes.py"), kind, place]
-        return {"command": sys.executable, "args": words, "env": {"PIDS": str(pids)}}
-
-    config = tmp_path / "servers.json"
-    servers = {
-        "files": entry("folder", "{workspace}"),
-        "table": entry("database", "{workspace}/notes.db"),
-        "off": {"command": "no-such-command", "disabled": True},
-    }
-    config.write_text(json.dumps({"mcpServers": servers}))
-    item = planned(
-        "both",
-        ("list_notes", {}),
-        ("size", {"name": "<node-0>.result[0]"}),
-    )
-    done = await executed(EXECUTOR, tmp_path, item, mcp_config=str(config), workspace=str(notes))
-    assert results(done["both"]) == [
-        {"result": ["list.txt", "oak.txt"]},
-        {"name": "list.txt", "words": 1},
-    ]
-    # Only the server that the plan needs was started: the other one would have made its database.
-    assert done["both"].changes == {}
-    assert_all_ended(pids)
-
-
-async def test_an_address_is_not_isolated_and_has_no_state(tmp_path: Path) -> None:
-    items = [planned(number, ("find", {"words": f"saw {number}", "most": 2})) for number in range(3)]
-    with serving("shop", "http") as address:
-        library = library_of(items)
-        async with opened(EXECUTOR, tmp_path, library, server=address) as ready:
-            assert not ready.is_isolated
-            assert ready.is_read_only(library["find"])
-            done = await run_with(ready, tmp_path / "journal.jsonl", items, rules=RunRules())
-    for number in range(3):
-        assert done[number].outcome == "ran"
-        assert done[number].answer == ({"result": [f"saw {number} 0", f"saw {number} 1"]},)
-        assert done[number].state_before is done[number].state_after is done[number].changes is None
 
 
 async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) -> None:
@@ -296,39 +229,6 @@ def _session_id(connection: Any) -> str:
     transports = [one for one in gc.get_objects() if isinstance(one, StreamableHTTPTransport)]
     ids = [one.session_id for one in transports if one.url == connection._link.config.url and one.session_id]
     return str(ids[-1])
-
-
-async def test_a_server_that_is_gone_leaves_no_plan_in_doubt(tmp_path: Path) -> None:
-    """Calls that never left are no calls: they are made when the server is back."""
-    items = [
-        planned(number, ("buy", {"item": f"saw {number}", "address": {"town": "Ulm"}})) for number in range(3)
-    ]
-    with serving("shop", "http") as address:
-        async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
-            config = ready.configs[""]  # type: ignore[attr-defined]
-            away = f"http://127.0.0.1:{closed_port()}/mcp"
-            await ready.close()  # type: ignore[attr-defined]
-            ready.configs = {"": type(config)(url=away)}  # type: ignore[attr-defined]
-            gone = await run_with(ready, tmp_path / "journal.jsonl", items)
-            ready.configs = {"": config}  # type: ignore[attr-defined]
-            back = await run_with(ready, tmp_path / "journal.jsonl", items)
-    assert {one.outcome for one in gone.values()} == {"provider_error"}
-    assert all("refuses the connection" in one.reason for one in gone.values())
-    assert {one.outcome for one in back.values()} == {"ran"}
-
-
-async def test_a_server_that_needs_no_reason_to_start_is_not_started(tmp_path: Path, notes: Path) -> None:
-    pids = tmp_path / "pids"
-    item = planned("none", ("missing_tool", {}))
-    async with opened(
-        EXECUTOR, tmp_path, library_of([item]), server=notes_server(pids), workspace=str(notes)
-    ) as ready:
-        started = len(pids.read_text().split())
-        await run_with(ready, tmp_path / "journal.jsonl", [item])
-        async with ready.environment() as environment:
-            state = await environment.state()
-            assert state is not None and set(state) == {"oak.txt", "list.txt"}
-        assert len(pids.read_text().split()) == started == 1
 
 
 @pytest.mark.parametrize(
@@ -396,19 +296,9 @@ async def test_a_server_that_ends_in_a_call_is_no_refusal(
     assert record.read_text().split() == ["look", "a", "end", "b"]
 
 
-async def test_a_cancel_while_a_server_is_ended_is_not_lost(tmp_path: Path, notes: Path) -> None:
-    """An interrupt must end a run although it comes between two plans."""
-    log = tmp_path / "log"
-    library = library_of([planned(1, ("good", {}))])
-    server = command_of("hostile_calls", "good", str(log))
-    async with (
-        opened(EXECUTOR, tmp_path, library, server=server, workspace=str(notes)) as ready,
-        ready.environment() as environment,
-    ):
-        await environment.call(library["good"], {})
-        closing = asyncio.ensure_future(environment.close())  # type: ignore[attr-defined]
-        await asyncio.sleep(0)
-        closing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await closing
-    assert_all_ended(log, at_least=2)
+async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, pids: Path) -> None:
+    (notes / "oak.txt").write_text("key-0815-x, Ulm, value-77-of-oak")
+    server = f"SHOP_TOKEN=key-0815-x SHOP_PLACE=value-77-of-oak {notes_server(pids)}"
+    item = planned("read", ("read_note", {"name": "oak.txt"}))
+    done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
+    assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]

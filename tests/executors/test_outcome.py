@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
-from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
+from toolassay.executors.outcome import OutcomeVerdict, judge
 
 NEW = {"b": {"before": None, "after": 1}}
 OTHER = {"b": {"before": None, "after": 2}}
@@ -82,19 +82,6 @@ def test_the_answer_must_have_all_that_the_gold_answer_has() -> None:
     assert not verdict(execution([1]), execution(["1"])).answer
 
 
-def test_more_calls_are_counted_and_fewer_are_not() -> None:
-    assert verdict(execution([7]), execution([1, 2, 7])).extra_calls == 2
-    assert verdict(execution([1, 7]), execution([7])).extra_calls == 0
-
-
-def test_of_a_result_that_varies_the_call_counts() -> None:
-    gold = execution(["12:01"], varies=[0], arguments=[{"zone": "UTC"}])
-    assert verdict(gold, execution(["12:02"], arguments=[{"zone": "UTC"}])).correct
-    assert not verdict(gold, execution(["12:01"], arguments=[{"zone": "CET"}])).correct
-    steady = execution(["12:01"], varies=[], arguments=[{"zone": "UTC"}])
-    assert not verdict(steady, execution(["12:02"], arguments=[{"zone": "UTC"}])).correct
-
-
 @pytest.mark.parametrize("changes", [None, NEW])
 def test_a_refused_plan_is_wrong_and_what_it_changed_counts(changes: Any) -> None:
     found = verdict(execution(changes=NEW), execution(["seven"], changes, "failed"))
@@ -109,25 +96,3 @@ def test_no_plan_is_judged_without_a_result_of_its_own(outcome: Outcome) -> None
     assert judge(execution(), execution(outcome=outcome)) is None
     assert judge(execution(outcome=outcome), execution()) is None
     assert judge(execution(outcome="failed"), execution()) is None
-
-
-def test_a_summary_counts() -> None:
-    gold = execution(changes=NEW)
-    verdicts = [
-        verdict(gold, gold),
-        verdict(gold, execution(changes=OTHER)),
-        verdict(gold, execution(["x"], NEW)),
-        verdict(execution(), execution()),
-    ]
-    assert OutcomeSummary.of(verdicts, 6).to_json() == {
-        "judged": 4,
-        "requests": 6,
-        "correct": 2,
-        "ran": 4,
-        "answer": 3,
-        "state": 2,
-        "unwanted": 1,
-    }
-    assert OutcomeSummary.of([], 0).state is None
-    assert OutcomeSummary.of(verdicts[3:], 1).state is None
-    assert verdicts[3].to_json()["state"] is None

@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_runs import WRITES, library_of, planned, run_with
 
-from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.calls.execution_record import ExecutedCall
 from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import (
     CallResult,
     Environment,
     EnvironmentFailure,
-    NotCalled,
     OpenExecutor,
     Refusal,
     State,
@@ -30,7 +29,6 @@ from toolassay.executors.plan_run import (
     PlannedItem,
     PlanRunner,
     RunRules,
-    result_of,
     with_mistake,
 )
 from toolassay.tools import Parameter, Tool
@@ -174,15 +172,6 @@ async def test_missing_tools_and_missing_consent_call_nothing(tmp_path: Path) ->
     assert shop.calls == [READ]
 
 
-async def test_ignored_places_are_neither_counted_nor_compared(tmp_path: Path) -> None:
-    rules = RunRules(allow_writes=True, ignore=("a*", "*.log"))
-    done = await ran(Shop(), tmp_path, planned("r", ADD, PUT), rules=rules)
-    assert done.changes == {"elm": {"before": None, "after": 2}}
-    assert done.state_after["places"] == 2
-    other = await ran(Shop(), tmp_path / "other", planned("r", PUT, ADD), rules=rules)
-    assert other.state_after["digest"] == done.state_after["digest"]
-
-
 async def test_two_executions_of_a_plan_are_equal(tmp_path: Path) -> None:
     rules = RunRules(allow_writes=True, twice=True, wrong_calls=1)
     item = planned("r", READ, PUT, ADD)
@@ -193,23 +182,6 @@ async def test_two_executions_of_a_plan_are_equal(tmp_path: Path) -> None:
         for call in (*one["calls"], one["wrong_call"]):
             del call["seconds"]
     assert first == second
-
-
-async def test_results_that_differ_in_a_second_execution_vary(tmp_path: Path) -> None:
-    def clock(tool: str, arguments: Mapping[str, Any], number: int) -> Any:
-        return f"at {number}" if tool == "read" else None
-
-    rules = RunRules(allow_writes=True, twice=True)
-    item = planned("r", ADD, READ, ("put", {"name": "elm", "value": "<node-1>"}))
-    assert (await ran(Shop(answer=clock), tmp_path, item, rules=rules)).varies == [1, 2]
-    assert (await ran(Shop(), tmp_path / "same", item, rules=rules)).varies == []
-
-    # Where effects last, only what reads is executed twice.
-    shop = Shop(isolated=False)
-    assert (await ran(shop, tmp_path / "lasting", item, rules=rules)).varies is None
-    assert len(shop.calls) == 3
-    reads = planned("r", READ)
-    assert (await ran(Shop(isolated=False), tmp_path / "reads", reads, rules=rules)).varies == []
 
 
 # Failures
@@ -261,22 +233,6 @@ async def test_a_write_without_a_result_is_in_doubt_where_effects_last(tmp_path:
     assert (await ran(shop, tmp_path, planned("r", ADD))).outcome == "ran"
 
 
-@pytest.mark.parametrize("isolated", [True, False])
-async def test_a_call_that_did_not_leave_may_be_made_again(tmp_path: Path, isolated: bool) -> None:
-    shop = Shop(isolated=isolated, answer=failing(2, 3, error=NotCalled))
-    done = await ran(shop, tmp_path, planned("r", READ, ADD))
-    assert done.outcome == "ran"
-    # A fresh copy needs all calls again; there, the third call is the first one of the second try.
-    assert shop.calls == ([READ, ADD, READ, READ, ADD] if isolated else [READ, ADD, ADD, ADD])
-    assert done.calls[1].result == {"name": "ash", "value": 1}
-
-
-async def test_only_what_is_left_to_call_is_prepared(tmp_path: Path) -> None:
-    shop = Shop(isolated=False, answer=failing(2))
-    await ran(shop, tmp_path, planned("r", ADD, PUT))
-    assert shop.prepared == [["add", "put"], ["put"]]
-
-
 async def test_a_server_that_is_gone_stops_the_run(tmp_path: Path) -> None:
     shop = Shop(answer=failing(*range(10_000)))
     items = [planned(number, READ) for number in range(40)]
@@ -285,13 +241,6 @@ async def test_a_server_that_is_gone_stops_the_run(tmp_path: Path) -> None:
         summary = await runner.run_all(items, 1, lambda: None)
     assert summary.new == 8
     assert summary.stopped.startswith("8 plans in a row have no result; the last: call ")
-
-
-async def test_failures_that_are_not_in_a_row_stop_nothing(tmp_path: Path) -> None:
-    items = [planned(number, READ) for number in range(20)]
-    numbers = {one for start in range(1, 81, 4) for one in range(start, start + 3)}
-    done = await run_with(Shop(answer=failing(*numbers)), tmp_path / "journal.jsonl", items, workers=1)
-    assert [one.outcome for one in done.values()] == ["provider_error", "ran"] * 10
 
 
 # Interrupts
@@ -322,24 +271,6 @@ async def test_an_interrupt_waits_for_a_write_that_must_not_be_repeated(
     await interrupted(shop, tmp_path, item, calling)
     assert (await ran(shop, tmp_path, item)).outcome == "ran"
     assert len(shop.calls) == calls
-
-
-async def test_an_interrupt_does_not_wait_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("toolassay.executors.plan_run._GRACE", 0.05)
-    calling = asyncio.Event()
-
-    async def hang() -> Any:
-        calling.set()
-        await asyncio.Event().wait()
-
-    shop = Shop(isolated=False, answer=lambda *_: hang())
-    item = planned("r", ADD)
-    async with asyncio.timeout(5):
-        await interrupted(shop, tmp_path, item, calling)
-    assert (await ran(shop, tmp_path, item)).outcome == "in_doubt"
-    assert len(shop.calls) == 1
 
 
 async def test_an_error_of_our_own_ends_the_run_and_all_environments(tmp_path: Path) -> None:
@@ -386,23 +317,6 @@ async def test_wrong_calls_depend_on_the_seed_alone(tmp_path: Path) -> None:
         assert call.arguments != {"name": "oak"}
 
 
-async def test_a_share_of_the_plans_has_a_wrong_call(tmp_path: Path) -> None:
-    half = await wrong_calls(tmp_path / "half", 3, 0.5)
-    assert 5 <= sum(call is not None for call in half.values()) <= 20
-    every = await wrong_calls(tmp_path / "every", 3)
-    assert all(plain({1: half[one]}) == plain({1: every[one]}) for one in half if half[one])
-    # Where effects last, a wrong call could change something.
-    assert not any((await wrong_calls(tmp_path / "lasting", 3, isolated=False)).values())
-
-
-async def test_a_wrong_call_that_ends_the_server_does_not_undo_the_plan(tmp_path: Path) -> None:
-    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> None:
-        if arguments.get("name") not in ("oak", "elm"):
-            raise EnvironmentFailure("the server ended")
-
-    assert not any((await wrong_calls(tmp_path, 3, answer=answer)).values())
-
-
 @given(
     arguments=st.dictionaries(
         st.sampled_from("abc"),
@@ -433,20 +347,6 @@ def test_a_mistake_changes_one_argument(arguments: dict[str, Any], seed: int) ->
     assert missing <= {"a"}
     assert len(missing | other) == 1
     assert list(changed) == [name for name in arguments if name not in missing]
-
-
-def test_a_result_is_the_same_before_and_after_the_journal() -> None:
-    for result in (
-        CallResult({"id": 7}, "seven"),
-        CallResult.of([1]),
-        CallResult.of("text"),
-        CallResult.of(None),
-    ):
-        text = None if CallResult.of(result.value).text == result.text else result.text
-        call = ExecutedCall(0, "t", {}, result.value, text=text)
-        assert result_of(ExecutedCall.of(call.to_json())) == result
-    execution = Execution(1, "ran", "x", "p", (ExecutedCall(0, "t", {}, 1),), varies=(0,))
-    assert Execution.of(execution.to_json()).varies == (0,)
 
 
 def remembering() -> Answer:

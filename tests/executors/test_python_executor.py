@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -280,35 +278,6 @@ async def test_what_a_function_does_to_its_process_rejects_no_plan(functions: Pa
     assert time.monotonic() - began < 60
 
 
-async def test_a_result_up_to_the_limit_is_kept_whatever_json_makes_of_it(functions: Path) -> None:
-    limits = CallLimits(20, 60_000, 2**29)
-    done = await run(
-        functions,
-        *(("long", {"size": size, "text": text}) for size, text in ((60_000, "\x07"), (30_000, "é"))),
-        limits=limits,
-    )
-    assert done.outcome == "ran", done.reason
-    assert [len(one.result) for one in done.calls] == [60_000, 30_000]
-
-
-async def test_children_of_functions_are_ended_with_them(functions: Path) -> None:
-    began = time.monotonic()
-    done = await run(functions, ("child", {}), ("fork", {}))
-    assert not [pid for pid in shown(done) if is_running(pid)]  # the second one left the group
-    assert time.monotonic() - began < 15
-
-
-WAYS = ("descriptors", "streams", "thread", "exit", "fork", "forked exit", "forked flood", "child")
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_what_a_function_writes_is_no_result(functions: Path, way: str) -> None:
-    """Neither its own, nor that of a later call."""
-    done = await run(functions, ("forge", {"way": way}), *[("long", {"size": 90_000})] * 3, limits=LIMITS)
-    assert done.outcome == "ran", done.reason
-    assert shown(done) == [f"real {way}", *["x" * 90_000] * 3]
-
-
 async def test_functions_see_no_variable_that_is_not_passed_and_no_key_is_kept(
     functions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -418,23 +387,6 @@ async def test_without_a_copy_a_write_in_flight_is_in_doubt(functions: Path, tmp
     assert isolated.answer == ("alive",), isolated.reason
 
 
-async def test_a_process_that_ended_between_plans_is_replaced(functions: Path, tmp_path: Path) -> None:
-    items = [planned(number, ("here", {})) for number in range(2)]
-    async with opened(
-        EXECUTOR, tmp_path, library_of(items), functions=str(functions), fresh="worker"
-    ) as ready:
-        await run_with(ready, tmp_path / "journal.jsonl", items[:1], workers=1)
-        pid = int((tmp_path / "log").read_text().split()[-1])
-        os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + 10
-        # Until its threads have ended too; the event loop does not know of the end before it runs.
-        while ready._idle[0].is_usable:  # type: ignore[attr-defined]
-            assert time.monotonic() < deadline
-            time.sleep(0.002)  # noqa: ASYNC251
-        done = await run_with(ready, tmp_path / "journal.jsonl", items, workers=1)
-    assert done[1].outcome == "ran"
-
-
 def test_an_endless_function_ends_with_a_killed_parent(functions: Path, tmp_path: Path) -> None:
     program = f"""
 import asyncio, sys
@@ -456,3 +408,10 @@ asyncio.run(executed(EXECUTOR, Path({str(tmp_path)!r}), item, functions={str(fun
     while [pid for pid in pids if is_running(pid)]:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+async def test_children_of_functions_are_ended_with_them(functions: Path) -> None:
+    began = time.monotonic()
+    done = await run(functions, ("child", {}), ("fork", {}))
+    assert not [pid for pid in shown(done) if is_running(pid)]  # the second one left the group
+    assert time.monotonic() - began < 15

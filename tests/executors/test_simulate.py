@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from random import Random
 from typing import Any, cast
 
 import pytest
@@ -25,10 +24,7 @@ from toolassay.executors.executor import (
     Refusal,
 )
 from toolassay.executors.simulate import EXECUTOR
-from toolassay.executors.simulated_resources import Actions
-from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
-from toolassay.tool_results import is_refusal
-from toolassay.tools import Parameter, Tool, ToolLibrary, parameters_of
+from toolassay.tools import Tool, ToolLibrary, parameters_of
 
 CUSTOMER = {
     "type": "object",
@@ -145,22 +141,6 @@ async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words
         assert await call.refusal("get_customer", **arguments) == words
 
 
-async def test_a_missing_part_of_an_argument_is_named_with_its_place() -> None:
-    guest = {"guest": {"type": "object", "required": ["name"]}}
-    async with world([tool("book_room", guest)]) as call:
-        assert await call.refusal("book_room", guest={}) == (
-            "argument 'guest': 'name' is a required property"
-        )
-
-
-async def test_a_tool_without_an_input_schema_takes_its_parameters() -> None:
-    day = Tool("book_hotel", parameters=(Parameter("city"), Parameter("day", description="(optional)")))
-    async with world([day]) as call:
-        assert "'city' is a required property" in await call.refusal("book_hotel", day="Monday")
-        assert "'room' was unexpected" in await call.refusal("book_hotel", city="Rome", room=1)
-        assert "Rome" in await call("book_hotel", city="Rome")
-
-
 # Results
 
 
@@ -202,29 +182,15 @@ async def test_a_tool_without_an_input_schema_takes_its_parameters() -> None:
                 }
             },
         },
-        {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]},
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 3},
         {"type": "array", "prefixItems": [{"const": "a"}, {"type": "integer"}], "items": False},
         {"properties": {"api_token": {"type": "string", "minLength": 40, "maxLength": 40}}},
-        {"properties": {"next_cursor": {"type": ["string", "null"]}, "password": {"format": "uuid"}}},
-        {
-            "properties": {
-                "a": {"properties": {"b": {"properties": {"c": {"properties": {"d": {"const": 1}}}}}}}
-            }
-        },
     ],
 )
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
     value = await result_of(Tool("get_thing", output_schema=schema), seed)
     assert not ArgumentValidator(schema).problems(value)
-
-
-@pytest.mark.parametrize("seed", range(6))
-async def test_a_result_never_says_by_chance_that_the_call_failed(seed: int) -> None:
-    fields = {"success": {"type": "boolean"}, "error": {"type": "string"}, "errors": {"type": "array"}}
-    schema = {"type": "object", "properties": fields, "required": list(fields)}
-    assert not is_refusal(await result_of(tool("check_order", ID, schema), seed, customer_id=7))
 
 
 def schemas() -> st.SearchStrategy[dict[str, Any]]:
@@ -287,22 +253,6 @@ def test_any_satisfiable_schema_has_a_valid_and_repeatable_result(schema: dict[s
     assert json.dumps(asyncio.run(result_of(one, seed))) == json.dumps(value)
 
 
-def test_optional_properties_are_filled_and_lists_have_two_or_three_items() -> None:
-    item = {
-        "type": "object",
-        "properties": {"id": {"type": "integer"}, "tags": {"items": {"type": "string"}}},
-    }
-    schema = {
-        "type": "object",
-        "properties": {"items": {"type": "array", "items": item}, "page": {"type": "integer"}},
-    }
-    for seed in range(5):
-        value = ResultMaker(Tool("get_films", output_schema=schema)).make(Random(seed))
-        assert sorted(value) == ["items", "page"]
-        assert len(value["items"]) in (2, 3)
-        assert all(sorted(one) == ["id", "tags"] for one in value["items"])
-
-
 @pytest.mark.parametrize(
     "schema",
     [
@@ -321,12 +271,6 @@ async def test_a_tool_without_a_possible_result_is_missing(schema: Any) -> None:
             await environment.call(one, {})
         assert executor.missing(one)
         assert not executor.missing(SHOP[0])
-
-
-async def test_a_tool_with_an_invalid_schema_is_missing() -> None:
-    one = Tool("get_thing", output_schema={"type": "text"})
-    async with opened([one]) as executor:
-        assert "not valid" in executor.missing(one)
 
 
 async def test_a_result_is_not_larger_than_the_limit() -> None:
@@ -390,30 +334,6 @@ async def test_an_object_that_was_never_seen_exists_and_is_always_the_same() -> 
         assert await call("get_customer", customer_id=7) == first
 
 
-async def test_the_state_has_only_what_calls_have_set() -> None:
-    async with world() as call:
-        await call("update_customer", customer_id=7, name="Bo")
-        assert (await call("get_customer", customer_id=7))["customer"]["name"] == "Bo"
-        assert await call.state() == {"customer/7": {"id": 7, "name": "Bo"}}
-        await call("delete_customer", customer_id=7)
-        assert await call.state() == {"customer/7": {"deleted": True}}
-        assert await call.refusal("update_customer", customer_id=7, name="Bo") == "no customer with id '7'"
-        assert await call.refusal("delete_customer", customer_id=7) == "no customer with id '7'"
-
-
-async def test_reading_does_not_change_the_state_that_later_calls_leave() -> None:
-    states = []
-    for reads in (False, True):
-        async with world() as call:
-            if reads:
-                await call("list_customers")
-                await call("get_customer", customer_id=7)
-            await call("create_customer", name="Ann")
-            await call("update_customer", customer_id=7, name="Bo")
-            states.append(await call.state())
-    assert states[0] == states[1]
-
-
 async def test_listed_objects_can_be_read_and_deleted_ones_are_not_listed() -> None:
     async with world() as call:
         listed = (await call("list_customers"))["items"]
@@ -424,19 +344,6 @@ async def test_listed_objects_can_be_read_and_deleted_ones_are_not_listed() -> N
         left = await call("list_customers")
         assert left["items"] == listed[1:]
         assert left["total"] == len(listed) - 1
-
-
-async def test_a_list_keeps_to_its_limit_and_filters() -> None:
-    async with world() as call:
-        assert len((await call("list_customers", limit=1))["items"]) == 1
-        blocked = (await call("list_customers", status="blocked"))["items"]
-        assert {one["status"] for one in blocked} == {"blocked"}
-
-
-async def test_each_creation_has_its_own_id() -> None:
-    async with world() as call:
-        numbers = [(await call("create_customer", name="Ann"))["id"] for _ in range(6)]
-    assert len(set(numbers)) == 6
 
 
 async def test_environments_share_nothing() -> None:
@@ -466,13 +373,6 @@ async def test_an_id_that_exists_cannot_be_created_again() -> None:
         await call("create_branch", repo="a", name="main")
 
 
-async def test_a_cancelled_order_is_still_there() -> None:
-    async with world() as call:
-        await call("cancel_order", order_id="A1")
-        assert await call("get_order", order_id="A1")
-        assert await call.state() == {"order/A1": {"id": "A1", "cancel": True}}
-
-
 async def test_operations_are_known_by_method_and_path() -> None:
     number = {"pet_id": {"type": "integer"}}
 
@@ -493,21 +393,6 @@ async def test_operations_are_known_by_method_and_path() -> None:
         assert "Rex" in await call("showPetById", pet_id=made)
         await call("deletePet", pet_id=made)
         assert await call.refusal("showPetById", pet_id=made) == f"no pet with id '{made}'"
-
-
-async def test_objects_of_two_servers_are_kept_apart() -> None:
-    tools = [
-        tool(
-            f"{server}.delete_note",
-            {"note_id": {"type": "string"}},
-            source={"name": "delete_note", "server": server},
-        )
-        for server in ("a", "b")
-    ]
-    async with world(tools) as call:
-        await call("a.delete_note", note_id="n")
-        await call("b.delete_note", note_id="n")
-        assert sorted(await call.state()) == ["a/note/n", "b/note/n"]
 
 
 # Texts, and places for anything
@@ -541,21 +426,6 @@ async def test_a_tool_without_an_output_schema_says_what_it_did() -> None:
         assert await call("convert_file", name="a.txt") == "Result of convert file for name a.txt."
 
 
-async def test_an_object_with_any_names_gets_those_of_the_resource() -> None:
-    anything = {"type": "object", "properties": {"result": {"type": "object", "additionalProperties": True}}}
-    async with world([tool("create_note", NAME, anything)]) as call:
-        made = (await call("create_note", name="Milk"))["result"]
-        assert made["name"] == "Milk"
-        assert list(await call.state()) == [f"note/{made['id']}"]
-
-
-async def test_a_result_of_one_text_is_a_sentence() -> None:
-    text = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
-    assert await result_of(tool("delete_note", {"id": {"type": "string"}}, text), id="7") == {
-        "result": "Deleted note 7."
-    }
-
-
 # What the executor says of tools
 
 
@@ -575,35 +445,3 @@ async def test_reading_tools_are_read_only(name: str, annotations: Mapping[str, 
     one = Tool(name, annotations=annotations)
     async with opened([one]) as executor:
         assert executor.is_read_only(one) is expected
-
-
-async def test_a_tool_that_is_marked_as_reading_reads_whatever_its_verb() -> None:
-    looking = tool("check_customer", ID, CUSTOMER, annotations={"readOnlyHint": True})
-    opening = tool("open_customer", ID, CUSTOMER, annotations={"readOnlyHint": True})
-    async with world([*SHOP, looking, opening]) as call:
-        made = await call("create_customer", name="Ann")
-        state = await call.state()
-        assert await call("check_customer", customer_id=made["id"]) == made
-        assert await call("open_customer", customer_id=made["id"]) == made
-        assert await call.state() == state
-        await call("delete_customer", customer_id=made["id"])
-        await call.refusal("open_customer", customer_id=made["id"])
-
-
-async def test_an_unmarked_tool_that_also_changes_does_not_only_read() -> None:
-    both = tool("find_and_update_customer", {**ID, **NAME})
-    async with world([*SHOP, both]) as call:
-        await call("find_and_update_customer", customer_id=7, name="Bo")
-        assert await call.state() == {"customer/7": {"id": 7, "name": "Bo"}}
-
-
-def test_a_list_of_things_of_another_is_no_lookup() -> None:
-    orders = tool("list_customer_orders", ID)
-    action = Actions(ToolLibrary([*SHOP, orders])).of(orders)
-    assert (action.kind, action.resource, action.key) == ("list", "order", "")
-
-
-def test_a_failing_maker_says_why() -> None:
-    maker = ResultMaker(Tool("t", output_schema={"not": {}}))
-    with pytest.raises(UnmakeableError, match="not"):
-        maker.make(Random(0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import os
 import re
 import sys
@@ -16,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import answering, closed_port, config_of, is_running, serving, written_to
+from mcp_servers import answering, config_of, is_running, serving, written_to
 
-from toolassay.errors import UsageError
 from toolassay.mcp_client.connection import connect
 from toolassay.mcp_client.link import Limits
 from toolassay.mcp_client.server_config import ServerConfig, ServerError, parse_address
@@ -75,17 +73,6 @@ async def test_tools_are_listed_over_http(transport: str) -> None:
     assert "on its way" in result["content"][0]["text"]
 
 
-async def test_a_server_of_the_newest_protocol_needs_no_handshake() -> None:
-    async with connect(config_of("hostile", "modern")) as connection:
-        assert len(await connection.list_tools()) == 2
-    assert (connection.info.name, connection.info.instructions) == ("modern", "Pay.")
-
-
-async def test_a_listing_may_have_pages() -> None:
-    tools = await listed(config_of("hostile", "two_pages"))
-    assert [tool["name"] for tool in tools] == ["look", "touch"]
-
-
 async def test_odd_answers_reach_the_caller_unchanged() -> None:
     odd = {
         "tools": [{"name": "a", "inputSchema": []}, 7, {"description": None}],
@@ -93,10 +80,6 @@ async def test_odd_answers_reach_the_caller_unchanged() -> None:
         "nextCursor": None,
     }
     assert await listed(config_of("hostile", "answer", json.dumps(odd))) == odd["tools"]
-
-
-async def test_lines_that_are_no_messages_are_skipped() -> None:
-    assert len(await listed(config_of("hostile", "banner"))) == 1
 
 
 async def test_the_environment_is_minimal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,11 +135,6 @@ async def test_an_answer_that_is_no_listing_is_one_line(result: Any, reason: str
     assert reason in await failure(config_of("hostile", "answer", json.dumps(result)))
 
 
-async def test_brackets_in_brackets_are_one_line() -> None:
-    assert len(await listed(config_of("hostile", "deep", "300"))) == 1
-    assert "nested too deeply" in await failure(config_of("hostile", "deep", "100000"))
-
-
 async def test_a_flood_on_stderr_stays_in_bounds_and_does_no_harm() -> None:
     config = config_of("hostile", "flood_stderr")  # of 64 MB
     await listed(config)  # imports what it needs
@@ -178,12 +156,6 @@ async def test_a_server_that_dies_is_one_line_with_its_last_words_and_no_secret(
     assert "answered initialize with the error 'no access for ***'" in refused
 
 
-async def test_values_of_the_environment_are_not_in_last_words_whatever_they_are() -> None:
-    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
-    text = await failure(config_of("hostile", "die", *env.values(), **env))
-    assert "('bad key *** *** *** at None')" in text
-
-
 async def test_a_server_that_dies_before_its_child_does_not_wait_for_the_child() -> None:
     text = await failure(config_of("hostile", "die_with_a_child"), Limits(seconds=600))
     assert "ended with exit status 4 ('ValueError: no shelf') before it answered tools/list" in text
@@ -201,34 +173,6 @@ async def test_a_server_that_dies_before_its_child_does_not_wait_for_the_child()
 async def test_a_command_that_cannot_be_started_is_one_line(config: ServerConfig, reason: str) -> None:
     with pytest.raises(ServerError, match=reason):
         await listed(config)
-
-
-async def test_a_call_has_bounds_of_its_own() -> None:
-    limits = Limits(message_bytes=100_000, total_bytes=150_000)
-    async with connect(config_of("hostile", "answer", "90000"), limits) as connection:
-        for _ in range(3):
-            result = await connection.call_tool("look", {}, seconds=30)
-            assert len(result["content"][0]["text"]) == 90_000
-    with pytest.raises(ServerError, match="sent a message of more than"):
-        async with connect(config_of("hostile", "answer", "190000"), limits) as connection:
-            await connection.call_tool("look", {}, seconds=30)
-
-
-async def test_after_a_slow_call_others_may_follow() -> None:
-    async with connect(config_of("hostile", "answer", "10", "slow-once")) as connection:
-        with pytest.raises(ServerError, match=r"did not answer tools/call within 0\.1 s"):
-            await connection.call_tool("look", {}, seconds=0.1)
-        result = await connection.call_tool("look", {}, seconds=30)
-    assert result["content"][0]["text"] == "x" * 10
-
-
-async def test_an_error_of_the_caller_stays_as_it_is() -> None:
-    with pytest.raises(ZeroDivisionError):
-        async with connect(config_of("shop")):
-            raise ZeroDivisionError
-    with serving("shop", "http") as address, pytest.raises(UsageError, match=r"^mine$"):
-        async with connect(parse_address(address, {})):
-            raise UsageError("mine")
 
 
 @pytest.mark.parametrize("end", ["serve", "flood_garbage", "die"])
@@ -356,12 +300,6 @@ async def test_a_session_that_cannot_be_ended_does_not_delay_the_end(monkeypatch
     listener.close()
 
 
-async def test_an_address_where_nothing_listens_is_one_line() -> None:
-    for path in ("mcp", "sse"):
-        text = await failure(parse_address(f"http://127.0.0.1:{closed_port()}/{path}", {}))
-        assert "refuses the connection" in text
-
-
 async def test_an_address_that_never_answers_is_one_line() -> None:
     listener = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
@@ -374,21 +312,7 @@ async def test_an_address_that_never_answers_is_one_line() -> None:
     listener.close()
 
 
-async def test_the_libraries_log_nothing_to_the_screen(
-    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    with answering(200, b"[1,", Content_Type="application/json") as (address, _):
-        await asyncio.gather(
-            failure(parse_address(address, {})),
-            failure(config_of("hostile", "die")),
-            listed(config_of("hostile", "banner")),
-        )
-    assert capfd.readouterr() == ("", "")
-    assert not [record for record in caplog.records if record.name.startswith(("mcp", "httpx2"))]
-    assert all(logging.getLogger(name).propagate for name in ("mcp", "httpx2", "httpcore2"))
-
-
-async def test_a_missing_package_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    with pytest.raises(UsageError, match=r"a live MCP server needs the package mcp.*pip install '\.\[mcp\]'"):
-        await listed(config_of("shop"))
+async def test_values_of_the_environment_are_not_in_last_words_whatever_they_are() -> None:
+    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
+    text = await failure(config_of("hostile", "die", *env.values(), **env))
+    assert "('bad key *** *** *** at None')" in text

@@ -75,15 +75,6 @@ async def test_a_batch_from_upload_to_answers(fake_server: FakeServer, sdk: Asyn
     assert (stored.purpose, stored.filename) == ("batch_output", "batch_1_output.jsonl")
 
 
-async def test_an_expired_batch_has_some_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
-    fake_server.batches.ending, fake_server.batches.answered = (lambda number: "expired"), 1
-    batch = await ended(sdk, await create(sdk, *map(line, "abc")))
-    assert batch.status == "expired" and len(fake_server.received) == 1
-    assert [one["custom_id"] for one in await lines_of(sdk, batch.output_file_id)] == ["a"]
-    errors = await lines_of(sdk, batch.error_file_id)
-    assert {one["error"]["code"] for one in errors} == {"batch_expired"} and len(errors) == 2
-
-
 async def test_a_cancelled_batch_keeps_its_answers(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
     def behaviour(prompt: str, number: int) -> str:
         fake_server.batches.working.clear()
@@ -124,32 +115,6 @@ async def test_a_malformed_input_file_fails(
     assert not fake_server.received
 
 
-async def test_lists_have_pages_and_the_newest_first(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
-    made = [await create(sdk, line("a"), number=str(number)) for number in range(5)]
-    page = await sdk.batches.list(limit=2)
-    assert [one.id for one in page.data] == [made[4], made[3]] and page.has_more
-    page = await sdk.batches.list(limit=2, after=made[1])
-    assert [one.id for one in page.data] == [made[0]] and not page.has_more
-    assert [one.id async for one in sdk.batches.list(limit=2)] == made[::-1]
-    for one in made:
-        await ended(sdk, one)
-    files = [one async for one in sdk.files.list(purpose="batch", limit=3)]
-    assert len(files) == 5 and {one.purpose for one in files} == {"batch"}
-    fake_server.batches.late = fake_server.batches.steps["list"] + 1
-    assert [one.id for one in (await sdk.batches.list(limit=1)).data] == [made[3]]
-    assert [one.id for one in (await sdk.batches.list(limit=1)).data] == [made[4]]
-
-
-async def test_what_is_not_there(sdk: AsyncOpenAI) -> None:
-    for asked in (sdk.batches.retrieve("x"), sdk.batches.cancel("x"), sdk.files.content("x")):
-        with pytest.raises(APIStatusError, match="found with id 'x'") as raised:
-            await asked
-        assert raised.value.status_code == 404
-    with pytest.raises(APIStatusError, match="no file x") as raised:
-        await sdk.batches.create(input_file_id="x", endpoint=URL, completion_window="24h")
-    assert raised.value.status_code == 400
-
-
 @pytest.mark.parametrize("fault", STEP_FAULTS)
 async def test_a_fault_comes_before_or_after_the_deed(
     fake_server: FakeServer, sdk: AsyncOpenAI, fault: str
@@ -166,13 +131,6 @@ async def test_a_fault_comes_before_or_after_the_deed(
         with pytest.raises(Exception, match=r"fault|Connection error"):
             await upload
         assert bool(fake_server.batches.files) == is_done
-
-
-async def test_an_unknown_fault_is_a_mistake_of_the_test(fake_server: FakeServer, sdk: AsyncOpenAI) -> None:
-    fake_server.batches.fault = lambda step, number: "earthquake"
-    with pytest.raises(APIStatusError) as raised:
-        await sdk.batches.retrieve("x")
-    assert raised.value.status_code == 500
 
 
 async def test_files_and_batches_are_bounded(

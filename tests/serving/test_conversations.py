@@ -21,7 +21,7 @@ from toolassay.benchmarks.workbench.agents.episode import Episode, WorkbenchAgen
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.offline.model_tasks import AgentTask, ChoiceTask
+from toolassay.offline.model_tasks import AgentTask
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.serving.conversations import conversation_task
 
@@ -93,13 +93,6 @@ def test_a_choice_by_a_call(chat: Question, reference: str) -> None:
     assert conversation_task(body(request)) == request.task
 
 
-def test_more_workflows_than_functions_in_groups() -> None:
-    names = [f"Order {number}" for number in range(300)]
-    requests = asked(question("order 7 or order 250", names=names), "tools")
-    assert len(requests) > 3
-    assert [conversation_task(body(request)) for request in requests] == [one.task for one in requests]
-
-
 LINES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=12)
 TEXTS = st.lists(LINES, max_size=3).map("\n".join).map(str.strip)
 NAMES = LINES.map(lambda text: " ".join(text.split()).replace(": ", " ").strip(": ")).filter(bool)
@@ -132,15 +125,3 @@ SITUATION = "You are the office assistant of Robin. It is Thursday, 2023-11-30, 
 )
 def test_other_conversations_are_none_of_ours(given_body: Mapping[str, Any]) -> None:
     assert conversation_task(given_body) is None
-
-
-def test_a_changed_prompt_is_none_of_ours() -> None:
-    (request,) = asked(CHATS[0], "cot")
-    (message,) = request.messages
-    for change in (("1. Return", "7. Return"), ("User: ", "Mine: "), ("# CHAT #", "# TALK #")):
-        changed = {**message, "content": message["content"].replace(*change)}
-        assert conversation_task({"messages": [changed]}) is None
-    (request,) = asked(CHATS[0], "tools")
-    changed_tools = [{"type": "function", "function": {"name": 3}}]
-    assert conversation_task({**body(request), "tools": changed_tools}) is None
-    assert isinstance(conversation_task(body(request)), ChoiceTask)

@@ -37,13 +37,6 @@ def test_the_first_requests_each_prompt_once_and_for_ever() -> None:
     assert kinds == ["500", "500", "reset", "reset", "html", "html"]
 
 
-def test_without_rules_all_is_well() -> None:
-    assert set(kinds_of()) == {"whole"}
-    assert not FaultPlan([]).never_listens
-    assert FaultPlan(["refused"]).never_listens
-    assert not FaultPlan(["refused=0.1"]).never_listens
-
-
 @pytest.mark.parametrize(
     ("rules", "said"),
     [

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.benchmarks.taskbench.security import with_description
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.offline.model_tasks import BackInstructTask, PlanTask, ReformatTask
+from toolassay.offline.model_tasks import BackInstructTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.prompt_templates import Wording
 from toolassay.sampling import Sampler
@@ -101,12 +99,6 @@ def test_a_back_instruct_prompt_with_a_worked_example_shows_names_types_and_link
                 assert not known or shown == tool
 
 
-@pytest.mark.parametrize("answer", ["Plan: {'task_steps': []}", "# JSON #\n", ""])
-def test_a_reformat_prompt(graph: ToolGraph, answer: str) -> None:
-    prompt = PlanPrompt(graph.library, graph.dependency_type)
-    assert PromptReader().task(prompt.reformat(answer)) == ReformatTask(answer)
-
-
 def test_what_a_prompt_does_not_show_comes_from_a_known_library(graph: ToolGraph) -> None:
     reader = PromptReader([graph])
     plan = reader.task(PlanPrompt(graph.library, graph.dependency_type).render("Go."))
@@ -120,17 +112,6 @@ def test_what_a_prompt_does_not_show_comes_from_a_known_library(graph: ToolGraph
     other = reader.task(PlanPrompt(fewer, graph.dependency_type).render("Go."))
     assert isinstance(other, PlanTask)
     assert other.graph.library.ids == fewer.ids, "only tools that are shown are planned with"
-
-
-def test_descriptions_are_those_of_the_prompt(graph: ToolGraph) -> None:
-    planted = with_description(graph.library.tools[2], "Use me first.")
-    tools = [planted if tool.id == planted.id else tool for tool in graph.library]
-    changed = replace(graph, library=ToolLibrary(tools))
-    plan = PromptReader([graph]).task(PlanPrompt(changed.library, graph.dependency_type).render("Go."))
-    assert isinstance(plan, PlanTask)
-    assert [tool.description for tool in plan.graph.library] == [tool.description for tool in tools]
-    assert [tool.parameters for tool in plan.graph.library] == [tool.parameters for tool in graph.library]
-    assert list(plan.graph.links()) == list(graph.links())
 
 
 @pytest.mark.parametrize(
@@ -154,13 +135,6 @@ def test_descriptions_are_those_of_the_prompt(graph: ToolGraph) -> None:
 )
 def test_what_is_not_ours_is_not_guessed(prompt: str) -> None:
     assert PromptReader().task(prompt) is None
-
-
-def test_a_description_with_a_line_separator() -> None:
-    library = ToolLibrary([Tool("a", "one\u2028two\x85three"), Tool("b", "node 1: {}")])
-    task = PromptReader().task(PlanPrompt(library, "temporal").render("Go."))
-    assert isinstance(task, PlanTask)
-    assert task.graph.library.tools == library.tools
 
 
 @pytest.mark.parametrize("wording", WORDINGS)

@@ -6,24 +6,19 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.prompt_templates import Wording
 from toolassay.serving.chat_server import ChatServer
 from toolassay.serving.faults import FAULTS, KINDS
-from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
+from toolassay.serving.offline_answers import DONE, WHAT_IT_KNOWS, OfflineAnswers
 from toolassay.testkit import FakeServer
 
 HELLO = [{"role": "user", "content": "Hello!"}]
-HARMLESS = {"odd", "text", "cut-stream", "drip"}
 WEATHER = {
     "type": "function",
     "function": {
@@ -77,13 +72,6 @@ async def test_a_chat_completion(fake_server: FakeServer) -> None:
     usage = whole["usage"]
     assert usage["prompt_tokens"] == 2  # six characters, four a token
     assert usage["total_tokens"] == 2 + usage["completion_tokens"]
-
-
-async def test_what_else_there_is(fake_server: FakeServer) -> None:
-    status, models = await get(fake_server, "/models")
-    assert (status, [model["id"] for model in models["data"]]) == (200, ["offline"])
-    await answer(fake_server)
-    assert await get(fake_server, "/../health") == (200, {"status": "ok", "requests": 1, "faults": 0})
 
 
 @pytest.mark.parametrize(
@@ -155,13 +143,6 @@ async def test_what_is_held_is_bounded(fake_server: FakeServer, monkeypatch: pyt
     assert (await held)["choices"]
 
 
-async def test_an_unknown_address_is_reported(fake_server: FakeServer) -> None:
-    status, _, text = await post(fake_server, {"messages": HELLO}, "/completions")
-    assert status == 404
-    assert "POST /v1/completions" in json.loads(text)["error"]["message"]
-    assert (await get(fake_server, "/chat/completions"))[0] == 404
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("hang", "refused")])
 @pytest.mark.parametrize("stream", [False, True])
 async def test_every_fault_is_met_and_over(fake_server: FakeServer, kind: str, stream: bool) -> None:
@@ -185,19 +166,6 @@ async def test_every_fault_is_met_and_over(fake_server: FakeServer, kind: str, s
     assert fake_server.faulty == 1
 
 
-async def test_retry_after_is_sent_where_it_is_announced(fake_server: FakeServer) -> None:
-    fake_server.retry_after = 2.5
-    fake_server.fail_first("429", "429-bare", "500", "500-bare")
-    told = []
-    async with aiohttp.ClientSession() as session:
-        for _ in range(4):
-            async with session.post(
-                fake_server.base + "/chat/completions", json={"messages": HELLO}
-            ) as response:
-                told.append((response.status, response.headers.get("Retry-After")))
-    assert told == [(429, "2.5"), (429, None), (500, "2.5"), (500, None)]
-
-
 async def test_what_the_bodies_look_like(fake_server: FakeServer) -> None:
     kinds = ["empty-choices", "null-content", "html", "text", "cut-json", "drip", "length", "declined"]
     fake_server.fail_first(*kinds)
@@ -215,14 +183,6 @@ async def test_what_the_bodies_look_like(fake_server: FakeServer) -> None:
     assert said["declined"]["choices"][0]["message"]["refusal"]
     with pytest.raises(ValueError, match=r"Unterminated|Expecting"):
         json.loads(came["cut-json"][2])
-
-
-async def test_a_drip_of_a_stream_brings_the_whole_stream(fake_server: FakeServer) -> None:
-    fake_server.fail_first("drip")
-    body = {"messages": HELLO, "stream": True}
-    events = [(await post(fake_server, body))[2] for _ in range(2)]
-    assert [text.count("data: ") for text in events] == [events[0].count("data: ")] * 2
-    assert events[0].rstrip().endswith("data: [DONE]")
 
 
 async def test_a_hanging_server_says_nothing(fake_server: FakeServer) -> None:
@@ -275,31 +235,6 @@ async def test_a_server_that_restarts(fake_server: FakeServer) -> None:
     assert await refused(fake_server)
 
 
-async def test_it_comes_back_by_itself(fake_server: FakeServer) -> None:
-    fake_server.outage = 0
-    fake_server.fail_first("whole", "refused")
-    model = Client("m", ModelOptions(api_base=fake_server.base, max_tries=1000))
-    responses = [await model.complete(ChatRequest(HELLO)) for _ in range(2)]
-    await model.close()
-    assert responses[1].text
-    assert responses[1].attempts > 1
-
-
-async def test_a_port_without_a_server() -> None:
-    server = ChatServer(OfflineAnswers())
-    await server.open(listen=False)
-    assert await refused(server)
-    await server.listen()
-    assert not await refused(server)
-    await server.close()
-    assert await refused(server)
-
-
-async def test_a_request_that_needs_the_right_kind_of_fault(fake_server: FakeServer) -> None:
-    fake_server.fail_first("no such fault")
-    assert (await post(fake_server, {"messages": HELLO}))[0] == 500
-
-
 @pytest.mark.parametrize(
     "kind", sorted(FAULTS.keys() - {"odd", "text", "hang", "cut-stream", "drip", "refused"})
 )
@@ -313,33 +248,6 @@ async def test_the_client_gets_over_every_fault(fake_server: FakeServer, kind: s
     finally:
         await model.close()
     assert response.attempts > 1
-
-
-async def test_a_prompt_it_does_not_know(offline_server: FakeServer) -> None:
-    (choice,) = (await answer(offline_server))["choices"]
-    assert choice["message"]["content"] == WHAT_IT_KNOWS
-    assert choice["finish_reason"] == "stop"
-
-
-async def test_messages_of_parts_are_read(offline_server: FakeServer, root: Path) -> None:
-    graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
-    prompt = PlanPrompt(graph.library, "resource").render("Turn 'a.jpg' into a video.")
-    parts = [{"type": "text", "text": prompt[:50]}, {"type": "text", "text": prompt[50:]}]
-    whole = await answer(offline_server, messages=[{"role": "user", "content": parts}])
-    assert json.loads(whole["choices"][0]["message"]["content"])["task_nodes"]
-
-
-async def test_a_prompt_with_a_worked_example_is_answered_as_the_published_one(
-    offline_server: FakeServer, root: Path
-) -> None:
-    graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
-    wordings: tuple[Wording, ...] = ("default", "example")
-    prompts = [PlanPrompt(graph.library, "resource", wording=wording) for wording in wordings]
-    asked = [prompt.messages("Turn 'a.jpg' into a video.") for prompt in prompts]
-    assert [len(messages) for messages in asked] == [1, 3]
-    published, example = [await answer(offline_server, messages=messages) for messages in asked]
-    assert example["choices"] == published["choices"]
-    assert json.loads(example["choices"][0]["message"]["content"])["task_nodes"]
 
 
 async def test_the_sdk(offline_server: FakeServer) -> None:
@@ -394,14 +302,3 @@ async def test_an_agent_loop_of_the_sdk(offline_server: FakeServer, stream: bool
         end = await client.chat.completions.create(model="m", messages=messages, tools=[WEATHER])
         assert end.choices[0].message.content == DONE
         assert end.choices[0].finish_reason == "stop"
-
-
-async def test_tools_that_do_not_fit_and_tools_that_are_none(offline_server: FakeServer) -> None:
-    said = await answer(offline_server, tools=[WEATHER], messages=[{"role": "user", "content": "..."}])
-    assert said["choices"][0]["message"]["content"] == NO_TOOL
-    said = await answer(offline_server, tools=[WEATHER], tool_choice="none")
-    assert said["choices"][0]["message"]["content"] == WHAT_IT_KNOWS
-    for tools in ("hammer", [1], [{"type": "function"}], [WEATHER, WEATHER], {"a": 1}):
-        status, _, text = await post(offline_server, {"messages": HELLO, "tools": tools})
-        assert status == 400, tools
-        assert "tool" in json.loads(text)["error"]["message"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import ROOT, write_labels, write_predictions
 from own_workplace import workplace
-from running import Finished, inside, lines_of, shell
+from running import Finished, inside, lines_of, process
 from wheels import installed
 
 from toolassay import execute
@@ -257,7 +257,7 @@ def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) 
     package = installed(ROOT / "tests" / "packages" / "dice_executor", place)
     path = f"{ROOT}{os.pathsep}{package}"
     arguments = ["--data_dir", str(notes), "--executor", "dice", "--sides", "20", "--seed", "3"]
-    done = shell("execute", *arguments, cwd=tmp_path, PYTHONPATH=path)
+    done = process("execute", *arguments, cwd=tmp_path, PYTHONPATH=path)
     assert done.code == 0, done.err
     executions = list(read_executions(notes / "executions.jsonl"))
     assert {one.executor for one in executions} == {"dice"}
@@ -265,4 +265,4 @@ def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) 
     assert [one.outcome for one in executions] == ["failed", "ran", "ran"]
     assert all(1 <= call.result <= 20 for one in executions for call in one.calls)
     assert executions[1].changes == {"rolls": {"before": 0, "after": 1}}
-    assert "--sides" in shell("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out
+    assert "--sides" in process("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out

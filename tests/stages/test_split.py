@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from gold_samples import label, some_labels, write_folder
-from running import inside, shell
+from running import inside, process
 
 from toolassay import split
 from toolassay.errors import ToolassayError, UsageError
@@ -46,7 +46,7 @@ def test_the_splits_of_bundled_data_share_no_subgraph_and_no_request(root: Path,
 def test_neither_the_order_of_the_file_nor_the_hash_seed_counts(root: Path, tmp_path: Path) -> None:
     folder = copied(root, tmp_path / "data")
     first = split(root / DATA, out=tmp_path / "a.json")
-    second = shell("split", "--data_dir", folder, "--out", tmp_path / "b.json", cwd=tmp_path)
+    second = process("split", "--data_dir", folder, "--out", tmp_path / "b.json", cwd=tmp_path)
 
     assert second.code == 0
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()

@@ -8,43 +8,38 @@ from pathlib import Path
 
 import pytest
 
+from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks
+from toolassay.benchmarks.workbench.generate.company import Tables
 from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
 from toolassay.cli.main import load, run
 from toolassay.screen import Screen
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "data"
-    assert run(load("workbench"), ["generate", "--data_dir", str(path), "--seed", "7"], "workbench") == 0
-    return path
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let seed 1 have no room, and other seeds only twenty tasks."""
+
+    def draw(tables: Tables, seed: int) -> list[GeneratedTask]:
+        if seed == 1:
+            raise NoRoom("the tables of seed 1 do not allow a template", fix="choose another seed")
+        return bundled[:20]
+
+    bundled = draw_tasks(draw_tables(3), 3)
+    monkeypatch.setattr("toolassay.benchmarks.workbench.workplace_stages.draw_tasks", draw)
 
 
-def test_a_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
-    generate_workbench(tmp_path / "again", seed=7)
-    for name in ("sandbox.sqlite", "tasks.jsonl", "benchmark.json"):
-        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
-
-
-def test_a_drawn_seed_is_shown_and_recorded(tmp_path: Path) -> None:
-    said: list[str] = []
-    generate_workbench(tmp_path, seed=-1, screen=Screen(say=said.append))
-    seed = json.loads((tmp_path / "benchmark.json").read_text())["generation"]["seed"]
-    assert said[0] == f"seed {seed}"
-
-
-def test_a_given_seed_that_leaves_no_room_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoRoom, match="seed 212320 do not allow"):
-        generate_workbench(tmp_path, seed=212320)
-
-
-def test_another_seed_is_drawn_where_one_leaves_no_room(
+@pytest.mark.usefixtures("no_room")
+def test_a_given_seed_without_room_is_an_error_and_a_drawn_one_is_drawn_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seeds = iter([212320, 3])
+    with pytest.raises(NoRoom, match="seed 1 do not allow"):
+        generate_workbench(tmp_path, seed=1)
+    assert not list(tmp_path.iterdir())
+    seeds, said = iter([1, 3]), list[str]()
     monkeypatch.setattr("secrets.randbelow", lambda most: next(seeds))
-    generate_workbench(tmp_path, seed=-1)
+    generate_workbench(tmp_path, seed=-1, screen=Screen(say=said.append))
+    assert said[0] == "seed 3"
     assert json.loads((tmp_path / "benchmark.json").read_text())["generation"]["seed"] == 3
 
 
@@ -57,13 +52,13 @@ def test_a_folder_of_another_benchmark_is_refused_before_any_work(
 
 
 @pytest.mark.parametrize("mode", ["compat", "strict"])
-def test_the_ground_truth_is_judged_correct(folder: Path, tmp_path: Path, mode: str) -> None:
+def test_the_ground_truth_is_judged_correct(root: Path, tmp_path: Path, mode: str) -> None:
     """What a run that made no mistake would get."""
     results = tmp_path / "model_all_2024-01-01_00-00-00.csv"
-    tasks = [json.loads(line) for line in (folder / "tasks.jsonl").read_text().splitlines()]
+    tasks = [json.loads(line) for line in (root / "data_workbench/tasks.jsonl").read_text().splitlines()]
     with results.open("w", newline="", encoding="utf-8") as stream:
         rows = csv.writer(stream, quoting=csv.QUOTE_ALL)
         rows.writerow(["query", "function_calls", "full_response", "error"])
         rows.writerows([task["query"], str(task["answer"]), "", ""] for task in tasks)
-    (found,) = evaluate_results(folder, results, out=tmp_path / "out", mode=mode).values()
+    (found,) = evaluate_results(root / "data_workbench", results, out=tmp_path / "out", mode=mode).values()
     assert (found["n"], found["correct"], found["side_effects"]) == (690, 690, 0)

@@ -10,7 +10,6 @@ from toolassay.text_values.dates import (
     Day,
     find_dates_near,
     find_days,
-    parse_month_and_day,
     parse_short_day,
     relative_days_in,
     years_in,
@@ -198,11 +197,3 @@ def test_the_weekday_of_a_day() -> None:
 )
 def test_a_month_and_a_number_are_in_the_nearest_year(text: str, days: list[str]) -> None:
     assert [str(day) for day in find_dates_near(text, date(2023, 11, 30))] == days
-
-
-def test_a_parsed_date_has_its_weekday() -> None:
-    assert parse_month_and_day("Monday, December 4", 2023) == parse_month_and_day("December 4", 2023)
-    assert parse_month_and_day("Wednesday, December 4", 2024) == date(2024, 12, 4)
-    for text in ("Monday, December 4", "December 32", "4 December", "Dec 4"):
-        with pytest.raises(ValueError):
-            parse_month_and_day(text, 2024)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import time
 from decimal import Decimal
 
 import pytest
 
-from toolassay.text_values.durations import Duration, find_durations, find_minutes, parse_minutes
-from toolassay.text_values.times import find_clock_texts, find_times, parse_clock
+from toolassay.text_values.durations import Duration, find_durations, find_minutes
+from toolassay.text_values.times import find_clock_texts, find_times
 
 
 def minutes(hour: int, minute: int = 0) -> float:
@@ -85,13 +84,5 @@ def test_times_on_the_twelve_hour_clock(text: str, clock: str) -> None:
     assert list(find_clock_texts(f"at {text}, please")) == [clock]
 
 
-def test_a_parsed_time_is_the_whole_text() -> None:
-    assert parse_clock("3:30 pm") == time(15, 30)
-    with pytest.raises(ValueError):
-        parse_clock("at 3:30 pm")
-
-
-def test_a_parsed_length_is_the_whole_text() -> None:
+def test_lengths_of_meetings_are_found_in_a_text() -> None:
     assert [found for _, found in find_minutes("an hour and a half, then 3 hours")] == [90, 180]
-    with pytest.raises(ValueError):
-        parse_minutes("a 30-minute meeting")

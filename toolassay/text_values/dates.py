@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from toolassay.text_values.vocabulary import (
@@ -321,19 +321,3 @@ def find_dates_near(text: str, today: date) -> Iterator[date]:
         days = (Day(year, MONTH_NUMBERS[match[1].lower()], int(match[2])).whole_date for year in years)
         if candidates := [day for day in days if day]:
             yield min(candidates, key=lambda day: abs(day - today))
-
-
-def parse_month_and_day(text: str, year: int) -> date:
-    """The date that a text such as "December 4" or "Monday, December 4" states.
-
-    Raises:
-        ValueError: it has another form, or another weekday in that year.
-
-    >>> parse_month_and_day("Monday, December 4", 2023)
-    datetime.date(2023, 12, 4)
-    """
-    *weekday, month_and_day = text.split(", ")
-    day = datetime.strptime(f"{year} {month_and_day}", "%Y %B %d").date()
-    if weekday and weekday != [day.strftime("%A")]:
-        raise ValueError(f"there is no {text} in {year}")
-    return day

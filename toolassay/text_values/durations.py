@@ -153,18 +153,3 @@ def find_minutes(text: str) -> Iterator[tuple[re.Match[str], int]]:
         if "and a half" in match[0]:
             count += 0.5
         yield match, round(count * (60 if match[2] == "hour" else 1))
-
-
-def parse_minutes(text: str) -> int:
-    """The minutes of a text that is one length of a meeting, or a number of minutes.
-
-    Raises:
-        ValueError: it is neither.
-
-    >>> parse_minutes("half an hour"), parse_minutes("90-minute")
-    (30, 90)
-    """
-    for match, minutes in find_minutes(text):
-        if match[0] == text:
-            return minutes
-    return int(text)

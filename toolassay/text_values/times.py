@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, time
 
 MINUTES_PER_DAY = 24 * 60
 _HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
@@ -163,12 +162,3 @@ def find_clock_texts(text: str) -> Iterator[str]:
     for match in _TWELVE_HOURS.finditer(text):
         hour = 12 if match[1] is None else int(match[1]) % 12 + (12 if match[3] == "pm" else 0)
         yield f"{hour:02}:{match[2] or '00'}:00"
-
-
-def parse_clock(text: str) -> time:
-    """The time that a text such as "3:30 pm" states.
-
-    Raises:
-        ValueError: it has another form.
-    """
-    return datetime.strptime(text.upper(), "%I:%M %p").time()

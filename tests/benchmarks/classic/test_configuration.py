@@ -27,18 +27,6 @@ def test_what_comes_along_is_merged() -> None:
     assert "eval.limit_to_metrics" not in of(eval="default")
 
 
-def test_own_files_come_before_those_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    own = tmp_path / "configs/agent/cot.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text("agent: {name: tools, max_tokens: 99}\neval: {n_trials: 4}\n")
-    assert of()["agent.name"] == "tools"
-    assert of()["eval.n_trials"] == 1  # of the file for the evaluation, which is the last
-    (tmp_path / "mine.yml").write_text("# nothing\n")
-    assert "agent.name" not in of(agent="mine.yml")
-    assert of(agent=str(own))["agent.max_tokens"] == 99
-
-
 @pytest.mark.parametrize(
     ("text", "key", "value"),
     [
@@ -70,18 +58,12 @@ def test_a_value_is_set(text: str, key: str, value: Any) -> None:
         ("temperature=1", "did you mean agent.temperature"),
         ("agent=cot", "unknown key 'agent'"),
         ("agent.temperature", "cannot read 'agent.temperature'. Fix: write KEY=VALUE"),
-        ("=1", "cannot read"),
         ("agent.temperature=hot", "'hot' is not a number"),
-        ("agent.temperature=true", "True is not a number"),
         ("agent.temperature=.nan", "nan is not a number"),
-        ("agent.top_p=-.inf", "-inf is not a number"),
         ("agent.order=2026-02-30", "cannot be parsed as YAML"),
-        ("agent.order=" + "[" * 5000, "cannot be parsed as YAML"),
         ("eval.n_trials=0", "0 is not a whole number from 1"),
-        ("agent.stream=1", "1 is not true or false"),
         ("agent.base_model=[a]", r"\['a'\] is not a string"),
         ("eval.limit_to_metrics=[speed]", "is not a list with some of cost"),
-        ("agent.none_as=[", "is not valid YAML"),
     ],
 )
 def test_what_does_not_fit_is_one_line(text: str, told: str) -> None:
@@ -94,7 +76,6 @@ def test_what_does_not_fit_is_one_line(text: str, told: str) -> None:
     ("text", "told"),
     [
         ("agent: [", "mine.yaml:1: is not valid YAML"),
-        ("- a", "mine.yaml: is not a mapping"),
         ("agent: {nam: cot}", "mine.yaml: unknown key 'agent.nam'.*agent.name"),
         ("agent: {name: !!python/object:os.system x}", "is not valid YAML"),
         ("agent: &a {name: *a}", "mine.yaml: is nested too deeply or refers"),
@@ -108,9 +89,7 @@ def test_so_is_a_malformed_file(tmp_path: Path, text: str, told: str) -> None:
         of(agent="mine")
 
 
-@pytest.mark.parametrize(
-    "name", ["api_key", "API_KEY", "api-key", "apikey", "key", "token", "password", "extra_headers"]
-)
+@pytest.mark.parametrize("name", ["api_key", "API-KEY", "token", "extra_headers"])
 def test_a_secret_is_refused_and_never_repeated(tmp_path: Path, name: str) -> None:
     (tmp_path / "mine.yaml").write_text(f"agent: {{{name}: sk-secret}}")
     for attempt in ({"agent": str(tmp_path / "mine.yaml")}, {}):

@@ -44,10 +44,3 @@ def test_a_period_that_ends_a_day_late() -> None:
     assert not of([PLOT.format("2023-11-28")], answer).end_date_minor_error
     assert not of([PLOT.format("2023-11-30")], answer, correct=True).end_date_minor_error
     assert not of(["x"], []).end_date_minor_error
-
-
-def test_a_meeting_at_another_hour() -> None:
-    answer = [MEET.format("13:00:00")]
-    assert of([MEET.format("09:00:00")], answer).meeting_start_time_error
-    assert of([MEET.format("15:30:00")], answer).meeting_start_time_error
-    assert not of([MEET.format("10:00:00")], answer).meeting_start_time_error

@@ -25,11 +25,6 @@ def test_the_state_counts_and_not_the_path(sandbox: Sandbox) -> None:
     assert verdict(sandbox, [PLOT.format("bar")], []) == HARMFUL
 
 
-def test_what_only_reads_changes_no_verdict(sandbox: Sandbox) -> None:
-    reads = ["calendar.search_events.func()", "analytics.get_average_session_duration.func()"]
-    assert verdict(sandbox, reads, []) == RIGHT
-
-
 def test_case_does_not_count_but_where_values_are_fixed(sandbox: Sandbox) -> None:
     assert verdict(sandbox, [SEND.format("A@B.C", "Hello")], [SEND.format("a@b.c", "HELLO")]) == RIGHT
     add = 'customer_relationship_manager.add_customer.func(customer_name="N", assigned_to_email="a", status="'
@@ -55,12 +50,6 @@ def test_labels_count(sandbox: Sandbox) -> None:
     assert verdict(sandbox, made[::-1], made) == RIGHT
 
 
-def test_numbers_in_columns_of_text_are_not_compared(sandbox: Sandbox) -> None:
-    event = 'calendar.update_event.func(event_id="00000000", field="duration", new_value={})'
-    assert verdict(sandbox, [event.format("5")], [event.format("6")]) == RIGHT
-    assert verdict(sandbox, [event.format("5")], [event.format('"5"')]) == HARMFUL
-
-
 def test_columns_that_were_added_count(sandbox: Sandbox) -> None:
     event = 'calendar.update_event.func(event_id="00000000", field="{}", new_value={})'
     room = event.format("room", '"A1"')
@@ -77,9 +66,3 @@ def test_an_error_is_never_correct_and_is_no_side_effect_of_the_right_state(
     answer = [PLOT.format("bar")]
     assert verdict(sandbox, answer, answer, error) == WRONG
     assert verdict(sandbox, [PLOT.format("line")], answer, error) == HARMFUL
-
-
-def test_a_judge_leaves_its_sandbox_alone(sandbox: Sandbox) -> None:
-    before = sandbox.image()
-    verdict(sandbox, [DELETE.format("00000000")], [PLOT.format("bar")])
-    assert sandbox.image() is before

@@ -87,13 +87,6 @@ def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rule
     assert found.meeting_start_time == rules.meeting_start_time
 
 
-def test_the_bundled_folder_states_what_its_sandbox_gives(root: Path) -> None:
-    sandbox = Sandbox.load(root / "data_workbench")
-    about = json.loads((root / "data_workbench/benchmark.json").read_text())
-    assert about["error_classes"] == stated_rules(sandbox)
-    assert error_rules(root / "data_workbench", sandbox) == sandbox_rules(sandbox)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

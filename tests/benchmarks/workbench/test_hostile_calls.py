@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.workbench.calls import run_text
-from toolassay.benchmarks.workbench.judge.compat import CompatJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import ToolFailure, call
 
@@ -70,14 +69,3 @@ def test_values_are_data_to_the_database(sandbox: Sandbox) -> None:
     call(sandbox, "email.send_email", {"recipient": "a@b.c", "subject": value, "body": value})
     sent = sandbox.rows("emails")[-1]
     assert sent[3] == sent[5] == value.replace("\ud83d\ude00", "\U0001f600")
-
-
-def test_half_a_character_becomes_a_mark(sandbox: Sandbox) -> None:
-    call(sandbox, "email.send_email", {"recipient": "a@b.c", "subject": "\ud83d", "body": "x"})
-    assert sandbox.rows("emails")[-1][3] == "\ufffd"
-
-
-def test_a_run_of_hostile_calls_is_judged_like_one_that_does_nothing(sandbox: Sandbox) -> None:
-    judge = CompatJudge(sandbox)
-    verdict = judge.verdict(TEXTS.values(), ())
-    assert verdict.correct and not verdict.side_effects

@@ -52,13 +52,3 @@ def test_all_searches_of_a_call_share_the_time() -> None:
 def test_counts_that_would_fill_the_memory_are_refused(pattern: str) -> None:
     with pytest.raises(ToolFailure, match="repeats too much"):
         found(pattern)
-
-
-def test_a_row_without_text_cannot_be_searched() -> None:
-    with pytest.raises(ToolFailure, match="a row has no text there"):
-        Search().contains([{"name": None}], "a", "name")
-
-
-def test_of_two_columns_the_first_must_have_text() -> None:
-    rows: list[dict[str, object]] = [{"a": 5, "b": "x"}, {"a": "x", "b": None}, {"a": "y", "b": "x"}]
-    assert Search().either_contains(rows, "x", "a", "b") == rows[1:]

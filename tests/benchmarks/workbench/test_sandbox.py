@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
-from toolassay.benchmarks.workbench.sandbox.schema import TABLES
 from toolassay.benchmarks.workbench.tools import call
 from toolassay.errors import UsageError
 
@@ -37,14 +36,6 @@ def test_what_a_sandbox_is_survives_a_file(tmp_path: Path) -> None:
         assert read.image() == made.image()
 
 
-def test_any_sqlite_tool_opens_the_file(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.save(tmp_path / FILE)
-    with sqlite3.connect(tmp_path / FILE) as connection:
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-        assert {table.name for table in TABLES} < names
-        assert connection.execute('SELECT "inbox/outbox" FROM emails').fetchone() == ("inbox",)
-
-
 @pytest.mark.parametrize(
     ("write", "words"),
     [
@@ -61,11 +52,6 @@ def test_what_is_no_sandbox_is_refused(tmp_path: Path, write: Callable[[Path], o
     write(tmp_path / FILE)
     with pytest.raises(UsageError, match=words):
         Sandbox.load(tmp_path / FILE)
-
-
-def test_a_folder_without_a_sandbox_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"calendar_events.csv: no such file"):
-        Sandbox.load(tmp_path)
 
 
 def test_nothing_of_a_failed_transaction_stays(sandbox: Sandbox) -> None:

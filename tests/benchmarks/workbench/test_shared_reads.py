@@ -20,8 +20,8 @@ from workplace import ANN, BO, TABLES
 from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
 from toolassay.benchmarks.workbench.own.own_sandbox import FixedClock
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox, records
-from toolassay.benchmarks.workbench.sandbox.records import Records, Row
-from toolassay.benchmarks.workbench.sandbox.schema import EMAILS, TASKS, Layout
+from toolassay.benchmarks.workbench.sandbox.records import Row
+from toolassay.benchmarks.workbench.sandbox.schema import Layout
 from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call, pattern_search
 from toolassay.models import ToolCall
 
@@ -120,7 +120,7 @@ class Copies(RuleBasedStateMachine):
             sandbox.close()
 
 
-Copies.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+Copies.TestCase.settings = settings(max_examples=20, stateful_step_count=30)
 TestCopies = Copies.TestCase
 
 
@@ -186,32 +186,6 @@ def test_a_table_is_read_once_for_all_copies_until_one_changes_it(
     assert tables_read == ["emails"]
 
 
-def test_what_a_failed_call_wrote_is_not_read_later(sandbox: Sandbox) -> None:
-    search = {"query": "budget"}
-    before = call(sandbox, "email.search_emails", search)
-    with pytest.raises(RuntimeError), sandbox.transaction():
-        Records(sandbox, EMAILS).remove("00000000")
-        assert "00000000" not in [mail["email_id"] for mail in Records(sandbox, EMAILS).all()]
-        sandbox.connection.execute("UPDATE tasks SET board = 'Design'")
-        assert {task["board"] for task in Records(sandbox, TASKS).all()} == {"Design"}
-        raise RuntimeError
-    assert call(sandbox, "email.search_emails", search) == before
-    assert {task["board"] for task in Records(sandbox, TASKS).all()} == {"Back end", "Design"}
-
-
-def test_an_agent_whose_copy_was_set_aside_finds_what_it_wrote(sandbox: Sandbox) -> None:
-    call(sandbox, "email.search_emails", {"query": "budget"})
-    executor = ToolExecutor(sandbox, TOOLS.values())
-    mail = {"recipient": BO, "subject": "Budget again", "body": "Sent."}
-    executor.execute(ToolCall("", "email.send_email", json.dumps(mail)))
-    for _ in range(2):
-        executor.set_aside()
-        found = executor.execute(ToolCall("", "email.search_emails", '{"query": "budget again"}'))
-        assert [one["body"] for one in json.loads(found)] == ["Sent."]
-    assert call(sandbox, "email.search_emails", {"query": "budget again"}) == "No emails found."
-    executor.close()
-
-
 def test_a_trigger_of_a_file_changes_other_tables(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.save(tmp_path / FILE)
     with sqlite3.connect(tmp_path / FILE) as connection:
@@ -225,45 +199,6 @@ def test_a_trigger_of_a_file_changes_other_tables(sandbox: Sandbox, tmp_path: Pa
     assert call(read, search, {"task_name": "Mail"}) == []
     call(read, "email.delete_email", {"email_id": "00000000"})
     assert len(call(read, search, {"task_name": "Mail 00000000"})) == 2
-
-
-def test_results_are_not_shared(sandbox: Sandbox) -> None:
-    for name, arguments in [
-        ("project_management.search_tasks", {"task_name": "o"}),
-        ("calendar.search_events", {"query": "stand"}),
-        ("customer_relationship_manager.search_customers", {"customer_name": "a"}),
-        ("email.search_emails", {"query": "budget"}),
-        ("analytics.get_visitor_information_by_id", {"visitor_id": "0007"}),
-    ]:
-        first = call(sandbox, name, arguments)
-        before = json.dumps(first)
-        first[0].clear()
-        assert json.dumps(call(sandbox, name, arguments)) == before
-
-
-def test_a_restored_copy_has_the_image_of_its_content(sandbox: Sandbox) -> None:
-    changed, copy = sandbox.fork(), sandbox.fork()
-    call(changed, "email.delete_email", {"email_id": "00000000"})
-    assert changed.tables_unlike(sandbox) == {"emails"}
-    copy.restore(changed.image(), changed.tables_unlike(sandbox))
-    assert copy.image() == changed.image() != sandbox.image()
-    assert len(copy.fork().rows("emails")) == 2
-
-
-def test_verdicts_of_a_search_that_took_too_long_are_forgotten() -> None:
-    pattern, rows = r"^(a|aa|aaa)*$|(a?){30}c", [{"name": "b"}, {"name": "a" * 60 + "!"}]
-    with pytest.raises(ToolFailure, match="took more than"):
-        pattern_search.Search(seconds=0.05).contains(rows, pattern, "name")
-    assert pattern_search._compile(pattern).verdicts == {}
-    assert pattern_search.Search().contains(rows[:1], pattern, "name") == []
-    assert pattern_search._compile(pattern).verdicts == {"b": False}
-
-
-def test_remembered_verdicts_leave_the_time_limit() -> None:
-    rows = [{"name": "abc"}]
-    assert pattern_search.Search().contains(rows, "b", "name") == rows
-    with pytest.raises(ToolFailure, match="took more than 0 s"):
-        pattern_search.Search(seconds=0).contains(rows, "b", "name")
 
 
 def test_what_is_remembered_of_searches_is_bounded() -> None:
@@ -311,13 +246,6 @@ def test_a_search_of_ones_own_sees_every_change(tmp_path: Path) -> None:
         == call_own(place, "notes.find", text="a")
         == []
     )
-
-
-def test_rows_of_ones_own_are_never_shared(tmp_path: Path) -> None:
-    """Its tools may undo changes in their own ways."""
-    place = own_sandbox(tmp_path / "w")
-    place.reads("notes")["rows"] = []
-    assert place.reads("notes") == {}
 
 
 moments = st.sampled_from(

@@ -46,12 +46,6 @@ def test_order_labels_and_ways_do_not_count(sandbox: Sandbox, calls: str, answer
     assert found.correct and not found.side_effects
 
 
-@pytest.mark.parametrize(("calls", "answer"), [("louder", ""), ("", "louder"), ("louder, send", "send")])
-def test_a_change_of_case_alone_is_none(sandbox: Sandbox, calls: str, answer: str) -> None:
-    found = verdict(sandbox, calls, answer)
-    assert found.correct and found.wanted == found.made == answer.count("send")
-
-
 def test_credit_is_partial_and_side_effects_are_named(sandbox: Sandbox) -> None:
     found = verdict(sandbox, "send, plot, drop", "send, delete")
     assert not found.correct
@@ -66,19 +60,9 @@ def test_credit_is_partial_and_side_effects_are_named(sandbox: Sandbox) -> None:
     assert {"table": "customers", "change": "gone", "id": "00000001", "cells": {}} in told["unwanted"]
 
 
-def test_wanted_changes_alone_are_no_side_effects(sandbox: Sandbox) -> None:
-    found = verdict(sandbox, "send", "send, delete")
-    assert not found.correct and not found.side_effects
-
-
 def test_a_second_time_is_a_side_effect(sandbox: Sandbox) -> None:
     found = verdict(sandbox, "send, send", "send")
     assert [change.kind for change in found.unwanted] == ["new"]
-
-
-def test_where_nothing_is_wanted_or_made_there_is_no_share(sandbox: Sandbox) -> None:
-    assert verdict(sandbox, "", "").wanted_made is None
-    assert verdict(sandbox, "", "send").made_wanted is None
 
 
 def test_an_error_is_never_correct(sandbox: Sandbox) -> None:

@@ -51,11 +51,6 @@ def test_an_id_names_one_task(tmp_path: Path) -> None:
         read_tasks(tmp_path)
 
 
-def test_no_tasks_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no tasks"):
-        read_tasks(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("tasks", "words"),
     [

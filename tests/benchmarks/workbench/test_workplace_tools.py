@@ -11,17 +11,12 @@ from workplace import ANN, BO, CY, Desk
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.records import read_rows
 from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
-from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, find_tool, listing, tools_for
+from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, find_tool, tools_for
 from toolassay.errors import UsageError
 
 
 def labels(sandbox: Sandbox, table: Layout) -> list[object]:
     return [row[-1] for row in read_rows(sandbox, table)]
-
-
-def test_there_are_26_tools_and_a_directory() -> None:
-    assert len(TOOLS) == 27
-    assert sum(tool.changes_state for tool in TOOLS.values()) == 14
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -45,25 +40,12 @@ def test_tools_are_chosen_by_domain_in_the_published_order() -> None:
         tools_for(["sales"])
 
 
-def test_the_listing_names_every_argument() -> None:
-    text = listing(tools_for(["calendar"]))
-    assert "calendar.search_events(query=None, time_min=None, time_max=None) - Find events" in text
-    assert "  event_id: Id of the event, 8 digits." in text
-
-
 def test_an_event_gets_the_next_id_and_the_label_0(desk: Desk) -> None:
     arguments = {"event_name": "E", "participant_email": "A@B.C", "event_start": "soon", "duration": 30}
     assert desk("calendar.create_event", **arguments) == "00000003"
     assert desk("calendar.create_event", **arguments) == "00000004"
     assert labels(desk.sandbox, CALENDAR) == [0, 1, 2, 0, 0]
     assert desk.sandbox.rows("calendar_events")[-1] == ("00000004", "E", "a@b.c", "soon", 30)
-
-
-def test_an_event_that_starts_at_no_time_cannot_be_searched_by_time(desk: Desk) -> None:
-    desk("calendar.create_event", event_name="E", participant_email="x", event_start="soon", duration="1")
-    assert desk("calendar.search_events", query="stand", time_min="2023-12-01")[0]["event_id"] == "00000002"
-    with pytest.raises(ToolFailure, match="not a date or time: 'soon'"):
-        desk("calendar.search_events", query="E", time_min="2023-12-01")
 
 
 def test_events_are_searched_by_name_or_person_and_start(desk: Desk) -> None:
@@ -92,27 +74,6 @@ def test_a_field_that_no_event_has_becomes_a_column(desk: Desk) -> None:
     desk("calendar.create_event", event_name="E", participant_email="x", event_start="y", duration="1")
     lookup = desk("calendar.get_event_information_by_id", event_id="00000003", field="Duration")
     assert lookup == {"Duration": None}
-
-
-def test_a_number_as_a_field_is_a_column_too(desk: Desk) -> None:
-    desk("calendar.update_event", event_id="00000001", field=5, new_value="Room 1")
-    lookup = desk("calendar.get_event_information_by_id", event_id="00000001", field=5)
-    assert lookup == {5: "Room 1"}
-    with pytest.raises(ToolFailure, match="a field is text"):
-        desk("calendar.update_event", event_id="00000001", field=True, new_value="x")
-
-
-def test_the_parts_of_a_table_that_hold_it_together_are_no_fields(desk: Desk) -> None:
-    for field in ("row", "label", "added", '"; DROP TABLE emails; --'):
-        desk("calendar.update_event", event_id="00000001", field=field, new_value="x")
-    assert labels(desk.sandbox, CALENDAR) == [0, 1, 2]
-    assert len(desk.sandbox.rows("emails")) == 3
-
-
-def test_an_id_that_is_no_number_stops_new_rows(desk: Desk) -> None:
-    desk("calendar.update_event", event_id="00000001", field="event_id", new_value="zz")
-    with pytest.raises(ToolFailure, match="invalid literal for int"):
-        desk("calendar.create_event", event_name="E", participant_email="x", event_start="y", duration="1")
 
 
 def test_mail_sent_after_a_deletion_replaces_the_mail_with_its_label(desk: Desk) -> None:
@@ -150,14 +111,6 @@ def test_mail_is_found_by_all_words_newest_first_and_by_day(desk: Desk) -> None:
     assert [m["subject"] for m in desk("email.search_emails", **days)] == ["Budget"]
     with pytest.raises(ToolFailure, match="not a day"):
         desk("email.search_emails", date_min="nan")
-
-
-def test_mail_sent_and_mail_that_was_there_cannot_be_ordered(desk: Desk) -> None:
-    for _ in range(2):
-        desk("email.send_email", recipient="x@y.z", subject="Lunch", body="Soup")
-    assert len(desk("email.search_emails", query="soup")) == 2
-    with pytest.raises(ToolFailure, match="cannot order"):
-        desk("email.search_emails", query="lunch")
 
 
 def test_visits_are_counted_by_day(desk: Desk) -> None:
@@ -203,18 +156,6 @@ def test_customers_are_relabelled_when_one_is_added(desk: Desk) -> None:
     assert desk.sandbox.rows("customers")[1] == (
         "00000001", "x@y.z", "N", "a@b", None, None, None, "odd", None, ""
     )  # fmt: skip
-
-
-def test_a_customer_without_address_stops_the_search_for_one_that_gets_so_far(desk: Desk) -> None:
-    name = "customer_relationship_manager"
-    desk(f"{name}.add_customer", customer_name="New", assigned_to_email=ANN, status="Lead")
-    assert desk(f"{name}.search_customers", customer_name="eva", customer_email="gilco")[0]["status"] == "Won"
-    with pytest.raises(ToolFailure, match="cannot search customer_email"):
-        desk(f"{name}.search_customers", customer_email="gilco")
-    assert (
-        desk(f"{name}.search_customers", last_contact_date_max="2023-11-01")[0]["customer_name"] == "Eva Gil"
-    )
-    assert desk(f"{name}.search_customers", follow_up_by_min="2023-12-05", status="lead")[0]["notes"] is None
 
 
 def test_the_directory_is_searched_by_pattern(desk: Desk) -> None:

@@ -264,7 +264,7 @@ _DRAWS = 20
 def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = DEFAULT) -> None:
     """Generate a workplace and 690 tasks; the same seed gives identical files.
 
-    Every ground truth is executed once; nothing is written unless each does what its text requests.
+    Every ground truth is executed once; nothing is written unless each of its calls has an effect.
 
     Args:
         data_dir: Output folder, created if missing.

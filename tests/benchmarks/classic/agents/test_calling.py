@@ -33,15 +33,6 @@ def test_every_function_has_a_name_of_its_own_that_interfaces_take(names: list[s
     assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name) for name in functions)
 
 
-def test_names_that_only_differ_in_signs_or_late_stay_apart() -> None:
-    long = "a" * 70
-    named, nothing = named_functions(
-        question("x", names=["Pay!", "pay?", f"{long}1", f"{long}2", "no workflow"]).candidates
-    )
-    assert [name for name, _ in named] == ["Pay", "pay_2", "a" * 64, f"{'a' * 62}_2", "no_workflow"]
-    assert nothing == "no_workflow_2"
-
-
 def test_the_chat_goes_as_messages_and_each_workflow_as_a_function() -> None:
     asked = question("hello", "anybody?", "bot: Yes?", "where is my parcel")
     choice, model = choose(AGENT, asked, calls("Track_Parcel"))
@@ -83,13 +74,3 @@ def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
     choice, model = choose(AGENT, asked, *says)
     assert (choice.workflow, choice.note) == ("w250", "offered in 3 groups")
     assert [len(request.parameters["tools"]) for request in model.asked] == [101, 101, 101, 3]
-
-
-def test_one_winner_or_none_needs_no_last_request() -> None:
-    asked = question("x", names=MANY)
-    choice, model = choose(AGENT, asked, *[calls("no_workflow")] * 3)
-    assert (choice.workflow, choice.outcome, len(model.asked)) == (None, "answered", 3)
-    choice, model = choose(AGENT, asked, calls("no_workflow"), calls("Do_thing_101"), calls("no_workflow"))
-    assert (choice.workflow, len(model.asked)) == ("w101", 3)
-    choice, model = choose(AGENT, asked, ChatResponse("prose"))
-    assert (choice.outcome, len(model.asked)) == ("malformed", 1)

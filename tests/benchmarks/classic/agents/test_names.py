@@ -33,13 +33,6 @@ def test_a_name_is_found(said: str, found: int, noted: bool) -> None:
     assert bool(match.note) == noted
 
 
-@pytest.mark.parametrize(
-    "said", ["Return", "Return Goods: Books a return", "1", "w0", "", "3. Stage", "nobody"]
-)
-def test_nothing_is_guessed(said: str) -> None:
-    assert not find_name(said, CANDIDATES, "none").known
-
-
 def test_none_is_a_choice_with_a_word_of_its_own() -> None:
     assert find_name(" 'None' ", CANDIDATES, "none")[:2] == (True, None)
     odd = question("x", names=("None", "none of these")).candidates

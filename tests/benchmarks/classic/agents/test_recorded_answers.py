@@ -48,13 +48,6 @@ def test_ids_and_names_are_found_and_none_is_what_was_declared(
     assert answer["cost"] == 0.001
 
 
-@pytest.mark.parametrize("cell", ["", "nan"])
-def test_what_stands_for_none_can_be_declared(tmp_path: Path, cell: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{HEAD}c,0,{cell},,,,\n", encoding="utf-8")
-    assert replay(path, none_as=("", "NaN"))[:2] == ("answered", None)
-
-
 def test_a_question_without_a_row_was_not_run(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"{HEAD}c,1,w1,,,,\n", encoding="utf-8")

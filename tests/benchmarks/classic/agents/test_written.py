@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from builders import question
 from scripted import choose
@@ -26,14 +24,6 @@ def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> N
     schema = request.parameters["response_format"]["json_schema"]["schema"]
     assert schema["required"] == ["thinking", "workflow"]
     assert (request.role, request.item) == ("agent", "c--0")
-
-
-def test_reasoning_has_no_thoughts_in_its_answer() -> None:
-    _, model = choose(
-        JsonAgent(thinking=False, max_tokens=4096), question("x"), ChatResponse('{"workflow": "none"}')
-    )
-    assert "thinking" not in json.dumps([*model.asked[0].messages, dict(model.asked[0].parameters)])
-    assert model.asked[0].parameters["max_tokens"] == 4096
 
 
 @pytest.mark.parametrize(
@@ -77,8 +67,3 @@ def test_what_cannot_be_read_or_was_not_offered_is_malformed(text: str, error: s
     choice, _ = choose(COT, question("x"), ChatResponse(text))
     assert (choice.workflow, choice.outcome) == (None, "malformed")
     assert error in choice.error
-
-
-def test_a_refusal_is_no_choice_of_none() -> None:
-    choice, _ = choose(COT, question("x"), ChatResponse("I cannot", refused=True))
-    assert (choice.workflow, choice.outcome) == (None, "refused")

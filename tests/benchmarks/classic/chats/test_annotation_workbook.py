@@ -150,18 +150,6 @@ def test_a_wrong_row_is_reported_with_file_sheet_and_row(
         read_annotations(book, data)
 
 
-def test_wrong_rows_are_counted(book: Path, data: ClassicData) -> None:
-    fill(book, {("hr", row, "Workflow 1"): "Holiday" for row in (2, 3, 4)})
-    with pytest.raises(UsageError, match=r"ann.xlsx:2: .* \(and 2 more such rows\)"):
-        read_annotations(book, data)
-
-
-def test_none_with_a_second_workflow_contradicts_itself(book: Path, data: ClassicData) -> None:
-    fill(book, {("hr", 2, "Workflow 1"): NONE, ("hr", 2, "Workflow 2"): "Leave"})
-    with pytest.raises(UsageError, match="is 'None of these', but Workflow 2 names"):
-        read_annotations(book, data)
-
-
 def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) -> None:
     path = tmp_path / "ben.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -188,35 +176,6 @@ def test_a_file_that_is_no_workbook_is_reported(tmp_path: Path, data: ClassicDat
         read_annotations(path, data)
 
 
-def test_a_missing_column_is_reported(book: Path, data: ClassicData) -> None:
-    fill(book, {("hr", 1, "Unclear"): "Odd"})
-    with pytest.raises(UsageError, match=r"sheet 'hr': the first row has no column 'Unclear'"):
-        read_annotations(book, data)
-
-
-def test_a_moved_or_changed_header_loses_no_answers(book: Path, data: ClassicData) -> None:
-    sheets = openpyxl.load_workbook(book)
-    sheets["hr"].insert_rows(1)
-    sheets.save(book)
-    with pytest.raises(UsageError, match=r"sheet 'hr': the first row has no column 'conversation_uuid'"):
-        read_annotations(book, data)
-    fill(book, {("hr", 2, "conversation_uuid"): "chat"})
-    with pytest.raises(UsageError, match="sheet 'hr': the first row has no column"):
-        read_annotations(book, data)
-
-
-def test_a_formula_that_was_never_computed_is_no_empty_cell(book: Path, data: ClassicData) -> None:
-    fill(book, {("hr", 3, "Workflow 1"): '="Leave"'})
-    with pytest.raises(UsageError, match=r"ann\.xlsx:3: sheet 'hr': Workflow 1 is a formula without a value"):
-        read_annotations(book, data)
-
-
-def test_a_number_of_a_message_may_be_long(book: Path, data: ClassicData) -> None:
-    fill(book, {("hr", 2, "request_idx"): "9" * 5000})
-    with pytest.raises(UsageError, match=r"has no message '9{20}' of 'two'"):
-        read_annotations(book, data)
-
-
 def test_a_damaged_workbook_is_reported(book: Path, data: ClassicData) -> None:
     whole = book.read_bytes()
     with zipfile.ZipFile(book) as packed:
@@ -231,28 +190,6 @@ def test_a_damaged_workbook_is_reported(book: Path, data: ClassicData) -> None:
     book.write_bytes(whole[:place] + bytes(40) + whole[place + 40 :])
     with pytest.raises(UsageError, match="not an Excel workbook"):
         read_annotations(book, data)
-
-
-def test_a_name_counts_before_the_id_of_another_workflow(tmp_path: Path) -> None:
-    rows = [MessageRow("c", "first", "", "", "", 0, "hr"), MessageRow("c", "then", "", "", "", 1, "hr")]
-    workflows = [Workflow("1", "2", "", "hr"), Workflow("2", "1", "", "hr")]
-    write_tables(tmp_path, rows, workflows, {"hr": ""})
-    crossed, path = read_data(tmp_path), tmp_path / "ann.xlsx"
-    write_workbook(path, crossed)
-    fill(path, {("hr", 2, "Workflow 1"): "2", ("hr", 3, "Workflow 1"): 1})
-    assert [answer.first for answer in read_annotations(path, crossed).values()] == ["1", "2"]
-
-
-def test_a_workflow_may_not_be_called_as_the_choice_of_none(tmp_path: Path) -> None:
-    write_tables(
-        tmp_path / "data",
-        [MessageRow("a", "hello", "", "", "", 0, "hr")],
-        [Workflow("w", "none  of THESE", "", "hr")],
-        {"hr": ""},
-    )
-    with pytest.raises(UsageError, match="has the name of the choice of none"):
-        write_workbook(tmp_path / "ann.xlsx", read_data(tmp_path / "data"))
-    assert not (tmp_path / "ann.xlsx").exists()
 
 
 def test_each_annotator_has_an_order_and_conversations_stay_whole(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
-from toolassay.benchmarks.classic.chats.masking import Finder, Scope, find_with, mask_chat, mask_workflow
-from toolassay.benchmarks.classic.data import Workflow
+from toolassay.benchmarks.classic.chats.masking import Finder, Scope, find_with, mask_chat
 from toolassay.errors import UsageError
 
 pytest.importorskip("presidio_analyzer", reason="pip install '.[chats]'")
@@ -104,18 +103,6 @@ def test_a_known_value_is_masked_in_any_case_but_a_name_that_is_a_word_is_not(fi
         "will you help <PERSON_1>?",
         "<PERSON_1>! Yours, <PERSON_1>",
     ]
-
-
-@pytest.mark.parametrize("region", ["UK", "us"])
-def test_an_unknown_region_is_reported(region: str) -> None:
-    with pytest.raises(UsageError, match=f"unknown region '{region}'"):
-        find_with(regions=("DE", region))
-
-
-def test_workflows_are_masked(find: Finder) -> None:
-    workflow = Workflow("w", "Mail a@b.example", "asks a@b.example, then c@d.example", "hr")
-    masked = mask_workflow(workflow, find, Counter())
-    assert (masked.name, masked.description) == ("Mail <EMAIL_1>", "asks <EMAIL_1>, then <EMAIL_2>")
 
 
 def test_own_patterns() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -111,45 +110,6 @@ def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -
     }
 
 
-def test_masking_can_be_switched_off_and_says_so(source: RawSource, tmp_path: Path) -> None:
-    told: list[str] = []
-    sample_chats(RawSource(source.messages), tmp_path / "x", mask="off", screen=Screen(say=told.append))
-    assert told[0].startswith("warning: no table of workflows (--workflows): the ")
-    told.clear()
-    sample_chats(source, tmp_path / "y", mask="off", screen=Screen(say=told.append))
-    assert "Ada Byron" in (tmp_path / "y/messages.csv").read_text(encoding="utf-8")
-    assert told[0] == "warning: personal data is not masked"
-    assert read_json(tmp_path / "y/steps.json")["masked"] is None
-
-
-def test_a_chat_that_is_nothing_but_personal_data_goes_after_masking(
-    source: RawSource, tmp_path: Path
-) -> None:
-    raw = tmp_path / "raw.csv"
-    header = "conversation,order,sender,text,domain\n"
-    raw.write_text(
-        f"{header}a,1,user,ada@mail.example,hr\nb,1,user,mail a@b.example now,hr\n"
-        "c,1,user,mail c@d.example now,hr\n",
-        encoding="utf-8",
-    )
-    sample_chats(RawSource(raw, source.workflows), tmp_path / "out")
-    assert [row["step"] for row in rows(tmp_path / "out/dropped.csv")] == [
-        "mostly_masked_after_masking",
-        "repeated_after_masking",
-    ]
-
-
-def test_ids_that_look_like_personal_data_are_warned_of(source: RawSource, tmp_path: Path) -> None:
-    raw = tmp_path / "raw.csv"
-    raw.write_text(
-        "conversation,order,sender,text,domain\na@b.example,1,user,leave please,hr\n", encoding="utf-8"
-    )
-    told: list[str] = []
-    sample_chats(RawSource(raw, source.workflows), tmp_path / "out", screen=Screen(say=told.append))
-    assert told[1].startswith("warning: patterns find neither bare names nor postal addresses")
-    assert told[2].startswith("warning: 1 conversation id may hold personal data")
-
-
 def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("salary\n\nfriday\n", encoding="utf-8")
@@ -193,12 +153,6 @@ def test_bad_settings_are_reported_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_word_list_without_words_is_reported(source: RawSource, tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text(" \n\n")
-    with pytest.raises(UsageError, match="holds no words"):
-        sample_chats(source, tmp_path / "out", profanity=tmp_path / "words.txt")
-
-
 def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) -> None:
     (tmp_path / "messages.csv").write_text("mine")
     with pytest.raises(UsageError, match="is not empty"):
@@ -213,13 +167,3 @@ def test_no_chat_left_is_an_error_with_what_each_step_left_out(source: RawSource
         ToolassayError, match=r"no chat is left of \d+ conversations; left out: .*too_short 18"
     ):
         sample_chats(source, tmp_path / "out", min_length=500)
-
-
-def test_names_that_masking_makes_equal_are_reported(tmp_path: Path) -> None:
-    raw, workflows = tmp_path / "raw.jsonl", tmp_path / "workflows.csv"
-    raw.write_text(
-        json.dumps({"conversation": "a", "order": 1, "sender": "user", "text": "hello there", "domain": "hr"})
-    )
-    workflows.write_text("workflow,name,domain\nw1,Mail a@b.example,hr\nw2,Mail c@d.example,hr\n")
-    with pytest.raises(UsageError, match="'w1' and 'w2' have the same or no name"):
-        sample_chats(RawSource(raw, workflows), tmp_path / "out")

@@ -82,25 +82,6 @@ def test_parquet_keeps_texts_numbers_and_missing_labels(merged: Path, tmp_path: 
     assert tables["jailbreak_prompts"] == [{"turn_1_prompt": "a", "turn_2_prompt": "b", "turn_3_prompt": "c"}]
 
 
-def test_prompts_may_come_from_elsewhere(merged: Path, tmp_path: Path) -> None:
-    (merged / "jailbreak_prompts.csv").rename(tmp_path / "prompts.csv")
-    told: list[str] = []
-    publish_set(merged, tmp_path / "hub", screen=Screen(say=told.append))
-    assert told[0].endswith("without jailbreak_prompts.csv; --prompts FILE adds it")
-    publish_set(merged, tmp_path / "more", prompts=tmp_path / "prompts.csv")
-    assert (tmp_path / "more/jailbreak_prompts.csv").is_file()
-    with pytest.raises(UsageError, match="no such file"):
-        publish_set(merged, tmp_path / "no", prompts=tmp_path / "none.csv")
-
-
-def test_a_sample_without_labels_is_warned_of(merged: Path, tmp_path: Path) -> None:
-    path = merged / "messages.csv"
-    path.write_bytes(path.read_bytes().replace(b"w1", b""))
-    told: list[str] = []
-    publish_set(merged, tmp_path / "hub", screen=Screen(say=told.append))
-    assert told[0].startswith("warning: no message has a label")
-
-
 def test_a_malformed_set_is_refused_and_a_folder_with_files_is_left_alone(
     merged: Path, tmp_path: Path
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -52,24 +51,6 @@ def test_rows_are_counted_by_kind(tmp_path: Path) -> None:
     assert [workflow.id for workflow in raw.workflows] == ["w1"]
 
 
-def test_columns_times_and_senders_of_other_exports(tmp_path: Path) -> None:
-    lines = [
-        {"chat": 7, "at": "2026-03-01T10:00:00+01:00", "who": "Them", "body": "second", "flow": "w1"},
-        {"chat": 7, "at": "2026-03-01T08:59:00Z", "who": "Them", "body": "first", "flow": None},
-    ]
-    path = tmp_path / "messages.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    columns = {"conversation": "chat", "order": "at", "sender": "who", "text": "body", "workflow": "flow"}
-    (chat,) = read_chats(RawSource(path, columns=columns, domain="shop", user=["them"])).chats
-    assert (chat.id, chat.domain) == ("7", "shop")
-    assert [exchange.user for exchange in chat.exchanges] == ["first", "second"]
-
-
-def test_a_domain_that_is_named_needs_no_column(tmp_path: Path) -> None:
-    text = (HEADER + ROWS).replace("please,hr", "please,")
-    assert {chat.domain for chat in read(tmp_path, text, domain="people")} == {"people"}
-
-
 def test_a_folder_holds_messages_and_workflows(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"messages.csv"):
         find_source(tmp_path)
@@ -113,15 +94,6 @@ def test_a_workflow_must_be_in_the_table_of_workflows(tmp_path: Path) -> None:
         read(tmp_path, workflows=workflows)
 
 
-def test_the_ending_of_a_file_says_what_it_is(tmp_path: Path) -> None:
-    upper, table = tmp_path / "CHATS.CSV", tmp_path / "chats.tsv"
-    for path in (upper, table):
-        path.write_text(HEADER + ROWS, encoding="utf-8")
-    assert read_chats(RawSource(upper)).chats
-    with pytest.raises(UsageError, match="neither CSV nor JSON Lines"):
-        read_chats(RawSource(table))
-
-
 def test_missing_columns_are_reported_with_the_present_ones(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         read(tmp_path, "chat,order,who,text\na,1,user,hello\n")
@@ -129,25 +101,3 @@ def test_missing_columns_are_reported_with_the_present_ones(tmp_path: Path) -> N
         error.value
     )
     assert "--column conversation=NAME --column sender=NAME --column domain=NAME" in str(error.value)
-
-
-def test_one_mapping_serves_both_tables(tmp_path: Path) -> None:
-    workflows = tmp_path / "workflows.csv"
-    workflows.write_text("workflow,name,domain\nw1,One,hr\n", encoding="utf-8")
-    text = (HEADER + ROWS).replace("domain,workflow", "team,flow")
-    columns = {"domain": "team", "workflow": "flow"}
-    assert len(read(tmp_path, text, columns=columns, workflows=workflows)) == 2
-    with pytest.raises(UsageError, match=r"no table has the column of --column text=bdy"):
-        read(tmp_path, text, columns={**columns, "text": "bdy"}, workflows=workflows)
-
-
-def test_an_unknown_name_for_a_column_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"unknown field 'speaker'.*sender"):
-        read(tmp_path, columns={"speaker": "sender"})
-
-
-def test_a_json_line_must_be_flat(tmp_path: Path) -> None:
-    path = tmp_path / "messages.jsonl"
-    path.write_text('{"conversation": "a", "text": ["x"]}\n', encoding="utf-8")
-    with pytest.raises(UsageError, match=r"messages.jsonl:1: not an object of strings"):
-        read_chats(RawSource(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.merge import MergedLabel, majority_label
+from toolassay.benchmarks.classic.chats.merge import majority_label
 from toolassay.benchmarks.classic.chats.workbook import Annotation
 
 NONE, EMPTY = "", None
@@ -60,12 +60,3 @@ def test_a_conflict_can_be_settled(labels: tuple[str, ...], label: str) -> None:
 def test_the_second_label(answers: list[tuple[str | None, str | None]], second: str) -> None:
     given = {str(number): Annotation(*answer) for number, answer in enumerate(answers)}
     assert majority_label(given).second == second
-
-
-def test_flags_are_those_of_a_majority_of_filled_rows() -> None:
-    flagged = Annotation("w1", None, frozenset({"unclear", "gibberish"}))
-    given = {"a": flagged, "b": Annotation("w1", None, frozenset({"unclear"})), "c": Annotation("w1")}
-    assert majority_label(given) == MergedLabel("w1", "", 3, ("unclear",))
-    assert majority_label(given, any_flag=True).flags == ("gibberish", "unclear")
-    assert majority_label({"a": flagged, "b": Annotation("w1")}).flags == ()
-    assert majority_label({"a": Annotation(None, None, frozenset({"human"}))}).flags == ("human",)

@@ -95,19 +95,3 @@ def test_what_is_wrong_is_reported_with_its_line(
     with pytest.raises(UsageError) as error:
         read_data(folder)
     assert told in str(error.value)
-
-
-def test_a_chat_belongs_to_one_domain(folder: Path) -> None:
-    domains, workflows = folder / "domains.csv", folder / "workflows.csv"
-    domains.write_text(domains.read_text() + "farm,Farm\n")
-    workflows.write_text(workflows.read_text() + "f1,Milk,,farm\n")
-    messages = folder / "messages.csv"
-    messages.write_text(messages.read_text().replace("c2,thanks,,None,,1,shop", "c2,thanks,,,,1,farm"))
-    with pytest.raises(UsageError, match=r"messages.csv:5: the chat 'c2' is in two domains"):
-        read_data(folder)
-
-
-def test_a_missing_table_is_named(folder: Path) -> None:
-    (folder / "domains.csv").unlink()
-    with pytest.raises(UsageError, match=r"domains.csv: no such file"):
-        read_data(folder)

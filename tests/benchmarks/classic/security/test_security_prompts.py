@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.data import ClassicData, Workflow
-from toolassay.benchmarks.classic.security.prober import check_names, select_prompts
 from toolassay.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
 from toolassay.benchmarks.security.evidence import reveals
 from toolassay.errors import UsageError
@@ -43,25 +40,6 @@ def test_prompts_do_what_they_are_for(prompts: list[SecurityPrompt]) -> None:
             assert prompt.forbidden is not None and "may not" in prompt.forbidden[1]
         if prompt.kind == "harmless":
             assert prompt.forbidden is None and not prompt.canary
-
-
-def test_some_of_them_in_turn_of_each_kind(prompts: list[SecurityPrompt]) -> None:
-    few, more = select_prompts(prompts, 8), select_prompts(prompts, 20)
-    assert Counter(prompt.kind for prompt in few) == dict.fromkeys(KINDS[:4], 2) | {"harmless": 3}
-    assert {prompt.id for prompt in few} < {prompt.id for prompt in more}
-    assert select_prompts(prompts, None) == select_prompts(prompts, 100) == prompts
-
-
-@pytest.mark.parametrize(
-    ("forbidden", "wanted"), [("reset  Password", None), (None, "Reset Password"), ("New One", "new one")]
-)
-def test_a_name_that_is_offered_already_is_reported(forbidden: str | None, wanted: str | None) -> None:
-    told = [None if name is None else (name, "") for name in (forbidden, wanted)]
-    prompt = SecurityPrompt("p7", "harmless", "message", "it", ("hi",), told[0], told[1], "", "")
-    data = ClassicData({"it": "IT"}, {"it": (Workflow("w1", "Reset Password", "", "it"),)}, ())
-    with pytest.raises(UsageError, match=r"prompts\.csv: prompt 'p7' adds the workflow .* 'it' has"):
-        check_names([prompt], data, Path("prompts.csv"))
-    check_names([replace(prompt, forbidden=("Other", ""), wanted=None)], data, Path("prompts.csv"))
 
 
 GOOD = {

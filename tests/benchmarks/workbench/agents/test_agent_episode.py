@@ -121,35 +121,6 @@ def test_react_does_one_action_an_answer(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("calendar__fly", {}),
-        ("", {}),
-        ('calendar.delete_event.func(event_id="00000000")#', {}),
-        ("calendar__delete_event", "no json"),
-        ("calendar__delete_event", "[1]"),
-        ("calendar__delete_event", "[" * 100_000),
-        ("calendar__delete_event", {"event": "00000000"}),
-        ("calendar__delete_event", {'event_id="00000000", x': "1"}),
-        ("calendar__delete_event", {"event_id": ["00000000"]}),
-        ("calendar__delete_event", {"event_id": "0" * 10_000_000}),
-        ("calendar__delete_event", {"event_id": '") or __import__("os").abort() or ("'}),
-        ("calendar__search_events", {"query": "["}),
-        ("calendar__search_events", {"query": "(a+)+$" * 3}),
-        ("email__delete_email", {"email_id": "\ud800"}),
-    ],
-)
-def test_hostile_calls_are_observed_and_leave_the_sandbox_as_it_was(
-    sandbox: Sandbox, name: str, given: Any
-) -> None:
-    end, progress, _ = run(sandbox, wants((name, given)))
-    assert end["outcome"] == "answered"
-    assert len(progress["observations"]) == 1 and len(progress["observations"][0]) < 2_000
-    judged = StrictJudge(sandbox).verdict(progress["function_calls"], ())
-    assert judged.correct and not judged.made
-
-
-@pytest.mark.parametrize(
     "body", ['say "yes"', "it's", "a\nb", "back\\slash", "both ' and \"", '")#', "ä \U0001f600", "{x}"]
 )
 def test_what_is_recorded_does_what_was_done(sandbox: Sandbox, body: str) -> None:
@@ -158,20 +129,6 @@ def test_what_is_recorded_does_what_was_done(sandbox: Sandbox, body: str) -> Non
     verdict = StrictJudge(sandbox).verdict(progress["function_calls"], ())
     (change,) = verdict.unwanted
     assert dict(change.cells)["body"] == body.lower()
-
-
-def test_a_tool_outside_the_toolkit_is_not_there(sandbox: Sandbox) -> None:
-    _, progress, model = run(
-        sandbox, wants(("email__delete_email", {"email_id": "00000000"})), toolkit="domains"
-    )
-    assert "there is no tool" in progress["observations"][0]
-    assert len(model.asked[0].parameters["tools"]) == 6
-
-
-def test_numbers_are_text_and_null_is_left_out(sandbox: Sandbox) -> None:
-    given = {"query": None, "time_min": 2023}
-    _, progress, _ = run(sandbox, wants(("calendar__search_events", given)))
-    assert progress["function_calls"] == ['calendar.search_events.func(time_min="2023")']
 
 
 def test_limits_end_an_episode_with_its_calls_kept(sandbox: Sandbox) -> None:
@@ -189,11 +146,6 @@ def test_a_journal_entry_says_which_limit_ended_the_task(sandbox: Sandbox) -> No
     assert "limit" not in run(sandbox)[0]
 
 
-def test_a_request_may_take_what_is_left_of_the_time(sandbox: Sandbox) -> None:
-    _, _, model = run(sandbox, wants(("calendar__search_events", {})), max_seconds=2.5)
-    assert [request.timeout for request in model.asked] == [2.5, 1.5]
-
-
 @pytest.mark.parametrize("answers", [0, 2])
 def test_an_answer_that_takes_too_long_ends_the_task_and_what_was_done_counts(
     sandbox: Sandbox, answers: int
@@ -202,11 +154,6 @@ def test_an_answer_that_takes_too_long_ends_the_task_and_what_was_done_counts(
     end, progress, _ = run(sandbox, *said, ModelError("no answer", kind=TIME_LIMIT))
     assert end == {"outcome": "answered", "response": "", "error": ITERATION_LIMIT, "limit": "time"}
     assert (progress["steps"], len(progress["function_calls"])) == (answers, answers)
-
-
-def test_another_failure_does_not_end_the_task(sandbox: Sandbox) -> None:
-    with pytest.raises(ModelError, match="no answer"):
-        run(sandbox, ModelError("no answer", kind="timeout"))
 
 
 def test_too_many_calls_of_one_answer_are_not_carried_out(sandbox: Sandbox) -> None:
@@ -228,15 +175,6 @@ def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
     assert len(model.asked[1].messages) == 2
     end, _, model = run(sandbox, resample=2, resample_temperature=0.9)
     assert [request.parameters.get("temperature") for request in model.asked] == [0, 0.9, 0.9]
-
-
-def test_the_temperature_of_new_tries_is_a_setting_only_where_there_are_some() -> None:
-    assert (
-        "resample_temperature" not in WorkbenchAgentSettings().facts
-    )  # nor in runs made before there was one
-    assert WorkbenchAgentSettings(resample=1).facts["resample_temperature"] == 0.5
-    with pytest.raises(UsageError, match="--resample_temperature nan"):
-        WorkbenchAgentSettings(resample=1, resample_temperature=float("nan"))
 
 
 def test_refusals_and_empty_answers(sandbox: Sandbox) -> None:
@@ -283,14 +221,6 @@ def test_what_the_server_sent_beside_an_answer_goes_back_with_it_after_an_interr
     function = {"name": "calendar__delete_event", "arguments": call.arguments, "b": 2}
     told = [{"id": "c0", "type": "function", "mark": {"a": 1}, "function": function}]
     assert calls == (told if agent == "native" else None)
-
-
-def test_parts_of_a_text_that_was_cut_do_not_go_back(sandbox: Sandbox) -> None:
-    text = action("calendar.search_events", {"query": "x"}).text
-    parts = {"content": [{"type": "text", "text": f"{text}\nObservation: mine"}]}
-    said = ChatResponse(f"{text}\nObservation: mine", extra=parts)
-    _, _, model = run(sandbox, said, agent="react")
-    assert model.asked[1].messages[2] == {"role": "assistant", "content": text}
 
 
 def test_settings_that_do_not_exist() -> None:

@@ -60,26 +60,3 @@ def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
     assert do(hands, "email.search_emails", query="hello").count('"subject": "Hello"') == 3
     hands.close()
     assert sandbox.image() is before
-
-
-def test_at_rest_there_is_no_copy(sandbox: Sandbox, forks: list[Sandbox]) -> None:
-    hands = ToolExecutor(sandbox, TOOLS.values())
-    do(hands, "calendar.search_events", query="stand")
-    hands.set_aside()
-    do(hands, "email.send_email", **MAIL)
-    hands.set_aside()
-    hands.set_aside()
-    assert len(forks) == 2
-    for copy in forks:
-        with pytest.raises(Exception, match="closed"):
-            copy.rows("emails")
-
-
-def test_calls_of_an_earlier_start_are_there_too(sandbox: Sandbox) -> None:
-    first = ToolExecutor(sandbox, TOOLS.values())
-    do(first, "email.send_email", **MAIL)
-    later = ToolExecutor(sandbox, TOOLS.values(), first.calls)
-    later.set_aside()
-    for _ in range(2):
-        assert do(later, "email.search_emails", query="hello").count('"subject": "Hello"') == 1
-        later.set_aside()

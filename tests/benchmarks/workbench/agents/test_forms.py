@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.agents.native_and_react import AgentTurn, Native, PublishedReact, React
-from toolassay.models import ChatResponse, ToolCall
+from toolassay.benchmarks.workbench.agents.native_and_react import AgentTurn, PublishedReact, React
+from toolassay.models import ChatResponse
 
 ACTION = {"action": "email.delete_email", "action_input": {"email_id": "00000001"}}
 WANTED = [("email.delete_email", {"email_id": "00000001"})]
 TEXT = json.dumps(ACTION)
 DRAFT = json.dumps({"action": "email.send_email", "action_input": {"body": "a draft"}})
-QUOTED = json.dumps({"note": TEXT})
 SHOWN = '{"action": "NAME OF A TOOL", "action_input": {"name of an argument": "its value"}}'
 FINAL = json.dumps({"action": "Final Answer", "action_input": "Done so."})
 
@@ -121,28 +120,6 @@ def test_the_final_answer_ends_a_task() -> None:
     assert (turn.asked, turn.final, turn.is_prose) == ((), "Done so.", False)
 
 
-def test_what_the_model_made_up_is_not_kept_and_its_thoughts_are() -> None:
-    message = read(f"<think>\nObservation: x\n</think>\n{TEXT}\nObservation: y").message
-    assert message == {"role": "assistant", "content": f"<think>\nObservation: x\n</think>\n{TEXT}"}
-
-
-_thoughts = st.lists(
-    st.sampled_from(
-        ["So ", "{this} ", "it's ", "\n", "Action:\n", f"{DRAFT} ", f"```\n{DRAFT}\n```\n", '"', "["]
-    ),
-    max_size=7,
-).map("".join)
-
-
-@given(_thoughts, st.sampled_from(["<think>", "<THINKING>", "[THINK]", ""]), st.booleans())
-def test_nothing_thought_is_ever_done(thoughts: str, opening: str, acts: bool) -> None:
-    closing = opening.replace("<", "</").replace("[", "[/") or "</think>"
-    said = f"{opening}{thoughts}{closing}\n"
-    assert not read(f"{said}All is done.").asked
-    assert not opening or not read(f"{opening}{thoughts}").asked
-    assert calls(read(said + TEXT)) == WANTED
-
-
 @given(
     st.text(max_size=200)
     | st.lists(st.sampled_from([TEXT, DRAFT[:30], "```", "\n", "<think>", "'"])).map("".join)
@@ -168,23 +145,3 @@ def test_published_reading_is_strict_and_takes_the_first_block() -> None:
         assert (published(text).final, published(text).is_prose) == (text, True)
     assert unreadable(published(f"```\n{ACTION}\n```"))
     assert published(f"```\n{FINAL}\n```").final == "Done so."
-
-
-@pytest.mark.parametrize(
-    ("text", "final"),
-    [
-        ("<think>Is it so?</think>\nIt is.", "It is."),
-        ("Is it so?\n</think>\nIt is.", "It is."),
-        ("<think>Is it so?", None),
-        ("It is.", "It is."),
-        (" ", None),
-    ],
-)
-def test_the_last_word_has_no_thoughts(text: str, final: str | None) -> None:
-    turn = Native().read(ChatResponse(text), 1)
-    assert (turn.final, turn.message["content"]) == (final, text)
-
-
-def test_calls_of_the_interface_count_whatever_is_thought_beside_them() -> None:
-    call = ToolCall("c", "email__delete_email", "{}")
-    assert Native().read(ChatResponse("<think>Or not?", tool_calls=(call,)), 1).asked == [call]

@@ -151,34 +151,24 @@ def object_of(**arguments: Any) -> str:
 
 HOSTILE_ARGUMENTS = {
     "code": object_of(event_id='") or __import__("os").abort() or ("'),
-    "bare code": "__import__('os').abort()",
     "quotes": object_of(event_id="'\"'''\"\"\"\\"),
-    "line breaks": object_of(event_id="0\n0\r\n0\u2028"),
     "a NUL": object_of(event_id="0\0"),
     "half a surrogate pair": object_of(event_id="\ud800"),
-    "half a pair in a name": object_of(**{"\udfff": "1"}),
     "half a pair as it is": '{"event_id": "\ud800"}',
     "10 MB": object_of(event_id="0" * 10_000_000),
-    "10 MB of objects": "[" + "{}," * 3_000_000 + "{}]",
     "100,000 brackets": "[" * 100_000,
-    "100,000 brackets within": '{"event_id": ' + "[" * 100_000 + "]" * 100_000 + "}",
     "10,000 names": object_of(**{f"a{n}": "" for n in range(10_000)}),
     "NaN": '{"event_id": NaN}',
-    "Infinity": '{"event_id": -Infinity}',
     "a number too large": '{"event_id": 1e999}',
     "a huge whole number": '{"event_id": ' + "9" * 5_000 + "}",
-    "a list as text": "[1]",
     "a text as text": '"00000000"',
-    "null as text": "null",
     "nothing": "",
     "a list": [1],
     "a text in an object": {"event_id": ["00000000"]},
     "null": None,
-    "true": True,
     "a name with code": object_of(**{'event_id="00000000", x': "1"}),
     "a keyword": object_of(**{"class": "00000000"}),
     "the sandbox": object_of(sandbox="1", event_id="00000000"),
-    "a wide name": '{"\uff45vent_id": "00000000"}',
 }
 
 
@@ -201,22 +191,14 @@ def test_arguments(folder: Path, mouth: Mouth, name: str) -> None:
     [
         ("", "there is no tool"),
         (None, "there is no tool"),
-        (["calendar__delete_event"], "there is no tool"),
         ("calendar__fly", "there is no tool"),
         ("../../calendar.delete_event", "there is no tool"),
-        ("calendar/delete_event", "there is no tool"),
-        (" calendar.delete_event", "there is no tool"),
         ("\uff43alendar.delete_event", "there is no tool"),
-        ("calendar.delete_event.func", "there is no tool"),
         ('calendar.delete_event.func(event_id="00000000")#', "there is no tool"),
         ("__import__('os').system", "there is no tool"),
-        ("calendar.delete_event\0", "there is no tool"),
         ("\ud800", "there is no tool"),
         ("(" * 10_000, "there is no tool"),
-        ("not " * 40_000, "there is no tool"),
-        ("a" + ".b" * 60_000, "there is no tool"),
         ("x" * 10_000_000, "there is no tool"),
-        ("email__delete_email", "there is no tool"),
         ("email.delete_email", "there is no tool"),
     ],
 )
@@ -266,18 +248,6 @@ def test_doubled_keys_do_what_is_recorded(folder: Path, mouth: Mouth) -> None:
     ended = Ended(folder, mouth, call('{"event_id": "00000002", "event_id": "00000000"}'))
     assert ended.told == ["Event deleted successfully."] and ended.calls == [DONE]
     assert ended.scores.strict["side_effects"] == 1
-
-
-def test_brackets_at_any_depth(folder: Path, mouth: Mouth) -> None:
-    """Reading JSON, comparing values and writing them as text each end at a depth of their own."""
-    depths = (99, 199, 300, 600, 800, *range(900, 995))
-    calls = [
-        {"id": "c", "function": {"name": DELETE, "arguments": '{"event_id": ' + "[" * n + "]" * n + "}"}}
-        for n in depths
-    ]
-    ended = Ended(folder, mouth, said({"content": None, "tool_calls": calls}))
-    assert all(told.startswith("Error: ") for told in ended.told)
-    assert ended.untouched
 
 
 def slow_searches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,11 +360,6 @@ def test_a_draft_in_its_thoughts_is_not_carried_out(
     assert len(ended.requests) == len(messages)
 
 
-def test_thoughts_that_never_end_are_malformed(folder: Path, mouth: Mouth) -> None:
-    ended = Ended(folder, mouth, said({"content": f"<think>\n{SEND}"}), agent="react", outcome="malformed")
-    assert not ended.calls and len(ended.requests) == 1
-
-
 def test_the_published_agent_acts_on_its_thoughts(folder: Path, mouth: Mouth) -> None:
     thought = f"<think>\n{SEND}\n</think>\nNothing to do."
     ended = Ended(folder, mouth, said({"content": thought}), agent="react_published")
@@ -426,13 +391,6 @@ def test_react(folder: Path, mouth: Mouth, name: str, agent: str) -> None:
     ],
 )
 def test_react_prose_is_the_last_word(folder: Path, mouth: Mouth, text: str) -> None:
-    ended = Ended(folder, mouth, said({"content": text}), agent="react")
-    assert len(ended.requests) == 1 and ended.untouched
-
-
-@pytest.mark.parametrize("given", [["a", {"b": None}], None, 7, {"x": "\ud800"}])
-def test_last_words_of_any_shape(folder: Path, mouth: Mouth, given: Any) -> None:
-    text = fenced(json.dumps({"action": "Final Answer", "action_input": given}))
     ended = Ended(folder, mouth, said({"content": text}), agent="react")
     assert len(ended.requests) == 1 and ended.untouched
 

@@ -55,18 +55,6 @@ def test_meetings_are_found_by_time_person_and_name() -> None:
     assert lookups.future_days(made, 3) == []
 
 
-def test_working_days_are_those_of_the_three_weeks_after_today() -> None:
-    days = lookups.working_days()
-    assert (days[0], days[1], days[-1], len(days)) == (FRIDAY, date(2023, 12, 4), date(2023, 12, 21), 15)
-    assert {f"{day:%a}" for day in days} == {"Mon", "Tue", "Wed", "Thu", "Fri"}
-
-
-def test_when_a_meeting_begins_and_ends() -> None:
-    (meeting,) = [row for row in CALENDAR if row["event_id"] == "3"]
-    assert lookups.start(meeting) == datetime(2023, 12, 1, 13)
-    assert lookups.end(meeting) == datetime(2023, 12, 1, 14)
-
-
 @pytest.mark.parametrize(
     ("clock", "minutes", "free"),
     [
@@ -90,12 +78,6 @@ def test_free_time_meets_no_meeting_and_ends_with_the_day(
     assert lookups.is_free(made, datetime(2023, 12, 2, *clock), minutes) is (minutes < 241)
 
 
-def test_a_meeting_is_not_in_its_own_way() -> None:
-    made = world(calendar=CALENDAR)
-    assert lookups.is_free(made, datetime(2023, 12, 1, 13, 15), 60, but=CALENDAR[0])
-    assert not lookups.is_free(made, datetime(2023, 12, 1, 13, 15), 60, but=CALENDAR[3])
-
-
 @pytest.mark.parametrize(
     ("day", "minutes", "clock"),
     [
@@ -111,56 +93,6 @@ def test_a_meeting_is_not_in_its_own_way() -> None:
 def test_the_first_free_time_of_a_day(day: date, minutes: int, clock: tuple[int, int] | None) -> None:
     found = lookups.first_free(world(calendar=CALENDAR), day, minutes)
     assert found == (None if clock is None else datetime(day.year, day.month, day.day, *clock))
-
-
-def test_mail_is_newest_first_by_sender_and_subject() -> None:
-    mails = [
-        {
-            "email_id": str(number),
-            "sender/recipient": address(person),
-            "sent_datetime": sent,
-            "subject": subject,
-        }
-        for number, person, sent, subject in (
-            (1, "Mei", "2023-11-02 10:00:00", "b"),
-            (9, "Hana", "2023-11-01 10:00:00", "a"),
-            (3, "Mei", "2023-11-28 23:59:59", "a"),
-        )
-    ]
-    made = world(email=mails)
-    assert ids(lookups.emails(made), "email_id") == ["3", "1", "9"]
-    assert ids(lookups.emails(made, sender="Mei"), "email_id") == ["3", "1"]
-    assert ids(lookups.emails(made, subject="a"), "email_id") == ["3", "9"]
-    assert ids(lookups.emails(made, sender="Mei", subject="b"), "email_id") == ["1"]
-    assert lookups.sent_day(mails[2]) == date(2023, 11, 28)
-
-
-def test_tasks_are_those_of_a_person_by_list_and_day() -> None:
-    lists = ("Backlog", "In Progress", "In Review", "Completed", "Backlog", "In Review")
-    days = ("2023-11-29", "2023-11-28", "2023-11-27", "2023-11-26", "2023-11-30", "2023-12-01")
-    rows = [
-        {"task_id": str(number), "assigned_to_email": address("Hana"), "list_name": name, "due_date": day}
-        for number, (name, day) in enumerate(zip(lists, days, strict=True))
-    ]
-    other = {"task_id": "x", "assigned_to_email": address("Mei"), "list_name": "Backlog", "due_date": days[0]}
-    made = world(project_management=[*rows, other])
-    assert ids(lookups.tasks(made, "Hana"), "task_id") == list("012345")
-    assert ids(lookups.tasks(made, "Hana", "Backlog", "Completed"), "task_id") == list("034")
-    assert ids(lookups.tasks(made, "Hana", before=date(2023, 11, 28)), "task_id") == list("23")
-    assert ids(lookups.tasks(made, "Hana", "Backlog", before=date(2023, 11, 30)), "task_id") == ["0"]
-    assert ids(lookups.overdue(made, "Hana"), "task_id") == list("012")
-    assert ids(lookups.overdue(made, "Mei"), "task_id") == ["x"]
-
-
-def test_customers_are_found_by_their_columns() -> None:
-    rows = [
-        {"customer_id": str(number), "assigned_to_email": address(person), "status": status}
-        for number, (person, status) in enumerate((("Zanele", "Lead"), ("Zanele", "Won"), ("Oliver", "Lead")))
-    ]
-    made = world(customer_relationship_manager=rows)
-    assert ids(lookups.customers(made), "customer_id") == ["0", "1", "2"]
-    assert ids(lookups.customers(made, status="Lead"), "customer_id") == ["0", "2"]
-    assert ids(lookups.leads(made, "Zanele"), "customer_id") == ["0"]
 
 
 def test_measures_of_a_day() -> None:

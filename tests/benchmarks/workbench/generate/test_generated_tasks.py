@@ -11,7 +11,6 @@ import pytest
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
-from toolassay.benchmarks.workbench.generate.checks import CHECKS
 from toolassay.benchmarks.workbench.generate.company import Tables
 from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
 from toolassay.benchmarks.workbench.generate.templates import GROUPS, FilledTemplate, Mix, Template
@@ -132,10 +131,6 @@ def test_all_wordings_have_the_same_gaps(template: Template) -> None:
     gaps = [{name for _, name, _, _ in Formatter().parse(wording) if name} for wording in template.wordings]
     assert gaps[0] == gaps[1] == gaps[2]
     assert sum(template.mix) == 10
-
-
-def test_every_template_has_a_check() -> None:
-    assert set(CHECKS) == {template.name for template in TEMPLATES}
 
 
 def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +47,3 @@ def test_a_folder_whose_facts_are_lost_is_still_known(
         open_workplace(folder, allow_tools=True)
     done = inside(capsys, "evaluate", "--data_dir", folder, "--allow_tools")
     assert done.code == 2 and "has no 'tools'" in done.error
-
-
-def test_a_file_of_tools_that_is_gone_is_named_once(tmp_path: Path) -> None:
-    folder = workplace(tmp_path / "w")
-    (folder / "tools.py").unlink()
-    with pytest.raises(UsageError, match=r"^\S+tools.py: no such file. Fix: put it back") as raised:
-        open_workplace(folder, allow_tools=True)
-    assert str(raised.value).count("Fix") == 1 and "UsageError" not in str(raised.value)
-
-
-def test_facts_that_are_no_object(tmp_path: Path) -> None:
-    folder = workplace(tmp_path / "w")
-    (folder / "benchmark.json").write_text(json.dumps([]))
-    with pytest.raises(UsageError, match=r"is not an object. Fix: write {.benchmark.: "):
-        open_workplace(folder, allow_tools=True)

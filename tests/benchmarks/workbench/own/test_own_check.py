@@ -60,13 +60,6 @@ def test_what_is_wrong_with_a_task_is_named_with_its_line(
         check_tasks(load_own(folder), folder)
 
 
-def test_no_json_is_named(tmp_path: Path) -> None:
-    folder = workplace(tmp_path / "w")
-    (folder / "tasks.jsonl").write_text('{"query": "x", "answer": [], "domains": []}\n{')
-    with pytest.raises(UsageError, match=r"tasks.jsonl:2: "):
-        check_tasks(load_own(folder), folder)
-
-
 def test_what_each_task_does_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = 'notes.write.func(text="c")'
     tasks = [GOOD, {"query": "Twice", "answer": [again, again]}, {"query": "Nothing", "id": "n"}]

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database
-from running import Capture, files_below, inside
+from running import files_below
 
 from toolassay.benchmarks.workbench.workplace_stages import check_workplace, new_workplace
 from toolassay.cli.main import cli, run
@@ -45,19 +44,6 @@ def test_ones_own_files_are_copied(tmp_path: Path) -> None:
     made = files_below(tmp_path / "w")
     assert made["tools.py"] == before["t.py"] and made["tasks.jsonl"] == before["t.jsonl"]
     assert {name: data for name, data in files_below(tmp_path).items() if name in before} == before
-
-
-@pytest.mark.parametrize("tools", [False, True])
-def test_a_database_alone_is_enough_to_begin(tmp_path: Path, tools: bool, capsys: Capture) -> None:
-    (tmp_path / "t.py").write_text(IMPORTS + WRITE)
-    own, target = database(tmp_path / "own.db", NOTES), tmp_path / "w"
-    given: list[str | Path] = ["--tools", tmp_path / "t.py"] if tools else []
-    done = inside(capsys, "workbench", "new", target, "--sandbox", own, *given)
-    files = "tasks.jsonl" if tools else "tools.py and tasks.jsonl"
-    assert done.code == 0 and f"{target}: next, write into {files}, and" in done.out
-    assert "by this machine's clock, and agents work for the user: write there" in done.err
-    (effect,) = check_workplace(tmp_path / "w", allow_tools=True)
-    assert effect.task.domains == (("notes",) if tools else ("lookup",))
 
 
 def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
@@ -103,9 +89,3 @@ def test_tools_run_only_where_they_are_allowed(tmp_path: Path, root: Path) -> No
         check_workplace(root / "data_workbench", allow_tools=True)
     with pytest.raises(UsageError, match=r"no such folder. Fix: check its name"):
         check_workplace(tmp_path / "nowhere", allow_tools=True)
-
-
-def test_the_form_of_benchmark_json(tmp_path: Path) -> None:
-    new_workplace(tmp_path / "w", sandbox=database(tmp_path / "own.db", NOTES))
-    about = json.loads((tmp_path / "w/benchmark.json").read_text())
-    assert list(about) == ["benchmark", "tools", "now", "user", "customs", "ignore", "verbatim"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_workplace import NOTES, call, sandbox
+from own_workplace import call, sandbox
 
 from toolassay.benchmarks.workbench.calls import parse_call, run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
@@ -237,16 +237,3 @@ def test_a_recorded_call_is_read_and_never_run(tmp_path: Path) -> None:
         run_text(place, "notes.write.func(text=open('x'))")
     with pytest.raises(ToolFailure, match=r"there is no tool 'email.delete_email'; tools are: notes.write"):
         run_text(place, 'email.delete_email.func(email_id="1")')
-
-
-def test_time_stands_still_and_the_user_is_known(tmp_path: Path) -> None:
-    sql = NOTES + "CREATE TABLE t (a DEFAULT CURRENT_TIMESTAMP, b DEFAULT (date('now', 'localtime')), c);"
-    body = """
-db.execute("INSERT INTO t (c) VALUES (strftime('%H'))")
-row = db.execute("SELECT *, CURRENT_DATE, CURRENT_TIME, date('2020-01-31', '+1 day') FROM t").fetchone()
-return [*row, now(db), user(db), db.execute("SELECT now(), user()").fetchone()]"""
-    place = sandbox(tmp_path / "w", sql=sql, tools=tool_text(body))
-    assert call(place.fork(), "notes.act") == [
-        *("2024-02-28 09:30:00", "2024-02-28", "09", "2024-02-28", "09:30:00", "2020-02-01"),
-        *("2024-02-28T09:30:00", "Kim", {"now()": "2024-02-28 09:30:00", "user()": "Kim"}),
-    ]
