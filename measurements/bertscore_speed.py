@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from toolassay.metrics.bertscore.encoder import BertEncoder, scored_blocks
+from toolassay.metrics.bertscore.scorer import Precision
 
 from toolassay import infer
 from toolassay.benchmarks.taskbench.scoring.compat import published_steps_text
 from toolassay.evaluation.groups import groups_of, shape_and_size
 from toolassay.files import read_json_lines
 from toolassay.metrics.bertscore import BertScore
-from toolassay.metrics.bertscore.encoder import BertEncoder, scored_blocks
-from toolassay.metrics.bertscore.scorer import Precision
 
 Pairs = list[tuple[str, str]]
 Way = Callable[[Pairs], NDArray[np.float64]]

@@ -13,7 +13,7 @@ otherwise to the previous column if the table steps up at this row, else to the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -92,15 +92,13 @@ def rouge(reference: str, candidate: str) -> Rouge:
     if gold == predicted:
         return Rouge(1.0, float(len(wanted) > 1), 1.0, 1.0)  # one token has no bigram
     total = len(wanted) + len(given)
+    shared = _shared(Counter(wanted), Counter(given))
+    pairs = sum(_shared(Counter(pairwise(wanted)), Counter(pairwise(given))).values())
     return Rouge(
-        2 * _shared(Counter(wanted), Counter(given)) / total,
-        f1(
-            shared := _shared(Counter(pairwise(wanted)), Counter(pairwise(given))),
-            len(given) - 1 - shared,
-            len(wanted) - 1 - shared,
-        ),
+        2 * sum(shared.values()) / total,
+        f1(pairs, len(given) - 1 - pairs, len(wanted) - 1 - pairs),
         2 * LCSseq.similarity(wanted, given) / total,
-        2 * union_lcs_hits(gold, predicted) / total,
+        2 * union_lcs_hits(gold, predicted, shared) / total,
     )
 
 
@@ -114,72 +112,79 @@ def sentences(text: str) -> list[list[bytes]]:
     return [tokens for line in lines if (tokens := line.split())]
 
 
-def _shared(gold: Mapping[Any, int], predicted: Mapping[Any, int]) -> int:
-    """The number of shared elements, with repetitions."""
-    return sum(min(count, predicted[gram]) for gram, count in gold.items() if gram in predicted)
+def _shared(gold: Mapping[Any, int], predicted: Mapping[Any, int]) -> dict[Any, int]:
+    """How often both have each element that they share."""
+    return {gram: min(count, predicted[gram]) for gram, count in gold.items() if gram in predicted}
 
 
-def union_lcs_hits(reference: Sequence[Sequence[Hashable]], candidate: Sequence[Sequence[Hashable]]) -> int:
+def union_lcs_hits(
+    reference: Sequence[Sequence[Hashable]],
+    candidate: Sequence[Sequence[Hashable]],
+    shared: Mapping[Hashable, int],
+) -> int:
     """The number of reference tokens in the union LCS of their sentences, clipped by token counts.
-
-    A token counts at most as often as it occurs in the candidate and in the reference.
 
     Args:
         reference: sentences, each a sequence of tokens.
         candidate: sentences, each a sequence of tokens.
+        shared: how often each token occurs in both texts; it counts no more often.
 
-    >>> union_lcs_hits([["a", "b", "c"]], [["a", "x"], ["c"]])
+    >>> union_lcs_hits([["a", "b", "c"]], [["a", "x"], ["c"]], {"a": 1, "c": 1})
     2
     """
-    wanted, given = Counter(chain(*reference)), Counter(chain(*candidate))
-    left = {token: min(count, given[token]) for token, count in wanted.items() if token in given}
-    candidates = dict.fromkeys(map(tuple, candidate))
-    hits = 0
+    left = dict(shared)
+    # A bit for each reference token, with a zero after each sentence, which stops the carry of an addition.
+    # All pairs of sentences are compared at once, so the bits are repeated for each candidate sentence.
+    places = dict.fromkeys(left, 0)
+    tokens: list[Hashable] = []
     for sentence in reference:
-        places: dict[Hashable, int] = {}
-        for place, token in enumerate(sentence):
+        for bit, token in enumerate(sentence, start=len(tokens)):
             if token in left:
-                places[token] = places.get(token, 0) | 1 << place
-        union = 0
-        for one in candidates if places else ():
-            union |= _lcs_positions((1 << len(sentence)) - 1, (places.get(token, 0) for token in one))
-        while union:
-            lowest = union & -union
-            union ^= lowest
-            token = sentence[lowest.bit_length() - 1]
-            if left[token]:
-                left[token] -= 1
-                hits += 1
+                places[token] |= 1 << bit
+        tokens += [*sentence, None]
+    candidates = [
+        tuple(places.get(token, 0) for token in one) for one in dict.fromkeys(map(tuple, candidate))
+    ]
+    width = len(tokens)
+    copies = sum(1 << width * place for place in range(len(candidates)))
+    every = copies * _bits_of(reference, 0)
+    halvings = [1 << n for n in range(max(map(len, reference), default=0).bit_length())]
+    below = [(shift, copies * _bits_of(reference, shift)) for shift in halvings]
+    # Bit i of `flat` is set if the LCS length does not grow at row i of the current column.
+    flat = every
+    steps: list[tuple[int, int]] = []
+    for back in range(max(map(len, candidates), default=0), 0, -1):
+        column = 0
+        for place, one in enumerate(candidates):
+            if back <= len(one):
+                column |= one[-back] << width * place
+        matched = flat & column
+        flat = ((flat + matched) | (flat - matched)) & every
+        steps.append((column, column | (every ^ flat)))
+    found, rows = 0, every
+    for column, stops in reversed(steps):
+        reached = stops & rows
+        for shift, inside in below:  # sets all bits below the highest one of each sentence
+            reached |= reached >> shift & inside
+        hit = (reached ^ (reached >> 1 & below[0][1])) & column
+        found |= hit
+        rows = reached ^ hit
+    union = 0
+    while found:
+        union |= found & (1 << width) - 1
+        found >>= width
+    hits = 0
+    for bit, token in enumerate(tokens):
+        if union >> bit & 1 and left[token]:
+            left[token] -= 1
+            hits += 1
     return hits
 
 
-def _lcs_positions(everything: int, columns: Iterable[int]) -> int:
-    """The reference positions of one LCS, as bits; bit i stands for position i.
-
-    Args:
-        everything: the bits of all positions.
-        columns: for each candidate token, the reference positions that match it, as bits.
-    """
-    # Bit i of `flat` is set if the LCS length does not grow at row i of the current column.
-    flat, last = everything, 0
-    steps: list[tuple[int, int]] = []
-    for column in columns:
-        if column:
-            matched = flat & column
-            flat = ((flat + matched) | (flat - matched)) & everything
-        elif not last:
-            continue  # of a run of columns without a match one is enough: the traceback passes the others
-        last = column
-        steps.append((column, column | (everything ^ flat)))
-    positions, rows = 0, everything
-    for column, stops in reversed(steps):
-        reached = stops & rows
-        if not reached:
-            break
-        top = 1 << (reached.bit_length() - 1)
-        if column & top:
-            positions |= top
-            rows = top - 1
-        else:
-            rows = (top << 1) - 1
-    return positions
+def _bits_of(reference: Sequence[Sequence[Hashable]], shift: int) -> int:
+    """The bits of all reference tokens with a token `shift` places after them in their sentence."""
+    bits, start = 0, 0
+    for sentence in reference:
+        bits |= (1 << max(0, len(sentence) - shift)) - 1 << start
+        start += len(sentence) + 1
+    return bits

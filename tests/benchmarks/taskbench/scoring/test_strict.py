@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, missing_plan, score_plan
+from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, score_plan
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts
 from toolassay.normalised_plan import Plan, PlanReader, steps_text
@@ -192,7 +192,7 @@ def _count(plan: dict[str, Any], name: str) -> int:
 @given(plans)
 def test_a_missing_plan_misses_all_the_gold(pair: Pair) -> None:
     kind, gold, _ = pair
-    item, perfect = missing_plan(_read(kind, gold)), _item(gold, gold, kind)
+    item, perfect = score_plan(_read(kind, gold), Plan([], [], [], None)), _item(gold, gold, kind)
     assert item.nodes == MatchCounts(0, 0, perfect.nodes.true_positives)
     assert item.edges == MatchCounts(0, 0, perfect.edges.true_positives)
     assert perfect.argument_values is not None
@@ -288,7 +288,6 @@ def test_gold_without_arguments_gives_no_argument_scores() -> None:
     assert predicted is not None
     item = score_plan(gold, predicted)
     assert (item.argument_names, item.argument_values) == (None, None)
-    assert missing_plan(gold).argument_values is None
 
 
 def test_unusable_plans() -> None:

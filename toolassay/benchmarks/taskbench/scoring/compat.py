@@ -242,9 +242,9 @@ class CompatReader:
         item.argument_names, item.argument_values = map(set_counts, gold_keys, predicted_keys)
         item.links = set_counts(gold_links, predicted_links)
         wanted = [self._positions.get(name, -1) for name in gold]
-        given = [self._positions.get(name, -1) for name in predicted]
-        item.similarity = 1.0 if gold == predicted else Indel.normalized_similarity(wanted, given)
-        wanted_set, given_set = set(wanted) - {-1}, set(given) - {-1}
+        found = [self._positions.get(name, -1) for name in predicted]
+        item.similarity = 1.0 if gold == predicted else Indel.normalized_similarity(wanted, found)
+        wanted_set, given_set = set(wanted) - {-1}, set(found) - {-1}
         item.right, item.extra = wanted_set & given_set, given_set - wanted_set
         item.absent = wanted_set - given_set
 

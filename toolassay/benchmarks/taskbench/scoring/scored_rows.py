@@ -64,7 +64,8 @@ _NONE = (math.nan,) * len(ROUGE_NAMES)
 _ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
 
 # The counts are true positives, false positives and false negatives: in `strict` those of nodes, edges,
-# argument names and values, then the inventions; in `compat` those of tools, links, argument names and values.
+# argument names and values, then the inventions; in `compat` those of tools, links, and argument names and
+# values.
 _FIELDS = [
     *(("id", "O"), ("cluster", "i8"), ("shape", "O"), ("size", "i4"), ("outcome", "O")),
     *(("groups", "u8"), ("strict", "i4", 16), ("has_arguments", "?"), ("similarity", "f8")),
@@ -164,9 +165,9 @@ class ScoredRows:
     def add_tools(self, groups: int, item: CompatItem) -> None:
         """Count the tools of a compat item in the groups of the bit mask."""
         if item.is_scored:
+            kinds = enumerate((item.right, item.extra, item.absent))
             counts = self.tools.setdefault(groups, Counter())
-            for kind, tools in enumerate((item.right, item.extra, item.absent)):
-                counts.update([3 * tool + kind for tool in tools])
+            counts.update([3 * tool + kind for kind, tools in kinds for tool in tools])
 
     def pack(self) -> None:
         """Turn the rows added one by one into a compact part."""

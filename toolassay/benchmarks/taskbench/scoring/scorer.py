@@ -254,7 +254,8 @@ class ChunkScorer:
         self._run = RunOutcomes(job.run, entry_of_label)
         self._compat_reader = job.compat_reader()
         # The steps of compat and strict are the same in most items.
-        self._rouge = lru_cache(maxsize=1_000)(rouge_scorer(job.rouge_backend))
+        backend = job.rouge_backend if "rouge" in job.metrics else "builtin"
+        self._rouge = lru_cache(maxsize=1_000)(rouge_scorer(backend))
         self._members = lru_cache(
             lambda shape, size: [at for at, group in enumerate(job.groups) if group.holds(shape, size)]
         )
