@@ -15,7 +15,6 @@ from toolassay.metrics.confidence_interval import (
     Units,
     bootstrapped_means,
     mean_intervals,
-    percentile_bounds,
     ratio_intervals,
 )
 
@@ -185,15 +184,6 @@ def test_draws_in_parts_are_as_many_as_are_wanted(monkeypatch: pytest.MonkeyPatc
     (parts,) = mean_intervals(scores, resamples=2001)
     assert parts == whole
     assert _width(whole) == pytest.approx(2 * 1.96 * scores.std() / 40**0.5, rel=0.1)
-
-
-@given(
-    samples=arrays(np.float64, st.tuples(st.integers(1, 90), st.integers(0, 3)), elements=st.floats(-9, 9)),
-    tail=st.sampled_from([0.0, 0.5, 2.5, 5.0, 16.0, 50.0]),
-)
-def test_percentiles_have_the_bits_of_numpy(samples: np.ndarray, tail: float) -> None:
-    expected = np.percentile(samples, [tail, 100 - tail], axis=0)
-    assert percentile_bounds(samples, tail).tolist() == expected.tolist()
 
 
 @given(clusters=st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 3), max_size=12))

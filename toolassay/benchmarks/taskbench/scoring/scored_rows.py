@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem
@@ -261,7 +262,7 @@ class ScoredRows:
         names, counts = self._names(metrics), self._cached("strict")[chosen]
         rates = (Ratio(counts[:, at].astype(float), counts[:, at + 1].astype(float)) for at in (12, 14))
         intervals = ratio_intervals(
-            [*(Ratio.mean(self._strict_scores[name][chosen]) for name in names), *rates],
+            chain((Ratio.mean(self._strict_scores[name][chosen]) for name in names), rates),
             clusters=self._cached("cluster")[chosen],
             resamples=resamples,
             seed=seed,
@@ -347,19 +348,22 @@ class ScoredRows:
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
         counts, flags = self._cached("compat")[chosen], self._cached("flags")[chosen]
-        similarities = self._cached("compat_similarity")[chosen]
-        ratios: dict[str, Ratio] = {}
-        names = ("node_micro_f1_no_matching", "link_binary_f1", _ARGNAME, _ARGVALUE)
-        for place, name in enumerate(names):
-            right, extra, absent = counts[:, 3 * place : 3 * place + 3].T.astype(float)
-            ratios[name] = Ratio(2 * right, 2 * right + extra + absent)
-        ratios["edit_distance"] = Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
-        for name, column in zip(ROUGE_NAMES, self._cached("compat_rouge")[chosen].T, strict=True):
-            ratios[f"step_{name}"] = Ratio.mean(column)
-        if self._bertscore is not None:
-            ratios["step_bertscore_f1"] = Ratio.mean(self._bertscore[chosen, 1, 2])
-        found = ratio_intervals(ratios.values(), clusters=clusters[chosen], resamples=resamples, seed=seed)
-        return {name: interval.to_json() for name, interval in zip(ratios, found, strict=True)}
+        names = ["node_micro_f1_no_matching", "link_binary_f1", _ARGNAME, _ARGVALUE, "edit_distance"]
+        names += [f"step_{name}" for name in ROUGE_NAMES]
+        names += ["step_bertscore_f1"] if self._bertscore is not None else []
+
+        def ratios() -> Iterator[Ratio]:  # one at a time: each needs two numbers a row
+            for place in range(0, 12, 3):
+                right, extra, absent = counts[:, place : place + 3].T.astype(float)
+                yield Ratio(2 * right, 2 * right + extra + absent)
+            similarities = self._cached("compat_similarity")[chosen]
+            yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
+            yield from map(Ratio.mean, self._cached("compat_rouge")[chosen].T)
+            if self._bertscore is not None:
+                yield Ratio.mean(self._bertscore[chosen, 1, 2])
+
+        found = ratio_intervals(ratios(), clusters=clusters[chosen], resamples=resamples, seed=seed)
+        return {name: interval.to_json() for name, interval in zip(names, found, strict=True)}
 
     def rouge_medians(self, group: int, *, resamples: int, seed: int) -> dict[str, float]:
         """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""
