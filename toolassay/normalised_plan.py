@@ -563,10 +563,13 @@ def plan_digest(plan: Plan) -> int:
     # Hashes, so that an argument does not equal a label by chance.
     nodes = [f"{_digest_number(name):x}" for name in plan.names]
 
+    def label(found: re.Match[str]) -> str:
+        place = int(found[1])
+        return f"<{nodes[place]}>" if place < len(nodes) else f"<outside {place}>"
+
     def labelled(value: Hashable) -> str:
-        if not isinstance(value, str):
-            return f"<number {hash(value)}>"  # equal for 7 and 7.0, and in every process
-        return REFERENCE.sub(lambda found: f"<{dict(enumerate(nodes)).get(int(found[1]), found[1])}>", value)
+        # A hash of a number is equal for 7 and 7.0, and in every process.
+        return REFERENCE.sub(label, value) if isinstance(value, str) else f"<number {hash(value)}>"
 
     # Each round distinguishes nodes by their references one step further (as in Weisfeiler-Leman refinement);
     # no path is longer than the number of nodes.
