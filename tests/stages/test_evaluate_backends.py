@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_scores import evaluate_predictions
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.cli.verify import command as verify_command

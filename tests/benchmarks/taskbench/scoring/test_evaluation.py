@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_scores import evaluate_predictions
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.tools import Tool, ToolLibrary

@@ -91,7 +91,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
         read_table(written(tmp_path / "three", item("a"), item("a")), WHOLE)
     with pytest.raises(UsageError, match=r"four:2: is not an item"):
         read_table(written(tmp_path / "four", item("a"), {"id": "b"}), WHOLE)
-    with pytest.raises(UsageError, match="node_f1 of item 'a' is not a number"):
+    with pytest.raises(UsageError, match="a score of item 'a' is not a number"):
         read_table(written(tmp_path / "five", item("a", scores={"node_f1": "much"})), WHOLE)
 
 

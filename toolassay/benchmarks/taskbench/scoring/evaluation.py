@@ -307,34 +307,6 @@ class PlanEvaluator:
             return None
 
 
-def evaluate_predictions(
-    labels: Path,
-    predictions: Path,
-    library: ToolLibrary,
-    dependency_type: DependencyType,
-    *,
-    graph: ToolGraph | None = None,
-    alignment_ids: Collection[str | int] | None = None,
-    exclude_ids: Collection[str | int] = (),
-    **choices: Any,
-) -> Evaluation:
-    """Score a prediction file against the labels: `PlanEvaluator`, with `choices` as those of `Choices`.
-
-    Raises:
-        UsageError: a missing file, a malformed label (with its line), an unknown metric, split or mode.
-    """
-    return PlanEvaluator(
-        labels,
-        predictions,
-        library,
-        dependency_type,
-        Choices(**choices),
-        graph=graph,
-        alignment_ids=alignment_ids,
-        exclude_ids=exclude_ids,
-    ).evaluate()
-
-
 def compat_misfits(job: ScoringJob) -> list[str]:
     """The tools that the published evaluator cannot score: resource tools with an underscore in the name."""
     return [name for name in job.library.ids if "_" in name] if job.dependency_type == "resource" else []
