@@ -419,7 +419,7 @@ class PlanReader:
             argument = named["value"]
         if not isinstance(argument, str):
             return "object" if isinstance(argument, dict | list) else "text", comparable(argument)
-        kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
+        kind, value, source = _literal(argument)
         if source is None:
             return kind, value
         return self._output_types.get(names[source], "other") if source < len(names) else "other", value
@@ -487,7 +487,8 @@ def _is_named(argument: Any) -> bool:
     return isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument
 
 
-def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
+@lru_cache(maxsize=10_000)  # predictions repeat the literals of the gold
+def _literal(text: str) -> tuple[str, Hashable, int | None]:
     """The type and the value of a text argument; for a reference, also the number of its node."""
     value = comparable(text)
     if not isinstance(value, str):
@@ -496,9 +497,6 @@ def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
     if reference is None:
         return resource_type(value) if "." in value else "text", value, None
     return "other", value, int(reference[1])
-
-
-_literal = lru_cache(maxsize=10_000)(_read_literal)  # predictions repeat the literals of the gold
 
 
 def steps_text(steps: Any) -> str | None:

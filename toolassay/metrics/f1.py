@@ -10,20 +10,11 @@ _FEW = 8  # elements; up to here a scan of a list is faster than a `Counter`
 
 
 class MatchCounts(NamedTuple):
-    """The numbers of true positives, false positives and false negatives; they add up field by field.
-
-    >>> MatchCounts(1, 1, 0) + MatchCounts(1, 0, 2)
-    MatchCounts(true_positives=2, false_positives=1, false_negatives=2)
-    """
+    """The numbers of true positives, false positives and false negatives."""
 
     true_positives: int
     false_positives: int
     false_negatives: int
-
-    def __add__(self, other: object) -> MatchCounts:
-        if not isinstance(other, MatchCounts):
-            return NotImplemented
-        return MatchCounts(*(mine + its for mine, its in zip(self, other, strict=True)))
 
 
 def f1(true_positives: float, false_positives: float, false_negatives: float, *, empty: float = 0.0) -> float:

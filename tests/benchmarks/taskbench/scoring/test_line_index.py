@@ -26,12 +26,6 @@ def test_ids_are_json_values(path: Path) -> None:
         assert lines.by_text == {"1": 2, "üé": 4, "1.5": 5}
 
 
-def test_whole_numbers_are_one_id_however_spelled(path: Path) -> None:
-    with _index(path, '{"id": 1.0}', '{"id": -2}', '{"id": true}') as lines:
-        assert lines.by_text == {"1": 1, "-2": 2}
-        assert lines.nameless == [3]
-
-
 def test_last_of_doubled_ids_counts(path: Path) -> None:
     with _index(path, '{"id": "a"}', '{"id": "b"}', '{"id": "a"}') as lines:
         assert dict(lines.by_id) == {"a": 3, "b": 2}
@@ -80,13 +74,6 @@ def test_byte_order_mark_and_windows_line_ends(path: Path) -> None:
         assert dict(lines.by_id) == {"a": 1, "b": 3}
         assert lines.prediction(lines.place(1)) == Prediction(1, None)
         assert lines.prediction(lines.place(3)) == Prediction(2, None)
-
-
-def test_bytes_that_are_no_text(path: Path) -> None:
-    path.write_bytes(b'{"id": "a", "result": "\xff"}\n{"id": "\xff"}\n')
-    with LineIndex(path, fix="") as lines:
-        assert lines.prediction(lines.place(1)) is None
-        assert lines.broken == [2, 1]
 
 
 def test_the_first_of_doubled_ids_may_count(tmp_path: Path) -> None:
