@@ -18,7 +18,7 @@ from toolassay.benchmarks.taskbench.scoring.compat import CompatItem
 from toolassay.benchmarks.taskbench.scoring.strict import Hallucinations, StrictItem
 from toolassay.evaluation.groups import METRICS
 from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_means, ratio_intervals
-from toolassay.metrics.f1 import f1
+from toolassay.metrics.f1 import MatchCounts, f1
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.runs.outcomes import asked_counts, is_scored
 
@@ -101,7 +101,8 @@ def strict_part(
     return groups, counts, names is not None, similarity, tuple(rouge)
 
 
-NO_STRICT = strict_part(0, StrictItem(*[(0, 0, 0)] * 2, None, None, 0.0), Hallucinations(), _NONE)  # type: ignore[arg-type]
+_NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
+NO_STRICT = strict_part(0, _NOTHING, Hallucinations(), _NONE)
 
 
 def compat_part(groups: int, item: CompatItem, rouge: Sequence[float] | None) -> tuple[Any, ...]:
@@ -134,7 +135,6 @@ class ScoredRows:
         self.texts: list[tuple[TextPair | None, TextPair | None]] = []
         self._new: list[tuple[Any, ...]] = []
         self._parts: list[NDArray[Any]] = []
-        self._columns: dict[str, NDArray[Any]] = {}
         self._bertscore: NDArray[np.float64] | None = None
         self.pack()  # no rows yet
 
@@ -195,22 +195,23 @@ class ScoredRows:
             self._bertscore = self._bertscore.reshape(-1, 2, 3)
         self.texts = []
 
-    def __getitem__(self, field: str) -> NDArray[Any]:
-        """One field of all rows."""
+    @cached_property
+    def _rows(self) -> NDArray[Any]:
+        """All rows. Each part is freed when it is copied, since those of a million rows fill 250 MB."""
         import numpy as np
 
-        return np.concatenate([part[field] for part in self._parts])
-
-    def _cached(self, field: str) -> NDArray[Any]:
-        if field not in self._columns:
-            self._columns[field] = self[field]
-        return self._columns[field]
+        rows, start = np.empty(sum(map(len, self._parts)), dtype=self._parts[0].dtype), 0
+        while self._parts:
+            part = self._parts.pop(0)
+            rows[start : start + len(part)] = part
+            start += len(part)
+        return rows
 
     def _rows_of(self, field: str, group: int) -> NDArray[np.int64]:
         """The places of the rows in a group, by its bit number in a field of bit masks."""
         import numpy as np
 
-        return np.flatnonzero(self._cached(field) >> np.uint64(group) & np.uint64(1))
+        return np.flatnonzero(self._rows[field] >> np.uint64(group) & np.uint64(1))
 
     # Strict.
 
@@ -219,25 +220,26 @@ class ScoredRows:
         """Each strict score of every row; NaN for rows without it."""
         import numpy as np
 
-        counts, has_arguments = self._cached("strict"), self["has_arguments"]
-        is_answered = self["outcome"] == ANSWERED
+        counts, has_arguments = self._rows["strict"], self._rows["has_arguments"]
+        is_answered = self._rows["outcome"] == ANSWERED
         scores: dict[str, NDArray[np.float64]] = {}
         for place, name in enumerate(_POOLED):
             right, extra, absent = counts[:, 3 * place : 3 * place + 3].T
             total = 2 * right.astype(np.float64) + extra + absent
-            scores[name] = np.divide(2 * right, total, out=np.ones(len(counts)), where=total > 0)
-        scores["exact_match"] = 1.0 - counts[:, [1, 2, 4, 5, 10, 11]].any(axis=1)
-        scores["edit_similarity"] = self["similarity"]
+            scores[name] = np.ones(len(counts))
+            np.divide(2 * right, total, out=scores[name], where=total > 0)
+        scores["exact_match"] = np.where(counts[:, [1, 2, 4, 5, 10, 11]].any(axis=1), 0.0, 1.0)
+        scores["edit_similarity"] = self._rows["similarity"].copy()
         for name, column in scores.items():
             column[~is_answered] = 0.0
             if name.startswith("argument"):
                 column[~has_arguments] = np.nan
-        scores |= zip(ROUGE_NAMES[:3], self["rouge"].T, strict=False)
+        scores |= zip(ROUGE_NAMES[:3], self._rows["rouge"].T, strict=False)
         if self._bertscore is not None:
-            has_steps = ~np.isnan(self["rouge"][:, 0])
+            has_steps = ~np.isnan(self._rows["rouge"][:, 0])
             found = self._bertscore[:, 0, 2]
             scores[BERTSCORE] = np.where(np.isnan(found) & has_steps, 0.0, found)
-        return scores | dict(zip(self.extra, self["extra"].T, strict=True))
+        return scores | dict(zip(self.extra, self._rows["extra"].T, strict=True))
 
     def _names(self, metrics: Collection[str]) -> list[str]:
         """The strict scores that can be computed: those of plans, and the chosen ones of steps."""
@@ -254,16 +256,16 @@ class ScoredRows:
             seed: of the bootstrap.
         """
         labelled = self._rows_of("groups", group)
-        outcomes = Counter(self._cached("outcome")[labelled].tolist())
+        outcomes = Counter(self._rows["outcome"][labelled].tolist())
         scored = {name: is_scored(name) for name in outcomes}
         chosen = labelled
         if not all(scored.values()):
-            chosen = labelled[[scored[name] for name in self._cached("outcome")[labelled]]]
-        names, counts = self._names(metrics), self._cached("strict")[chosen]
+            chosen = labelled[[scored[name] for name in self._rows["outcome"][labelled]]]
+        names, counts = self._names(metrics), self._rows["strict"][chosen]
         rates = (Ratio(counts[:, at].astype(float), counts[:, at + 1].astype(float)) for at in (12, 14))
         intervals = ratio_intervals(
             chain((Ratio.mean(self._strict_scores[name][chosen]) for name in names), rates),
-            clusters=self._cached("cluster")[chosen],
+            clusters=self._rows["cluster"][chosen],
             resamples=resamples,
             seed=seed,
         )
@@ -287,7 +289,7 @@ class ScoredRows:
     def compat(self, group: int, metrics: Collection[str]) -> dict[str, Any]:
         """The published keys of one group, of which the bit number is given."""
         chosen = self._rows_of("compat_groups", group)
-        flags, counts = self._cached("flags")[chosen], self._cached("compat")[chosen]
+        flags, counts = self._rows["flags"][chosen], self._rows["compat"][chosen]
         steps, arguments, scored = (int((flags & flag > 0).sum()) for flag in (_STEPS, _ARGUMENTS, _SCORED))
         numbers: dict[str, Any] = {
             "all_samples": len(chosen),
@@ -301,14 +303,14 @@ class ScoredRows:
         with_steps = chosen[flags & _STEPS > 0]
         totals = counts.sum(axis=0).tolist()
         if "rouge" in metrics:
-            numbers |= _means("step_", ROUGE_NAMES, self._cached("compat_rouge")[with_steps])
+            numbers |= _means("step_", ROUGE_NAMES, self._rows["compat_rouge"][with_steps])
         if "bertscore" in metrics and self._bertscore is not None:
             numbers |= _means("step_bertscore_", _MEASURES, self._bertscore[with_steps, 1])
         if "f1" in metrics or "argument" in metrics:
             numbers |= self._node_numbers(group)
             numbers[_ARGNAME], numbers[_ARGVALUE] = f1(*totals[6:9]), f1(*totals[9:])
         if "ed" in metrics:
-            similarities = self._cached("compat_similarity")[chosen]
+            similarities = self._rows["compat_similarity"][chosen]
             numbers["edit_distance"] = 1 - float(similarities[flags & _SCORED > 0].mean())
         if "link" in metrics:
             numbers["link_binary_f1"] = f1(*totals[3:6])
@@ -344,10 +346,10 @@ class ScoredRows:
         """
         import numpy as np
 
-        chosen, clusters = self._rows_of("compat_groups", group), self._cached("cluster")
+        chosen, clusters = self._rows_of("compat_groups", group), self._rows["cluster"]
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
-        counts, flags = self._cached("compat")[chosen], self._cached("flags")[chosen]
+        counts, flags = self._rows["compat"][chosen], self._rows["flags"][chosen]
         names = ["node_micro_f1_no_matching", "link_binary_f1", _ARGNAME, _ARGVALUE, "edit_distance"]
         names += [f"step_{name}" for name in ROUGE_NAMES]
         names += ["step_bertscore_f1"] if self._bertscore is not None else []
@@ -356,9 +358,9 @@ class ScoredRows:
             for place in range(0, 12, 3):
                 right, extra, absent = counts[:, place : place + 3].T.astype(float)
                 yield Ratio(2 * right, 2 * right + extra + absent)
-            similarities = self._cached("compat_similarity")[chosen]
+            similarities = self._rows["compat_similarity"][chosen]
             yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
-            yield from map(Ratio.mean, self._cached("compat_rouge")[chosen].T)
+            yield from map(Ratio.mean, self._rows["compat_rouge"][chosen].T)
             if self._bertscore is not None:
                 yield Ratio.mean(self._bertscore[chosen, 1, 2])
 
@@ -369,7 +371,7 @@ class ScoredRows:
         """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""
         import numpy as np
 
-        scores = self._cached("compat_rouge")[self._rows_of("compat_groups", group)]
+        scores = self._rows["compat_rouge"][self._rows_of("compat_groups", group)]
         scores = scores[~np.isnan(scores[:, 0])]
         if not len(scores) or not resamples:
             return {}
@@ -379,7 +381,7 @@ class ScoredRows:
 
     def number_of_links(self, group: int) -> int:
         """The number of distinct links in the plans of a group, gold or predicted."""
-        return int(self._cached("compat")[self._rows_of("compat_groups", group), 3:6].sum())
+        return int(self._rows["compat"][self._rows_of("compat_groups", group), 3:6].sum())
 
     # Items.
 
@@ -388,16 +390,12 @@ class ScoredRows:
         names = [name for name in self._names(metrics) if _is_asked(name, metrics)]
         columns = [self._strict_scores[name] for name in names]
         nothing = dict.fromkeys(names)
-        start = 0
-        for part in self._parts:
-            for first in range(0, len(part), _ITEMS_AT_ONCE):
-                rows = part[first : first + _ITEMS_AT_ONCE]
-                block = slice(start + first, start + first + len(rows))
-                scores = zip(*(map(_or_none, column[block].tolist()) for column in columns), strict=True)
-                for row, own in zip(rows.tolist(), scores, strict=True):
-                    if row[5]:
-                        yield _item(row, dict(zip(names, own, strict=True)), nothing, compat=compat)
-            start += len(part)
+        for start in range(0, len(self._rows), _ITEMS_AT_ONCE):
+            block = slice(start, start + _ITEMS_AT_ONCE)
+            scores = zip(*(map(_or_none, column[block].tolist()) for column in columns), strict=True)
+            for row, own in zip(self._rows[block].tolist(), scores, strict=True):
+                if row[5]:
+                    yield _item(row, dict(zip(names, own, strict=True)), nothing, compat=compat)
 
 
 def _item(

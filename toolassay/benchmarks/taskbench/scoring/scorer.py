@@ -314,7 +314,7 @@ class ChunkScorer:
         if gold is not None:
             plan, outcome = self._answer(label, by_text, lines.by_text.number)
             inventions = Hallucinations() if plan is None else self._inventions.count(plan)
-            rouge = _NO_STEPS if gold.steps is None else _NO_ANSWER
+            rouge: Sequence[float] = _NO_STEPS if gold.steps is None else _NO_ANSWER
             if gold.steps is not None and plan is not None and plan.steps is not None and job.with_steps:
                 pair = gold.steps, plan.steps
                 rouge = self._rouge_of(pair) or _NO_ANSWER
