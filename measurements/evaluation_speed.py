@@ -8,7 +8,8 @@ repeating, in the other everything does. "Published way" is written for this com
 evaluator works: for each of 14 groups the files are parsed anew, the F1s computed by scikit-learn from
 indicator matrices, and every pair of steps scored by `rouge-score` with its bootstrap. Each way is a
 process of its own, ours the whole command `toolassay evaluate`, the median of ten, also on one core; CPU
-seconds hold the start of Python and what was imported, for a busy machine gives a process less than the cores it shows.
+seconds hold the start of Python and what was imported, for a busy machine gives a process less than the cores
+it shows.
 """
 
 from __future__ import annotations
