@@ -85,7 +85,7 @@ class CompactTexts:
         return self._bytes[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """A line of a file, by which any process can read it.
 
     Attributes:
@@ -118,7 +118,7 @@ class LineFile:
         """Close the file."""
         self._stream.close()
 
-    def value(self, place: Place) -> Any:
+    def value(self, place: LinePlace) -> Any:
         """The JSON value of a line.
 
         Raises:
@@ -133,7 +133,7 @@ class LineFile:
                 self.broken.append(place.number)
             raise ValueError(f"line {place.number} is not JSON") from None
 
-    def prediction(self, place: Place) -> Prediction | None:
+    def prediction(self, place: LinePlace) -> Prediction | None:
         """The prediction of a line, with or without a `result` level; None for a broken line, or no line."""
         if not place.number:
             return None
@@ -264,11 +264,11 @@ class LineIndex(LineFile):
         self.by_id.clear()
         self.__dict__.pop("by_text", None)
 
-    def place(self, number: int) -> Place:
+    def place(self, number: int) -> LinePlace:
         """Where a line is; 0 stands for no line."""
         if not number:
-            return Place(0, 0, 0)
-        return Place(number, self._offsets[number - 1], self._offsets[number] - self._offsets[number - 1])
+            return LinePlace(0, 0, 0)
+        return LinePlace(number, self._offsets[number - 1], self._offsets[number] - self._offsets[number - 1])
 
     def read(self, number: int) -> Any:
         """The JSON value of a line.

@@ -29,7 +29,7 @@ from toolassay.dataset import label_record, read_labels
 from toolassay.engines import Engine, OneProcess
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup, shape_and_size
-from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, Place, Prediction
+from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LinePlace, Prediction
 from toolassay.files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
@@ -180,9 +180,9 @@ class LabelLines(NamedTuple):
         is_used: whether the label is the one that counts for its id as text.
     """
 
-    label: Place
-    by_id: Place
-    by_text: Place
+    label: LinePlace
+    by_id: LinePlace
+    by_text: LinePlace
     is_used: bool
 
 
@@ -275,7 +275,7 @@ class ChunkScorer:
         self._part.broken.update(self._lines.broken)
         return self._part
 
-    def label(self, place: Place) -> dict[str, Any]:
+    def label(self, place: LinePlace) -> dict[str, Any]:
         """The label at a place.
 
         Raises:
