@@ -17,8 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.scoring.compat import compat_metrics, pass_at_k, pass_hat_k, security_score
+from toolassay.benchmarks.classic.scoring.compat import compat_metrics, security_score
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, row_of
+from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
 Rows = list[PredictionRow]
 Comparison = Iterator[tuple[str, Any, Any]]

@@ -7,8 +7,9 @@ CASE is a folder with `data.json`, `tool_desc.json` and `predictions/*.json`. It
 repeating, in the other everything does. "Published way" is written for this comparison, as TaskBench's
 evaluator works: for each of 14 groups the files are parsed anew, the F1s computed by scikit-learn from
 indicator matrices, and every pair of steps scored by `rouge-score` with its bootstrap. Each way is a
-process of its own, ours the median of ten, also on one core; CPU seconds hold the start of Python and what
-was imported, for a busy machine gives a process less than the cores it shows.
+process of its own, ours the whole command `toolassay evaluate`, the median of ten, also on one core; CPU
+seconds hold the start of Python and what was imported, for a busy machine gives a process less than the cores
+it shows.
 """
 
 from __future__ import annotations
@@ -220,15 +221,18 @@ def _group(pairs: list[tuple[Plan, Plan]], tools: list[str]) -> tuple[dict[str, 
 
 
 def ours(folder: Path) -> dict[str, Any]:
-    """Score the same groups, strict with intervals beside compat, and write both files."""
-    from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-    from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
-    from toolassay.extras import import_numpy
+    """The whole command: the same groups, strict with intervals beside compat; both files and the table."""
+    from contextlib import redirect_stdout
 
-    import_numpy()  # as `toolassay evaluate` does
-    choices = Choices(metrics=METRICS, splits=("all",), n_tools=("all",))
-    result = evaluate_folder(folder, "m", choices, dependency_type="resource")
-    return {"groups": result.evaluation.groups}
+    from toolassay.cli.main import cli, run
+
+    command = ["evaluate", "--data_dir", str(folder), "--llm", "m", "--dependency_type", "resource"]
+    command += ["--splits", "all", "--n_tools", "all"]
+    command += [word for name in METRICS for word in ("--metric", name)]
+    with redirect_stdout(sys.stderr):
+        if run(cli, command, "toolassay"):
+            raise SystemExit(1)
+    return {"groups": json.loads((folder / "metrics" / "m.json").read_text())}
 
 
 WAYS: dict[str, Callable[[Path], dict[str, Any]]] = {"published": published, "ours": ours}

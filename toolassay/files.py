@@ -77,19 +77,6 @@ def compact_json(value: Any) -> bytes:
     return _fast_encoder().encode(value)
 
 
-def compact_json_lines(values: Iterable[Any]) -> bytes:
-    r"""The lines of a JSON Lines file, each a value as `compact_json` writes it.
-
-    Raises:
-        ValueError: as for `compact_json`.
-        RecursionError: as for `compact_json`.
-
-    >>> compact_json_lines([1, {"a": 2}])
-    b'1\n{"a":2}\n'
-    """
-    return _fast_encoder().encode_lines(values)
-
-
 @cache
 def _fast_encoder() -> msgspec.json.Encoder:
     import msgspec

@@ -26,7 +26,6 @@ from toolassay.argument_schemas import (
     resolve,
     type_name,
 )
-from toolassay.files import compact_json
 from toolassay.graph import DependencyType
 from toolassay.output_paths import parse_reference, reference_text
 from toolassay.tools import Tool, ToolLibrary, is_required
@@ -204,13 +203,9 @@ def _moment(text: str) -> str:
 
 def _number_or_text(text: str) -> Hashable:
     """The key of a plain text that may be a number or a truth value."""
-    if len(text) > 5 and text[0].isalpha():
-        return text
-    if len(text) <= 5 and text.casefold() in ("true", "false"):
+    if text.casefold() in ("true", "false"):
         return text.casefold()
-    if len(text) <= 40 and _NUMBER.fullmatch(text):
-        return Decimal(text)
-    return text
+    return Decimal(text) if len(text) <= 40 and _NUMBER.fullmatch(text) else text
 
 
 # Every kind of blank in a line but " ".
@@ -225,15 +220,10 @@ def _plain_text(text: str) -> str:
 
 def _unquoted(value: str) -> str:
     """Text without surrounding blanks and pairs of quotes, also nested ones."""
-    start, end = 0, len(value)
-    while True:
-        while start < end and value[start].isspace():
-            start += 1
-        while start < end and value[end - 1].isspace():
-            end -= 1
-        if end - start < 2 or value[start] not in _QUOTES or value[end - 1] not in _QUOTES:
-            return value[start:end]
-        start, end = start + 1, end - 1
+    value = value.strip()
+    while len(value) > 1 and value[0] in _QUOTES and value[-1] in _QUOTES:
+        value = value[1:-1].strip()
+    return value
 
 
 def resource_type(text: str) -> str:
@@ -429,7 +419,7 @@ class PlanReader:
             argument = named["value"]
         if not isinstance(argument, str):
             return "object" if isinstance(argument, dict | list) else "text", comparable(argument)
-        kind, value, source = (_literal if len(argument) <= _SHORT else _read_literal)(argument)
+        kind, value, source = _literal(argument)
         if source is None:
             return kind, value
         return self._output_types.get(names[source], "other") if source < len(names) else "other", value
@@ -497,27 +487,8 @@ def _is_named(argument: Any) -> bool:
     return isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument
 
 
-def same_plan(gold: Mapping[str, Any], predicted: Any) -> bool:
-    """Whether two plans as JSON have the same nodes, links and steps, spelled alike.
-
-    >>> one, true = ({"task_nodes": [{"task": "Painter", "arguments": [value]}]} for value in (1, True))
-    >>> same_plan(one, dict(one)), same_plan(one, true)
-    (True, False)
-    """
-    if type(predicted) is not dict:
-        return False
-    try:
-        for key in PLAN_KEYS:
-            if [gold.get(key)] != [predicted.get(key)]:  # in lists, the same NaN is equal
-                return False
-        # To Python, 1 is true, and objects are equal with their keys in another order. Spellings are not.
-        wanted, given = ([plan.get(key) for key in PLAN_KEYS] for plan in (gold, predicted))
-        return compact_json(wanted) == compact_json(given)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
+@lru_cache(maxsize=10_000)  # predictions repeat the literals of the gold
+def _literal(text: str) -> tuple[str, Hashable, int | None]:
     """The type and the value of a text argument; for a reference, also the number of its node."""
     value = comparable(text)
     if not isinstance(value, str):
@@ -526,9 +497,6 @@ def _read_literal(text: str) -> tuple[str, Hashable, int | None]:
     if reference is None:
         return resource_type(value) if "." in value else "text", value, None
     return "other", value, int(reference[1])
-
-
-_literal = lru_cache(maxsize=10_000)(_read_literal)  # predictions repeat the literals of the gold
 
 
 def steps_text(steps: Any) -> str | None:
@@ -590,31 +558,24 @@ def plan_digest(plan: Plan) -> int:
     >>> plan_digest(one) == plan_digest(other), plan_digest(one) == plan_digest(plan(("Painter", "a dog")))
     (True, False)
     """
-    nodes = [
-        f"{_digest_number(name):x}" for name in plan.names
-    ]  # hashes, so that an argument does not equal a label by chance
+    # Hashes, so that an argument does not equal a label by chance.
+    nodes = [f"{_digest_number(name):x}" for name in plan.names]
+
+    def label(found: re.Match[str]) -> str:
+        place = int(found[1])
+        return f"<{nodes[place]}>" if place < len(nodes) else f"<outside {place}>"
+
+    def labelled(value: Hashable) -> str:
+        # A hash of a number is equal for 7 and 7.0, and in every process.
+        return REFERENCE.sub(label, value) if isinstance(value, str) else f"<number {hash(value)}>"
+
     # Each round distinguishes nodes by their references one step further (as in Weisfeiler-Leman refinement);
     # no path is longer than the number of nodes.
     for _ in range(len(nodes) if plan.has_references else 1):
-        nodes = [_node_digest(plan, place, nodes) for place in range(len(nodes))]
+        given = plan.arguments or [[] for _ in nodes]
+        arguments = [sorted(repr((name, labelled(value))) for name, value in one) for one in given]
+        nodes = [f"{_digest_number(repr(pair)):x}" for pair in zip(plan.names, arguments, strict=True)]
     return _digest_number(repr((sorted(nodes), sorted(plan.links))))
-
-
-def _node_digest(plan: Plan, place: int, labels: list[str]) -> str:
-    """Hash of a node and its arguments, with references replaced by the labels of their nodes."""
-    given = plan.arguments[place] if plan.arguments is not None else []
-    arguments = sorted(repr((name, _with_labels(value, labels))) for name, value in given)
-    return f"{_digest_number(repr((plan.names[place], arguments))):x}"
-
-
-def _with_labels(value: Hashable, labels: list[str]) -> str:
-    if isinstance(value, str):
-        return REFERENCE.sub(lambda found: _digest_label(int(found[1]), labels), value)
-    return f"<number {hash(value)}>"  # equal for 7 and 7.0, and in every process
-
-
-def _digest_label(place: int, labels: list[str]) -> str:
-    return f"<{labels[place]}>" if place < len(labels) else f"<outside {place}>"
 
 
 def _digest_number(text: str) -> int:

@@ -21,7 +21,7 @@ from toolassay.errors import UsageError
 SAMPLES, TASKS = 60, 23
 MODEL = "toolassay.offline.offline_model:OfflineModel.complete"
 JUDGE = "toolassay.benchmarks.workbench.judge.evaluation:WorkbenchEvaluator.verdict"
-SCORER = "toolassay.benchmarks.taskbench.scoring.chunk_scorer:ChunkScorer.score"
+SCORER = "toolassay.benchmarks.taskbench.scoring.scorer:ChunkScorer.score"
 # What holds times: of answers, of starts, of each hundred samples.
 TIMED = ("ledger.jsonl", "manifest.json", "summary.json", "statistics.json")
 GENERATE = ("--llm", "offline", "--seed", "3", "--number_of_samples", str(SAMPLES))

@@ -10,7 +10,7 @@ import pytest
 from builders import chain, scored_folder
 from dask_workers import DaskWorkers, KillsAWorker
 
-from toolassay.benchmarks.taskbench.scoring import parallel_scorer
+from toolassay.benchmarks.taskbench.scoring import scorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.engines import Engine, open_engine
@@ -82,7 +82,7 @@ def scored_files(folder: Path, engine: Engine | None) -> list[bytes]:
 def test_an_evaluation_has_the_same_bytes_also_if_a_worker_is_killed(
     cluster: DaskWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_scorer, "CHUNK", 5)
+    monkeypatch.setattr(scorer, "CHUNK", 5)
     folder = build_folder(tmp_path)
     expected = scored_files(folder, None)
     with open_engine("local:2") as local:

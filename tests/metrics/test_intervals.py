@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from toolassay.metrics import confidence_interval
@@ -12,10 +11,8 @@ from toolassay.metrics.confidence_interval import (
     NOTHING,
     Interval,
     Ratio,
-    Units,
     bootstrapped_means,
     mean_intervals,
-    percentile_bounds,
     ratio_intervals,
 )
 
@@ -76,23 +73,6 @@ def test_bounds_are_equal_to_the_last_bit_in_any_company(items: int) -> None:
     together = mean_intervals(scores, resamples=200)
     assert together == [mean_intervals([one], resamples=200)[0] for one in scores]
     assert together[4:6] == mean_intervals(scores[4:6], resamples=200)
-
-
-def test_the_smallest_and_the_largest_scores_keep_their_bounds() -> None:
-    for scale in (5e-324, 1e-300, 1e300):
-        ((value, low, high),) = mean_intervals([np.full(20, scale)], resamples=20)
-        assert low == pytest.approx(scale) == high == value
-
-
-def test_nothing_known_gives_nothing() -> None:
-    assert mean_intervals(np.empty((1, 0))) == [NOTHING]
-    assert mean_intervals(np.full((1, 3), np.nan), resamples=5) == [NOTHING]
-    assert mean_intervals(np.ones((1, 3)), resamples=0) == [Interval(1.0, None, None)]
-
-
-def test_clusters_of_one_are_no_clusters() -> None:
-    scores = np.random.default_rng(1).random((2, 50))
-    assert mean_intervals(scores, clusters=np.arange(50)) == mean_intervals(scores)
 
 
 def test_clusters_that_hang_together_make_wider_intervals() -> None:
@@ -162,47 +142,3 @@ def test_a_ratio_of_nothing_has_no_value_and_the_others_keep_theirs() -> None:
 def test_draws_without_an_item_that_counts_are_left_out() -> None:
     (got,) = ratio_intervals([Ratio(np.array([3.0, 0.0]), np.array([4.0, 0.0]))], resamples=200)
     assert got == Interval(0.75, 0.75, 0.75)
-
-
-def test_units_are_items_clusters_or_some_of_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.array([1.0, 2.0, 4.0, 8.0])
-    assert Units(4).sums(values).tolist() == [1, 2, 4, 8]
-    assert Units(4, np.array([3, 1, 3, 2])).sums(values).tolist() == [2, 8, 5]
-    assert Units(4, np.array([9, 8, 7, 6])).sums(values).tolist() == [1, 2, 4, 8]
-    monkeypatch.setattr(confidence_interval, "MOST_UNITS", 2)
-    generator = np.random.default_rng(1)
-    assert Units(4).sums(values).tolist() == [1, 2, 4, 8]
-    assert Units(2, None, generator).sums(values[:2]).tolist() == [1, 2]
-    for clusters in (None, np.array([1, 2, 3, 1])):
-        together = Units(4, clusters, generator).sums(values)
-        assert len(together) == 2 and together.sum() == 15 and together.min() > 0
-
-
-def test_draws_in_parts_are_as_many_as_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = np.random.default_rng(1).random((1, 40))
-    (whole,) = mean_intervals(scores, resamples=2001)
-    monkeypatch.setattr(confidence_interval, "_DRAWS_AT_ONCE", 7 * 40)
-    (parts,) = mean_intervals(scores, resamples=2001)
-    assert parts == whole
-    assert _width(whole) == pytest.approx(2 * 1.96 * scores.std() / 40**0.5, rel=0.1)
-
-
-@given(
-    samples=arrays(np.float64, st.tuples(st.integers(1, 90), st.integers(0, 3)), elements=st.floats(-9, 9)),
-    tail=st.sampled_from([0.0, 0.5, 2.5, 5.0, 16.0, 50.0]),
-)
-def test_percentiles_have_the_bits_of_numpy(samples: np.ndarray, tail: float) -> None:
-    expected = np.percentile(samples, [tail, 100 - tail], axis=0)
-    assert percentile_bounds(samples, tail).tolist() == expected.tolist()
-
-
-@given(clusters=st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 3), max_size=12))
-def test_units_are_in_the_order_of_their_clusters(clusters: list[int]) -> None:
-    values = np.arange(1.0, len(clusters) + 1)
-    sums = Units(len(clusters), np.array(clusters, dtype=np.int64)).sums(values).tolist()
-    expected = [
-        sum(value for value, own in zip(values, clusters, strict=True) if own == cluster)
-        for cluster in sorted(set(clusters))
-    ]
-    # Clusters of one item each are no clusters.
-    assert sums == (expected if len(expected) < len(clusters) else values.tolist())

@@ -1,4 +1,4 @@
-"""Scores by the reference packages: `--rouge_backend rouge-score` and `--bertscore_backend bert-score`."""
+"""Scores by the reference package: `--rouge_backend rouge-score`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_scores import evaluate_predictions
+from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.scoring import Score
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.cli.verify import command as verify_command
@@ -18,9 +20,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import write_json, write_json_lines
 from toolassay.graph import DependencyType
-from toolassay.metrics import rouge as rouge_module
-from toolassay.metrics.bertscore import model as models
-from toolassay.metrics.rouge import NAMES, ReferenceRouge
+from toolassay.metrics.rouge import NAMES
 from toolassay.screen import Screen
 from toolassay.tools import ToolLibrary
 
@@ -104,14 +104,7 @@ def test_rouge_score_gives_the_numbers_of_the_built_in_rouge(
 
 
 def test_the_flag_scores_with_rouge_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Marked(ReferenceRouge):
-        """Answers 0.25, so that its numbers show where they go."""
-
-        def score(self, reference: str, candidate: str) -> rouge_module.Rouge:
-            assert super().score(reference, candidate).rouge1 < 1
-            return rouge_module.Rouge(0.25, 0.25, 0.25, 0.25)
-
-    monkeypatch.setattr(rouge_module, "ReferenceRouge", Marked)
+    monkeypatch.setattr(RougeScorer, "score", lambda *_: {name: Score(0.25, 0.25, 0.25) for name in NAMES})
     assert evaluate_by_command(folder, "--rouge_backend", "rouge-score") == 0
     numbers = scored(folder)
     assert [numbers[f"step_{name}"] for name in NAMES] == [0.25] * 4
@@ -158,44 +151,27 @@ def test_without_rouge_score_one_line_says_what_to_install(
     assert evaluate_by_command(folder) == 0
 
 
-def test_without_bert_score_one_line_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(models, "find_spec", lambda _: None)
-    assert evaluate_by_command(folder, "--bertscore_backend", "bert-score") == 2
-    said = capsys.readouterr().err
-    assert "--bertscore_backend bert-score needs packages: torch, transformers, bert-score" in said
-    assert "in the checkout: pip install '.[bert]'" in said
-    assert "Traceback" not in said
-    assert not (folder / "metrics").exists()
-    assert evaluate_by_command(folder, "--bertscore_backend", "bert-score", "-m", "f1") == 0
+def test_an_unknown_backend_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_by_command(folder, "--rouge_backend", "rouge_score") == 2
+    assert "rouge_backend" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="no rouge_backend 'rouge_score'"):
+        PlanScoring(rouge_backend="rouge_score")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("option", ["rouge_backend", "bertscore_backend"])
-def test_an_unknown_backend_is_an_error(
+@pytest.mark.parametrize("option", ["--bertscore_backend", "--bertscore_precision"])
+def test_a_removed_option_says_what_to_do(
     folder: Path, option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert evaluate_by_command(folder, f"--{option}", "rouge_score") == 2
-    assert option in capsys.readouterr().err
-    with pytest.raises(UsageError, match=f"no {option} 'rouge_score'"):
-        PlanScoring(**{option: "rouge_score"})  # type: ignore[arg-type]
+    assert evaluate_by_command(folder, option, "full") == 2
+    assert f"There is no option '{option}' any more: omit it" in capsys.readouterr().err
 
 
 def test_scores_by_rouge_score_are_verified_with_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     evaluate(folder, llm="offline", rouge_backend="rouge-score")
-    made: list[ReferenceRouge] = []
-
-    class Counted(ReferenceRouge):
-        def __init__(self) -> None:
-            super().__init__()
-            made.append(self)
-
-    monkeypatch.setattr(rouge_module, "ReferenceRouge", Counted)
     lines: list[str] = []
     assert verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append)).is_equal, lines
-    assert made
     without_rouge_score(monkeypatch)
     capsys.readouterr()
     assert run(verify_command, ["--data_dir", str(folder), "--llm", "offline"], "verify") == 2

@@ -13,7 +13,7 @@ from running import Capture, infer, inside, lines_of
 
 from toolassay import evaluate, verify
 from toolassay.benchmarks.taskbench.prompt import built_in
-from toolassay.benchmarks.taskbench.scoring.strict_table import PLAN_SCORES
+from toolassay.benchmarks.taskbench.scoring.scored_rows import PLAN_SCORES
 from toolassay.prompt_templates import fields_of, last_turn
 from toolassay.screen import SILENT
 from toolassay.serving.completions import Received, Reply

@@ -52,7 +52,7 @@ def command(
     metrics file; the first is the baseline.
     """
     from toolassay.cli.score_tables import print_table
-    from toolassay.evaluation.comparison_table import WIDE, comparison_tables
+    from toolassay.evaluation.comparison import WIDE, comparison_tables
     from toolassay.stages.compare import compare
 
     comparison = compare(

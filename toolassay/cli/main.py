@@ -48,6 +48,8 @@ COMMANDS = {
 
 _REMOVED = {
     "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
+    "--bertscore_backend": "omit it: the package bert-score computes BERTScore",
+    "--bertscore_precision": "omit it: BERTScore runs in full precision",
 }  # what to use instead
 
 QUIET = frozenset({"--quiet", "-q"})
@@ -188,6 +190,8 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         context = getattr(error, "ctx", None)
         asked = context.command_path if context is not None else name
         message = " ".join(error.format_message().split())
+        if (option := getattr(error, "option_name", None)) in _REMOVED:
+            message = f"There is no option '{option}' any more: {_REMOVED[option]}"
         click.echo(f"error: {message} (see {asked} --help)", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:

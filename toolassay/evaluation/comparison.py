@@ -1,4 +1,6 @@
-"""Compares models on the same items and tests whether their scores differ significantly."""
+"""Compares models on the same items: whether their scores differ significantly, as data, as tables for the
+screen and as Markdown, in percent.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
@@ -29,6 +31,11 @@ from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
 from toolassay.runs.outcomes import excluded_phrase
+from toolassay.tables import UNKNOWN, Cell, Table, markdown_escaped, percent
+from toolassay.text_formatting import count_of
+
+if TYPE_CHECKING:
+    import rich.table
 
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
@@ -233,8 +240,6 @@ class Comparison:
 
     def _repr_markdown_(self) -> str:
         """Representation in a notebook."""
-        from toolassay.evaluation.comparison_table import comparison_markdown
-
         return comparison_markdown(self)
 
     def to_json(self) -> dict[str, Any]:
@@ -318,18 +323,7 @@ def _compared(
         aligned.baseline, aligned.other, clusters=aligned.clusters, resamples=resamples, seed=seed
     )
     scores = tuple(
-        ScoreComparison(
-            name,
-            result.n,
-            result.n_clusters,
-            result.baseline,
-            result.other,
-            result.difference,
-            result.p,
-            None,
-            result.test,
-            result.smallest_detectable,
-        )
+        ScoreComparison(name, *result[:6], None, *result[6:])
         for name, result in zip(aligned.metrics, results, strict=True)
     )
     only = len(aligned.only_baseline), len(aligned.only_other)
@@ -370,3 +364,121 @@ def _shared_metrics(
             fix = "; execute both with toolassay execute --predictions" if OUTCOME in alone else ""
             notes.append(f"only {owner} has {', '.join(alone)}: left out{fix}")
     return shared
+
+
+_COLOURS = {"better": "green", "worse": "red"}
+WIDE = 96
+"""Characters of a screen on which every column has room."""
+
+
+_NARROW_VERDICT = len("no difference")  # a narrow screen folds the longest verdict behind these words
+
+
+def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[rich.table.Table]:
+    """A table for each model against the baseline; the last says below what the words mean.
+
+    Args:
+        comparison: what was found.
+        width: of the screen, in characters; narrow ones lose the uncorrected p.
+    """
+    for model in comparison.models:
+        captions = _captions(comparison) if model is comparison.models[-1] else []
+        yield _table(comparison, model, captions, is_wide=width >= WIDE)
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """The same in Markdown, for a notebook."""
+    columns = ("A", "B", "difference", "p", "Holm p", "verdict", "finds")
+    parts: list[str] = []
+    for model in comparison.models:
+        names = (markdown_escaped(comparison.shown(name)) for name in (model.model, model.baseline))
+        parts.append("**{}** (B) against **{}** (A): {}".format(*names, _items(model)))
+        cells = map(_cells, model.scores)
+        rows = [[score["score"], *(score[column] for column in columns)] for score in cells]
+        parts.append(Table(("score", *columns), rows, align="nttttttt").markdown())
+    captions = "\n".join(map(markdown_escaped, _captions(comparison)))
+    return "\n\n".join([*parts, captions]) + "\n"
+
+
+def _table(
+    comparison: Comparison, model: ModelComparison, captions: list[str], *, is_wide: bool
+) -> rich.table.Table:
+    clusters = max((score.n_clusters for score in model.scores), default=0)
+    # Where the scores do not all rest on the same items, each says on how many.
+    with_n = any(score.n != model.n_compared for score in model.scores)
+    numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
+    headings = ["score", *numbers, "verdict", "finds"]
+    cells = map(_cells, model.scores)
+    table = Table(
+        headings,
+        [[score[heading] for heading in headings] for score in cells],
+        align="l" + "r" * len(numbers) + "n",
+        title=f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
+        f"{comparison.group}, {_items(model)} in {count_of(clusters, 'cluster')}",
+        captions=captions,
+    ).terminal(padding=1 if is_wide else 0)
+    if not is_wide:
+        table.columns[headings.index("verdict")].min_width = _NARROW_VERDICT
+    return table
+
+
+def _items(model: ModelComparison) -> str:
+    """How many items are compared, and of how many where some were not asked of both."""
+    if model.n_compared == model.n_labels:
+        return f"{model.n_compared:,} items"
+    return f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
+
+
+def _cells(score: ScoreComparison) -> dict[str, str | Cell]:
+    """The cell below each heading."""
+    return {
+        "score": score.metric,
+        "n": f"{score.n:,}",
+        "A": _percent(score.baseline),
+        "B": _percent(score.value),
+        "difference": _difference(score.difference),
+        "p": _p_value(score.p),
+        "Holm p": _p_value(score.p_holm),
+        "verdict": Cell(score.verdict, colour=_COLOURS.get(score.verdict, "")),
+        "finds": _percent(score.smallest_detectable),
+    }
+
+
+def _captions(comparison: Comparison) -> list[str]:
+    scores = [score for model in comparison.models for score in model.scores]
+    tested = [score.metric in OUTCOMES for score in scores if score.p is not None]
+    count = f"{len(tested)} test(s) here"
+    if 0 < sum(tested) < len(tested):
+        count = f"{sum(tested)} test(s) of outcomes and {len(tested) - sum(tested)} of plans here, apart"
+    exact = [score.metric for score in scores if score.test == "mcnemar"]
+    by = f" (exact McNemar: {', '.join(dict.fromkeys(exact))})" if exact else ""
+    legend = (
+        "Percent; difference with its 95 % bootstrap interval; p by approximate randomisation"
+        f"{by}; Holm p: corrected for the {count}, below 0.05 is a verdict; finds: the "
+        "difference that so many items find in 80 of 100 cases, before that correction. "
+        f"{comparison.resamples:,} resamples of whole clusters ({comparison.clusters}), "
+        f"seed {comparison.seed}."
+    )
+    return [legend, *dict.fromkeys(mark.line for mark in comparison.marks.values())]
+
+
+def _difference(difference: Interval) -> str:
+    if difference.value is None:
+        return UNKNOWN
+    text = _percent(difference.value)
+    if difference.value > 0:
+        text = f"+{text}"
+    if difference.low is None or difference.high is None:
+        return text
+    return f"{text} [{_percent(difference.low)}, {_percent(difference.high)}]"
+
+
+def _percent(share: float | None) -> str:
+    return percent(share, 2, sign="")
+
+
+def _p_value(p: float | None) -> str:
+    """Never shown as 0, nor rounded across 0.05."""
+    if p is None:
+        return UNKNOWN
+    return "<0.001" if p < 0.001 else f"{p:.4f}" if 0.0495 <= p < 0.0505 else f"{p:.3f}"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from toolassay.evaluation.signature import changed_parts, read_signature
 from toolassay.files import (
     atomic_target,
     compact_json,
-    compact_json_lines,
     read_json,
     read_json_lines,
     sha256_of,
@@ -42,7 +41,6 @@ HARMLESS = "no_unwanted_changes"
 OUTCOMES = (OUTCOME, HARMLESS)
 FIX = "make it with evaluate.py"
 _EXECUTE_AGAIN = "run the same toolassay execute command again"
-_WRITTEN_AT_ONCE = 256
 _PARTS = ("nodes", "edges", "argument_names", "argument_values")
 
 
@@ -57,20 +55,12 @@ def items_path(metrics: Path) -> Path:
 
 def write_items(path: Path, items: Iterable[Mapping[str, Any]]) -> None:
     """Write the file of items; an existing one is replaced."""
-    left = iter(items)
     with atomic_target(path) as stream:
-        while block := list(islice(left, _WRITTEN_AT_ONCE)):
+        for item in items:
             try:
-                stream.write(compact_json_lines(block))
+                stream.write(compact_json(item) + b"\n")
             except UnicodeEncodeError:  # half a surrogate pair in an id
-                stream.writelines(map(_line, block))
-
-
-def _line(item: Mapping[str, Any]) -> bytes:
-    try:
-        return compact_json(item) + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(item).encode() + b"\n"
+                stream.write(json.dumps(item).encode() + b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +192,6 @@ def _gold_size(counts: Sequence[int] | None) -> int | None:
     return None if counts is None else int(counts[0]) + int(counts[2])
 
 
-_NOT_A_NUMBER = float("nan")
 _NAMED = 5
 
 
@@ -277,7 +266,10 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
         if item.id in rows:
             raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)
         rows[item.id] = len(rows)
-        scores.extend(_score_of(path, item, name) for name in metrics)
+        own = [item.scores.get(name) for name in metrics]
+        if not all(isinstance(score, int | float | None) for score in own):
+            raise UsageError(f"a score of item {item.id!r} is not a number", file=path, fix=FIX)
+        scores.extend(math.nan if score is None else score for score in own)
         clusters.append(_stable_number(item.cluster))
         labels.append(_stable_number(repr((item.type, item.n_tools, item.cluster, item.gold))))
     if metrics is not None and not rows:
@@ -352,12 +344,3 @@ def named(ids: Sequence[str], count: int | None = None) -> str:
 def _stable_number(text: str) -> int:
     """A hash that is equal in every process, unlike `hash`: resampling depends on the order of clusters."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
-
-
-def _score_of(path: Path, item: ScoredItem, name: str) -> float:
-    score = item.scores.get(name)
-    if score is None:
-        return _NOT_A_NUMBER
-    if not isinstance(score, int | float):
-        raise UsageError(f"the {name} of item {item.id!r} is not a number", file=path, fix=FIX)
-    return float(score)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import parse_json
@@ -18,6 +18,7 @@ from toolassay.normalised_plan import PLAN_KEYS
 Keep = Literal["first", "last", "error"]
 
 _READ_AHEAD = 2**16  # bytes
+_MARK = b"\xef\xbb\xbf"  # of UTF-8, at the start of a file
 
 # The id at the start of a line, so that most lines are indexed without parsing them.
 # Matches `{"id": "0-1", "result": …}` and `{"id": 7}`; must not match `{"result": {"id": "x"}}`.
@@ -84,18 +85,18 @@ class CompactTexts:
         return self._bytes[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")
 
 
-class Spans(NamedTuple):
-    """Some lines of a file, by which any process can read them.
+class LinePlace(NamedTuple):
+    """A line of a file, by which any process can read it.
 
     Attributes:
-        numbers: Line numbers; 0 stands for no line.
-        starts: Offset of each line in the file, in bytes.
-        sizes: Size of each line in bytes.
+        number: Its number; 0 stands for no line.
+        start: Offset in the file, in bytes.
+        size: Size in bytes.
     """
 
-    numbers: array[int]
-    starts: array[int]
-    sizes: array[int]
+    number: int
+    start: int
+    size: int
 
 
 class LineFile:
@@ -111,69 +112,42 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.broken: list[int] = []
-        self._stream = open_regular(path, "rb", buffering=0)
-        self._block, self._block_start, self._next = b"", 0, 0
+        self._stream = open_regular(path, "rb", buffering=_READ_AHEAD)
 
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
 
-    def value(self, spans: Spans, place: int) -> Any:
-        """The JSON value of one of the lines.
+    def value(self, place: LinePlace) -> Any:
+        """The JSON value of a line.
 
         Raises:
             ValueError: It cannot be parsed; its number is added to `broken`.
         """
-        return self._value(spans.numbers[place], spans.starts[place], spans.sizes[place])
+        self._stream.seek(place.start)
+        line = self._stream.read(place.size)
+        try:
+            return parse_json(line.removeprefix(_MARK) if place.number == 1 else line)
+        except (ValueError, RecursionError):
+            if place.number not in self.broken:
+                self.broken.append(place.number)
+            raise ValueError(f"line {place.number} is not JSON") from None
 
-    def prediction_at(self, spans: Spans, place: int) -> Prediction | None:
-        """The prediction of one of the lines, with or without a `result` level; None for a broken line, or
-        for no line.
-        """
-        if not spans.numbers[place]:
+    def prediction(self, place: LinePlace) -> Prediction | None:
+        """The prediction of a line, with or without a `result` level; None for a broken line, or no line."""
+        if not place.number:
             return None
         try:
-            return prediction_of(self.value(spans, place))
+            line = self.value(place)
         except ValueError:
             return None
-
-    def _value(self, number: int, start: int, size: int) -> Any:
-        line = self._bytes(start, size)
-        try:
-            return parse_json(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
-        except (ValueError, RecursionError):
-            if number not in self.broken:
-                self.broken.append(number)
-            raise ValueError(f"line {number} is not JSON") from None
-
-    def _bytes(self, start: int, size: int) -> bytes:
-        """A part of the file. Only if it follows the part before it, more is read than asked for."""
-        at = start - self._block_start
-        if at < 0 or at + size > len(self._block):
-            self._stream.seek(start)
-            self._block = self._stream.read(max(size, _READ_AHEAD if start == self._next else 0))
-            self._block_start, at = start, 0
-        self._next = start + size
-        return self._block[at : at + size]
-
-
-def prediction_of(line: Any) -> Prediction:
-    """The prediction in the JSON value of a line, with or without a `result` level."""
-    if not isinstance(line, dict):
-        return Prediction(None, None)
-    outcome = line.get("outcome")
-    if "result" in line:
-        result = line["result"]
-    elif any(key in line for key in PLAN_KEYS):
-        result = line
-    else:
-        result = None
-    request = line.get("user_request")
-    return Prediction(
-        result,
-        outcome if isinstance(outcome, str) else None,
-        request if isinstance(request, str) else None,
-    )
+        if not isinstance(line, dict):
+            return Prediction(None, None)
+        is_bare = "result" not in line and any(key in line for key in PLAN_KEYS)
+        outcome, request = (
+            value if isinstance(value := line.get(key), str) else None for key in ("outcome", "user_request")
+        )
+        return Prediction(line if is_bare else line.get("result"), outcome, request)
 
 
 class LineIndex(LineFile):
@@ -204,17 +178,12 @@ class LineIndex(LineFile):
         self.nameless: list[int] = []
         self._offsets = array("q")
         try:
-            stream = open_regular(path, "rb", buffering=_READ_AHEAD)
+            super().__init__(path)
         except OSError as error:
-            reason = (
-                "no such file"
-                if isinstance(error, FileNotFoundError)
-                else f"cannot be read: {error.strerror}"
-            )
+            is_missing = isinstance(error, FileNotFoundError)
+            reason = "no such file" if is_missing else f"cannot be read: {error.strerror}"
             raise UsageError(reason, file=path, fix=fix) from None
-        super().__init__(path)
-        with stream:
-            self._scan(stream)
+        self._scan()
 
     def __enter__(self) -> LineIndex:
         return self
@@ -224,10 +193,10 @@ class LineIndex(LineFile):
     ) -> None:
         self.close()
 
-    def _scan(self, stream: IO[bytes]) -> None:
+    def _scan(self) -> None:
         position, known, add = 0, self.by_id, self._offsets.append
         leading_id = _LEADING_ID.match
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(self._stream, start=1):
             add(position)
             position += len(line)
             leading = leading_id(line)
@@ -255,7 +224,7 @@ class LineIndex(LineFile):
     def _parsed_id(self, number: int, line: bytes) -> Hashable | None:
         """The id in a line that has to be parsed; None for a broken or nameless line, which is recorded."""
         if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
+            line = line.removeprefix(_MARK)
         try:
             value = parse_json(line)
         except (ValueError, RecursionError):
@@ -279,13 +248,6 @@ class LineIndex(LineFile):
             lines[str(key)] = choose(number, lines.get(str(key), number))
         return lines
 
-    def texts_by_line(self) -> CompactTexts:
-        """The ids of the used lines as text, indexed by line number; "" for other lines."""
-        texts = [""] * len(self._offsets)
-        for key, number in self.by_text.items():
-            texts[number] = key
-        return CompactTexts(texts)
-
     def matches(self, other: LineIndex) -> LineMatches:
         """For each line of this file, the line of `other` with the same id."""
         by_id, by_text = array("i", bytes(4 * len(self._offsets))), array("i", bytes(4 * len(self._offsets)))
@@ -302,11 +264,11 @@ class LineIndex(LineFile):
         self.by_id.clear()
         self.__dict__.pop("by_text", None)
 
-    def spans(self, numbers: Sequence[int]) -> Spans:
-        """Where lines are; 0 stands for no line."""
-        starts = [self._offsets[number - 1] for number in numbers]
-        sizes = [self._offsets[number] - self._offsets[number - 1] if number else 0 for number in numbers]
-        return Spans(array("q", numbers), array("q", starts), array("q", sizes))
+    def place(self, number: int) -> LinePlace:
+        """Where a line is; 0 stands for no line."""
+        if not number:
+            return LinePlace(0, 0, 0)
+        return LinePlace(number, self._offsets[number - 1], self._offsets[number] - self._offsets[number - 1])
 
     def read(self, number: int) -> Any:
         """The JSON value of a line.
@@ -314,15 +276,7 @@ class LineIndex(LineFile):
         Raises:
             ValueError: It cannot be parsed; its number is added to `broken`.
         """
-        start = self._offsets[number - 1]
-        return self._value(number, start, self._offsets[number] - start)
-
-    def prediction(self, number: int) -> Prediction | None:
-        """The prediction of a line, with or without a `result` level; None for a broken line."""
-        try:
-            return prediction_of(self.read(number))
-        except ValueError:
-            return None
+        return self.value(self.place(number))
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.by_id)

@@ -125,7 +125,7 @@ class SecondOpinionGate:
     def _attempt(self, name: str, index: LineIndex, gold: Gold, wanted: Plan) -> _Attempt | None:
         """The difference between a solver's answer and the gold; None without an answer to this request."""
         line = index.by_id.get(gold.id, index.by_text.get(str(gold.id)))
-        prediction = None if line is None else index.prediction(line)
+        prediction = None if line is None else index.prediction(index.place(line))
         if prediction is None or not prediction.answers(gold.request):
             return None
         plan = self._reader.plan(prediction.result)

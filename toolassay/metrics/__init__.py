@@ -1,7 +1,7 @@
 """Metrics that no benchmark owns, and the meanings of their short headings.
 
-- `rouge`, `rouge_batch`: ROUGE-1, -2, -L, -Lsum of one pair of texts, and of many.
-- `bertscore`: BERTScore.
+- `rouge`: ROUGE-1, -2, -L, -Lsum of a pair of texts.
+- `bertscore`: BERTScore, by the package bert-score.
 - `f1`: counts of true and false positives, and their F1.
 - `confidence_interval`: bootstrap intervals of ratios, Wilson intervals of shares.
 - `significance`: paired tests of two models, and Holm's correction.

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable
-from functools import lru_cache
 from typing import NamedTuple
 
 _FEW = 8  # elements; up to here a scan of a list is faster than a `Counter`
 
 
 class MatchCounts(NamedTuple):
-    """The numbers of true positives, false positives and false negatives; they add up field by field.
-
-    >>> MatchCounts(1, 1, 0) + MatchCounts(1, 0, 2)
-    MatchCounts(true_positives=2, false_positives=1, false_negatives=2)
-    """
+    """The numbers of true positives, false positives and false negatives."""
 
     true_positives: int
     false_positives: int
     false_negatives: int
-
-    def __add__(self, other: object) -> MatchCounts:
-        if not isinstance(other, MatchCounts):
-            return NotImplemented
-        return MatchCounts(*(mine + its for mine, its in zip(self, other, strict=True)))
-
-
-match_counts = lru_cache(maxsize=10_000)(MatchCounts)
-"""`MatchCounts`, made once for the same numbers: plans are small, and most comparisons have the same few."""
 
 
 def f1(true_positives: float, false_positives: float, false_negatives: float, *, empty: float = 0.0) -> float:
@@ -55,10 +41,10 @@ def set_counts(gold: Collection[Hashable], predicted: Collection[Hashable]) -> M
     """
     gold_set = set(gold)
     if gold == predicted:
-        return match_counts(len(gold_set), 0, 0)
+        return MatchCounts(len(gold_set), 0, 0)
     predicted_set = set(predicted)
     shared = len(gold_set & predicted_set)
-    return match_counts(shared, len(predicted_set) - shared, len(gold_set) - shared)
+    return MatchCounts(shared, len(predicted_set) - shared, len(gold_set) - shared)
 
 
 def shared_count(gold: Collection[Hashable], predicted: Collection[Hashable]) -> int:
@@ -93,6 +79,6 @@ def multiset_counts(gold: Collection[Hashable], predicted: Collection[Hashable])
     MatchCounts(true_positives=2, false_positives=1, false_negatives=1)
     """
     if gold == predicted:
-        return match_counts(len(gold), 0, 0)
+        return MatchCounts(len(gold), 0, 0)
     shared = shared_count(gold, predicted)
-    return match_counts(shared, len(predicted) - shared, len(gold) - shared)
+    return MatchCounts(shared, len(predicted) - shared, len(gold) - shared)

@@ -24,12 +24,12 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     Args:
         n: the number of runs of the task.
         c: the number of those that succeeded.
-        k: the number of runs drawn, at most n.
+        k: the number of runs drawn; for more than n the result is 0, as the evaluator of CLASSic has it.
 
     >>> pass_at_k(4, 1, 2), pass_at_k(4, 0, 2), pass_at_k(4, 3, 2)
     (0.5, 0.0, 1.0)
     """
-    return 1 - comb(n - c, k) / comb(n, k)
+    return 1 - comb(n - c, k) / comb(n, k) if k <= n else 0.0
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float:
@@ -40,7 +40,7 @@ def pass_hat_k(n: int, c: int, k: int) -> float:
     >>> pass_hat_k(4, 3, 2), pass_hat_k(4, 1, 2), pass_hat_k(4, 4, 2)
     (0.5, 0.0, 1.0)
     """
-    return comb(c, k) / comb(n, k)
+    return comb(c, k) / comb(n, k) if k <= n else 0.0
 
 
 def repeat_metrics(

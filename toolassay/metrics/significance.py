@@ -91,38 +91,34 @@ def compare_pairs(
 
     differences = other - baseline
     known = ~np.isnan(differences)
-    n = known.sum(axis=0)
     units = Units(len(differences), clusters)
     sums = _summed(np.where(known, differences, 0.0), units)
     counts = _summed(known.astype(np.float64), units)
-    n_clusters = (counts > 0).sum(axis=0)
     intervals = mean_intervals(differences.T, clusters=clusters, resamples=resamples, seed=seed)
-    errors = _standard_errors(sums, counts)
     by_chance = randomisation_p(sums, resamples=resamples, seed=seed)
     results = []
-    for column in range(len(intervals)):
-        if not n[column]:
+    for column, (difference, p) in enumerate(zip(intervals, by_chance, strict=True)):
+        chosen, own = known[:, column], sums[:, column]
+        if not chosen.any():
             results.append(PairedResult(0, 0, None, None, NOTHING, None, None, None))
             continue
-        chosen = known[:, column]
         before, after = baseline[chosen, column], other[chosen, column]
-        difference, p = intervals[column], by_chance[column]
-        test: Test = "randomisation"
-        if n_clusters[column] < 2:
+        clusters_of = int((counts[:, column] > 0).sum())
+        if clusters_of < 2:
             difference = Interval(difference.value, None, None)
-        wins, losses = (sums[:, column] == 1).sum(), (sums[:, column] == -1).sum()
-        if _are_binary(before, after) and np.abs(sums[:, column]).sum() == wins + losses:
-            p, test = mcnemar_p(int(wins), int(losses)), "mcnemar"
+        test: Test = "randomisation"
+        if np.isin([before, after], (0, 1)).all() and np.isin(own, (-1, 0, 1)).all():
+            p, test = mcnemar_p(int((own == 1).sum()), int((own == -1).sum())), "mcnemar"
         results.append(
             PairedResult(
-                int(n[column]),
-                int(n_clusters[column]),
+                len(before),
+                clusters_of,
                 float(before.mean()),
                 float(after.mean()),
                 difference,
                 p,
                 test,
-                _smallest_detectable(float(errors[column])),
+                _smallest_detectable(own, counts[:, column]),
             )
         )
     return results
@@ -212,27 +208,17 @@ def _summed(columns: NDArray[np.float64], units: Units) -> NDArray[np.float64]:
     return np.column_stack([units.sums(column) for column in columns.T])
 
 
-def _are_binary(*scores: NDArray[np.float64]) -> bool:
-    return all(bool(((values == 0) | (values == 1)).all()) for values in scores)
+def _smallest_detectable(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> float | None:
+    """(z of the level + z of the power) times the cluster-robust standard error of the mean difference.
 
-
-def _standard_errors(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cluster-robust standard error of each column's mean difference; NaN for fewer than two clusters."""
-    import numpy as np
-
-    n, clusters = counts.sum(axis=0), (counts > 0).sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        off = sums - counts * (sums.sum(axis=0) / n)
-        return np.asarray(np.sqrt((off**2).sum(axis=0) * clusters / (clusters - 1)) / n)
-
-
-def _smallest_detectable(error: float) -> float | None:
-    """(z of the level + z of the power) times the standard error; None without an error above 0."""
+    None without an error above 0, as for fewer than two clusters.
+    """
     from scipy.stats import norm
 
-    if not error > _ROUNDING:
-        return None
-    return float((norm.ppf(1 - LEVEL / 2) + norm.ppf(POWER)) * error)
+    n, clusters = counts.sum(), int((counts > 0).sum())
+    off = sums - counts * (sums.sum() / n)
+    error = math.sqrt((off**2).sum() * clusters / (clusters - 1)) / n if clusters > 1 else 0.0
+    return float((norm.ppf(1 - LEVEL / 2) + norm.ppf(POWER)) * error) if error > _ROUNDING else None
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

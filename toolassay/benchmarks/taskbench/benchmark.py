@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolassay.benchmarks.benchmark import Benchmark, Columns, Entry, Numbers
-from toolassay.benchmarks.taskbench.options import (
-    BERTSCORE_BACKENDS,
-    ROUGE_BACKENDS,
-    PlanOptions,
-    PlanScoring,
-)
+from toolassay.benchmarks.taskbench.options import ROUGE_BACKENDS, PlanOptions, PlanScoring
 from toolassay.data_folder import DataFolder, Say
 from toolassay.evaluation.axis import Axis
 from toolassay.extras import Option
@@ -121,17 +116,7 @@ class TaskBench(Benchmark):
             "Device for BERTScore [default: cuda if available, else cpu].",
             choices=("cpu", "cuda", "mps"),
         ),
-        Option(
-            "bertscore_precision",
-            "Precision of the model of BERTScore: half (16-bit floats) needs cuda [default: half on cuda].",
-            choices=("full", "half"),
-        ),
         Option("bertscore_cache", "Cache BERTScores on disk.", bool),
-        Option(
-            "bertscore_backend",
-            "Implementation of BERTScore: built in, or the package bert-score.",
-            choices=BERTSCORE_BACKENDS,
-        ),
     )
     scores_on_engine = True
     help_notes: ClassVar[Mapping[str, str]] = {

@@ -73,7 +73,7 @@ def plan_answers(
             if only is not None and str(label["id"]) not in only:
                 continue
             number = lines.by_text.get(str(label["id"]))
-            found = None if number is None else lines.prediction(number)
+            found = None if number is None else lines.prediction(lines.place(number))
             gold = reader.plan(label)
             if gold is None or found is None:
                 continue

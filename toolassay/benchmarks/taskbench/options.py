@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from toolassay.metrics.bertscore import BertScore
 
 ROUGE_BACKENDS = ("builtin", "rouge-score")
-BERTSCORE_BACKENDS = ("builtin", "bert-score")
 
 
 @dataclass(frozen=True)
@@ -91,14 +90,11 @@ class PlanScoring:
             downloaded; None for roberta-large if it is on this disk.
         bertscore_layers: Number of layers to run; None for the known best number, or all.
         bertscore_device: "cpu", "cuda" or "mps"; None for cuda if available, else cpu.
-        bertscore_precision: "full" or "half" (16-bit floats, on cuda only); None for half on cuda.
         bertscore_cache: Cache BERTScores in the user's cache folder.
         with_bertscore: Whether to compute BERTScore.
         resamples: Number of bootstrap resamples for the strict intervals.
         seed: Random seed of the bootstrap.
         rouge_backend: "rouge-score" computes ROUGE with that package, the reference of the built-in ROUGE.
-        bertscore_backend: "bert-score" computes BERTScore with `bert_score.BERTScorer`, the reference of the
-            built-in batches, without a cache.
 
     Raises:
         UsageError: An unknown backend.
@@ -117,39 +113,32 @@ class PlanScoring:
     bertscore_model: str | Path | None = None
     bertscore_layers: int | None = None
     bertscore_device: str | None = None
-    bertscore_precision: Literal["full", "half"] | None = None
     bertscore_cache: bool = True
     with_bertscore: bool = True
     resamples: int = 1000
     seed: int = 0
     rouge_backend: Literal["builtin", "rouge-score"] = "builtin"
-    bertscore_backend: Literal["builtin", "bert-score"] = "builtin"
 
     def __post_init__(self) -> None:
-        for name, known in (("rouge_backend", ROUGE_BACKENDS), ("bertscore_backend", BERTSCORE_BACKENDS)):
-            if (given := getattr(self, name)) not in known:
-                raise UsageError(f"no {name} '{given}'", fix=f"choose from {', '.join(known)}")
-        if self.bertscore_backend != "builtin" and self.bertscore_precision == "half":
-            raise UsageError("bert-score runs in full precision", fix="omit --bertscore_precision half")
+        if self.rouge_backend not in ROUGE_BACKENDS:
+            raise UsageError(
+                f"no rouge_backend '{self.rouge_backend}'", fix=f"choose from {', '.join(ROUGE_BACKENDS)}"
+            )
 
     def require_backends(self) -> None:
-        """Check the packages of the backends, before anything is scored.
+        """Check the package of the backend, before anything is scored.
 
         Raises:
             UsageError: a package that the selected metrics need is not installed, or a metric is unknown.
         """
-        if self.rouge_backend == self.bertscore_backend == "builtin":
+        if self.rouge_backend == "builtin":
             return
         from toolassay.evaluation.groups import metrics_of
-        from toolassay.metrics.bertscore import require_bert_score
         from toolassay.metrics.installed import installed_metrics
         from toolassay.metrics.rouge import rouge_score_release
 
-        chosen = metrics_of(self.metrics, self.prompting, installed_metrics())
-        if "rouge" in chosen and self.rouge_backend == "rouge-score":
+        if "rouge" in metrics_of(self.metrics, self.prompting, installed_metrics()):
             rouge_score_release()
-        if "bertscore" in chosen and self.bertscore_backend == "bert-score" and self.with_bertscore:
-            require_bert_score()
 
     @property
     def choices(self) -> Choices:
@@ -176,14 +165,12 @@ class PlanScoring:
         if not self.with_bertscore:
             return None
         from toolassay.engines.processes import cores
-        from toolassay.metrics.bertscore import BertScore, ReferenceBertScore
+        from toolassay.metrics.bertscore import BertScore
 
-        kind = ReferenceBertScore if self.bertscore_backend == "bert-score" else BertScore
-        return kind(
+        return BertScore(
             self.bertscore_model,
             layers=self.bertscore_layers,
             device=self.bertscore_device,
-            precision=self.bertscore_precision,
             cache=self.bertscore_cache,
             threads=cores(),
             engine=engine,

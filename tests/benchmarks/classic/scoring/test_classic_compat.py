@@ -15,11 +15,10 @@ from shop_chats import RIGHT, answers, rows
 
 from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
-    pass_at_k,
-    pass_hat_k,
     security_score,
     summary_statistics,
 )
+from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
 PREDICTIONS = st.fixed_dictionaries(dict.fromkeys(RIGHT, CHOICES))

@@ -198,15 +198,6 @@ def test_repeats_agree_in_answers_and_in_correctness(data: ClassicData) -> None:
     assert stability["trials"] == 2 and "stability" not in strict["notes"]
 
 
-def test_what_was_not_answered_agrees_with_nothing(data: ClassicData) -> None:
-    values = [
-        row for trial in (0, 1) for row in with_outcome(answers(trial=trial), HELLO, outcome="malformed")
-    ]
-    stability = scored(data, values).strict["stability"]["domain:all"]
-    assert stability["answer_agreement"]["value"] == pytest.approx(4 / 5)
-    assert stability["correctness_agreement"]["value"] == 1.0
-
-
 def test_a_trial_that_was_not_run_is_no_answer_that_differs(data: ClassicData) -> None:
     second = [row for row in answers(trial=1) if row["conversation_uuid"] == HELLO[0]]
     stability = scored(data, [*answers(), *second]).strict["stability"]["domain:all"]
@@ -218,12 +209,6 @@ def test_a_trial_that_was_not_run_is_no_answer_that_differs(data: ClassicData) -
     apart = [*answers()[:2], *answers(trial=1)[2:]]
     stability = scored(data, apart).strict["stability"]["domain:all"]
     assert stability["answer_agreement"]["value"] is None and list(stability["messages"]["tasks"]) == ["1"]
-
-
-def test_one_trial_says_nothing_of_repeats(data: ClassicData) -> None:
-    strict = scored(data, answers()).strict
-    assert "answer_agreement" not in strict["stability"]["domain:all"]
-    assert "--trials" in strict["notes"]["stability"]
 
 
 def test_phrasings_of_one_workflow(data: ClassicData) -> None:

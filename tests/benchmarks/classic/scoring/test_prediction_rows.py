@@ -40,18 +40,18 @@ def test_what_is_missing_may_be_null_or_not_a_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"y_workflow_uuids": "['return']"}, "'y_workflow_uuids' is not a list"),
-        ({"trial_idx": None}, "'trial_idx' is not a whole number"),
-        ({"request_idx": 0.5}, "'request_idx' is not a whole number"),
-        ({"conversation_uuid": 7}, "'conversation_uuid' is not a string"),
-        ({"pred_workflow_uuid": 7}, "'pred_workflow_uuid' is neither an id nor null"),
-        ({"cost": "0.1"}, "'cost' is not a number"),
-        ({"time_to_pred": -1}, "'time_to_pred' is not a number"),
-        ({"tokens_input": True}, "'tokens_input' is not a number"),
-        ({"time_to_pred": float("inf")}, "'time_to_pred' is not a number"),
-        ({"time_to_pred": 1e308}, "'time_to_pred' is not a number from 0 to 1e+15"),
-        ({"cost": 10**400}, "'cost' is not a number"),
-        ({"outcome": "great"}, "unknown outcome 'great'"),
+        ({"y_workflow_uuids": "['return']"}, "`$.y_workflow_uuids`"),
+        ({"trial_idx": None}, "`$.trial_idx`"),
+        ({"request_idx": 0.5}, "`$.request_idx`"),
+        ({"conversation_uuid": 7}, "`$.conversation_uuid`"),
+        ({"pred_workflow_uuid": 7}, "`$.pred_workflow_uuid`"),
+        ({"cost": "0.1"}, "`$.cost`"),
+        ({"time_to_pred": -1}, "`$.time_to_pred`"),
+        ({"tokens_input": True}, "`$.tokens_input`"),
+        ({"time_to_pred": float("inf")}, "`$.time_to_pred`"),
+        ({"time_to_pred": 1e308}, "`$.time_to_pred`"),
+        ({"cost": 10**400}, "`$.cost`"),
+        ({"outcome": "great"}, "Invalid enum value 'great'"),
         ({"conversation_uuid": "c9"}, "the data has no message 0 of a conversation 'c9'"),
         ({"request_idx": 7}, "the data has no message 7 of a conversation 'c2'"),
         ({"domain_uuid": "farm"}, "the conversation 'c2' belongs to 'shop', not to 'farm'"),
@@ -67,7 +67,8 @@ def test_a_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], told: str)
     for path, line in ((array, 3), (lines, 2)):
         with pytest.raises(UsageError) as error:
             read_rows(path, data)
-        assert str(error.value).startswith(f"{path}:{line}: row 2: {told}")
+        assert str(error.value).startswith(f"{path}:{line}: row 2: ")
+        assert told in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "[1]", '{"a": 1}', "[", "\x00"])

@@ -7,8 +7,13 @@ import pytest
 from rich.console import Console
 
 from toolassay.cli.score_tables import print_table
-from toolassay.evaluation.comparison import Comparison, ModelComparison, ScoreComparison
-from toolassay.evaluation.comparison_table import comparison_markdown, comparison_tables
+from toolassay.evaluation.comparison import (
+    Comparison,
+    ModelComparison,
+    ScoreComparison,
+    comparison_markdown,
+    comparison_tables,
+)
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import RULES_AT_HAND
 from toolassay.tables import markdown_escaped

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_scores import evaluate_predictions
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
@@ -161,11 +161,11 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
     folder = reference / "taskbench_cases" / "B_tmdb"
     code = (
         "import sys, json, pathlib\n"
-        "from toolassay.benchmarks.taskbench.scoring.evaluation import evaluate_predictions\n"
+        "from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator as E\n"
         "from toolassay.tools import ToolLibrary\n"
         "d = pathlib.Path(sys.argv[1])\n"
         "library = ToolLibrary.load(d / 'tool_desc.json')\n"
-        "e = evaluate_predictions(d / 'data.json', d / 'predictions/perturbed.json', library, 'temporal')\n"
+        "e = E(d / 'data.json', d / 'predictions/perturbed.json', library, 'temporal').evaluate()\n"
         "print(json.dumps([e.groups, e.notes]))"
     )
     outputs = {

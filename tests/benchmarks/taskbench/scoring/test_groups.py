@@ -12,15 +12,6 @@ def test_all_splits_and_sizes_added_make_fourteen_groups() -> None:
     assert keys[4:] == [f"overall_{size}" for size in range(1, 11)]
 
 
-def test_groups_may_be_repeated_and_multiplied() -> None:
-    assert [group.key for group in groups_of(["chain", "dag", "chain"], [2, "3"], "mul")] == [
-        "chain_2",
-        "chain_3",
-        "dag_2",
-        "dag_3",
-    ]
-
-
 @pytest.mark.parametrize(
     ("splits", "sizes", "mode", "named"),
     [

@@ -26,12 +26,6 @@ def test_ids_are_json_values(path: Path) -> None:
         assert lines.by_text == {"1": 2, "üé": 4, "1.5": 5}
 
 
-def test_whole_numbers_are_one_id_however_spelled(path: Path) -> None:
-    with _index(path, '{"id": 1.0}', '{"id": -2}', '{"id": true}') as lines:
-        assert lines.by_text == {"1": 1, "-2": 2}
-        assert lines.nameless == [3]
-
-
 def test_last_of_doubled_ids_counts(path: Path) -> None:
     with _index(path, '{"id": "a"}', '{"id": "b"}', '{"id": "a"}') as lines:
         assert dict(lines.by_id) == {"a": 3, "b": 2}
@@ -48,8 +42,8 @@ def test_broken_lines_keep_their_id_where_it_can_be_read(path: Path) -> None:
     texts = ('{"id": "a", "result": {"task', '{"id": "b', "[", '{"id": "c", "s": [{"id": 1}')
     with _index(path, *texts) as lines:
         assert dict(lines.by_id) == {"a": 1, "c": 4}
-        assert lines.prediction(1) is None
-        assert lines.prediction(4) is None
+        assert lines.prediction(lines.place(1)) is None
+        assert lines.prediction(lines.place(4)) is None
         assert sorted(lines.broken) == [1, 2, 3, 4]
 
 
@@ -71,22 +65,15 @@ def test_lines_without_an_id(path: Path) -> None:
 )
 def test_forms_of_a_prediction_line(path: Path, line: str, prediction: Prediction) -> None:
     with _index(path, line) as lines:
-        assert lines.prediction(1) == prediction
+        assert lines.prediction(lines.place(1)) == prediction
 
 
 def test_byte_order_mark_and_windows_line_ends(path: Path) -> None:
     path.write_bytes(b'\xef\xbb\xbf{"id": "a", "result": 1}\r\n\r\n{"id": "b", "result": 2}\r\n')
     with LineIndex(path, fix="") as lines:
         assert dict(lines.by_id) == {"a": 1, "b": 3}
-        assert lines.prediction(1) == Prediction(1, None)
-        assert lines.prediction(3) == Prediction(2, None)
-
-
-def test_bytes_that_are_no_text(path: Path) -> None:
-    path.write_bytes(b'{"id": "a", "result": "\xff"}\n{"id": "\xff"}\n')
-    with LineIndex(path, fix="") as lines:
-        assert lines.prediction(1) is None
-        assert lines.broken == [2, 1]
+        assert lines.prediction(lines.place(1)) == Prediction(1, None)
+        assert lines.prediction(lines.place(3)) == Prediction(2, None)
 
 
 def test_the_first_of_doubled_ids_may_count(tmp_path: Path) -> None:

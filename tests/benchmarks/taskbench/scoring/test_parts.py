@@ -5,19 +5,14 @@ import random
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from toolassay.benchmarks.taskbench.scoring import chunk_scorer, parallel_scorer
-from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ChunkLines, ChunkScorer
+from toolassay.benchmarks.taskbench.scoring import scorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices, PlanEvaluator
-from toolassay.benchmarks.taskbench.scoring.step_scores import TextScores
 from toolassay.engines import Engine
 from toolassay.engines.processes import Processes
-from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import read_items
-from toolassay.evaluation.line_index import CompactTexts, LineIndex
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("image",)), Tool("c")])
@@ -59,7 +54,7 @@ def test_scores_do_not_depend_on_where_the_parts_end(folder: Path, monkeypatch: 
     whole = _evaluate(folder)
     assert any("lends a malformed argument" in note for note in whole.notes)
     for size in (1, 7, 59):
-        monkeypatch.setattr(parallel_scorer, "CHUNK", size)
+        monkeypatch.setattr(scorer, "CHUNK", size)
         cut = _evaluate(folder, name=str(size))
         assert cut.groups == _without_last_digits(whole.groups)
         assert cut.notes == whole.notes
@@ -69,7 +64,7 @@ def test_scores_do_not_depend_on_where_the_parts_end(folder: Path, monkeypatch: 
 def test_scores_do_not_depend_on_the_number_of_processes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
+    monkeypatch.setattr(scorer, "CHUNK", 7)
     one, two = _evaluate(folder, name="one"), _evaluate(folder, engine=Processes(2), name="two")
     assert one == two
     assert (folder / "one.jsonl").read_bytes() == (folder / "two.jsonl").read_bytes()
@@ -99,28 +94,6 @@ def test_a_broken_label_in_a_later_part_is_named(folder: Path, monkeypatch: pyte
     lines = (folder / "data.json").read_text().splitlines()
     lines[50] = lines[50][:-5]
     (folder / "data.json").write_text("\n".join(lines))
-    monkeypatch.setattr(parallel_scorer, "CHUNK", 7)
+    monkeypatch.setattr(scorer, "CHUNK", 7)
     with pytest.raises(Exception, match=r"data\.json:51: not valid JSON"):
         _evaluate(folder, engine=Processes(2))
-
-
-def test_a_chunk_that_fails_leaves_nothing_for_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chunk_scorer, "_AT_ONCE", 1)
-    labels, predictions = tmp_path / "data.json", tmp_path / "m.json"
-    plan = {"task_nodes": [{"task": "a", "arguments": ["x"]}], "task_links": [], "task_steps": ["Do it."]}
-    lines = [json.dumps({"id": str(number), "type": "single", **plan}) for number in range(2)]
-    labels.write_text("\n".join([*lines, '"no label"']), encoding="utf-8")
-    predictions.write_text("\n".join(lines), encoding="utf-8")
-    job = PlanEvaluator(labels, predictions, LIBRARY, "resource", Choices(("f1",), ("all",), ("all",))).job
-
-    def counted(scorer: ChunkScorer, *numbers: int) -> list[Any]:
-        with LineIndex(labels, fix="") as own, LineIndex(predictions, fix="") as others:
-            part = scorer.score(ChunkLines.of(numbers, own, others, own.matches(others)))
-        return list(part.strict.items(["f1"], TextScores(np.empty((0, 4)), None), CompactTexts("abc")))
-
-    scorer = ChunkScorer(job)
-    with pytest.raises(UsageError, match="not an object"):
-        counted(scorer, 1, 2, 3)
-    assert counted(scorer, 2) == counted(ChunkScorer(job), 2)

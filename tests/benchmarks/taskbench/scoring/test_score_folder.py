@@ -42,27 +42,6 @@ def test_metrics_go_beside_the_predictions(folder: Path) -> None:
     assert result.path.read_text().startswith('{\n  "overall_overall": {\n    "all_samples": 1')
 
 
-def test_nothing_old_survives(folder: Path) -> None:
-    _evaluate(folder, splits=["all"])
-    assert list(json.loads(_evaluate(folder).path.read_text())) == ["overall_overall"]
-
-
-def test_a_folder_without_the_word_predictions_is_not_touched(folder: Path) -> None:
-    before = (folder / "outputs" / "acme__m-1.json").read_bytes()
-    result = _evaluate(folder, prediction_dir="outputs")
-    assert result.path == folder / "metrics_outputs" / "acme__m-1.json"
-    assert (folder / "outputs" / "acme__m-1.json").read_bytes() == before
-    with pytest.raises(UsageError, match="replace the predictions"):
-        evaluate_folder(folder, "acme/m-1", prediction_dir="outputs", save_dir="outputs")
-
-
-def test_a_prediction_folder_elsewhere(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    elsewhere = tmp_path_factory.mktemp("other") / "predictions_b"
-    (folder / "outputs").rename(elsewhere)
-    result = _evaluate(folder, prediction_dir=elsewhere)
-    assert result.path == folder / "metrics_b" / "acme__m-1.json"
-
-
 @pytest.mark.parametrize("way", ["below", "relative", "absolute"])
 def test_a_prediction_folder_may_be_given_as_a_path(
     folder: Path, way: str, monkeypatch: pytest.MonkeyPatch
@@ -169,13 +148,6 @@ def test_whatever_the_scores_come_from_makes_them_new(folder: Path, change: Call
     change(folder)
     again = [_evaluate(folder, only_if_changed=True, alignment="node").is_new for _ in range(2)]
     assert again == [True, False]
-
-
-def test_other_choices_make_new_scores(folder: Path) -> None:
-    _evaluate(folder, only_if_changed=True)
-    assert _evaluate(folder, only_if_changed=True, rouge_median=True).is_new
-    assert not _evaluate(folder, only_if_changed=True, rouge_median=True).is_new
-    assert _evaluate(folder, only_if_changed=True).is_new
 
 
 def test_metrics_never_replace_the_data(folder: Path) -> None:

@@ -9,10 +9,9 @@ from builders import workshop_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.scoring.compat import CompatReader
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.normalised_plan import Plan, PlanReader, comparable_json, plan_digest
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(workshop_tools())
 READER = PlanReader(LIBRARY, "temporal")
@@ -249,17 +248,6 @@ def test_references_inside_of_values_are_links_and_follow_their_nodes() -> None:
     assert plan_digest(first) == plan_digest(second)
 
 
-def test_published_tools_are_compared_as_before() -> None:
-    reader = PlanReader(ToolLibrary([Tool("a", parameters=(Parameter("p"),))]), "temporal")
-    assert (
-        plan("a", "4", name="p", reader=reader).arguments == plan("a", 4, name="p", reader=reader).arguments
-    )
-    assert (
-        plan("a", True, name="p", reader=reader).arguments
-        == plan("a", "True", name="p", reader=reader).arguments
-    )
-
-
 @given(json_values)
 def test_a_value_equals_itself_and_no_text_equals_another_kind_of_value(value: Any) -> None:
     key = comparable_json(value)
@@ -267,18 +255,3 @@ def test_a_value_equals_itself_and_no_text_equals_another_kind_of_value(value: A
     assert isinstance(value, str) or all(
         key != comparable_json(text) for text in (str(value), repr(value), key[1:])
     )
-
-
-def test_compat_scores_read_every_json_value() -> None:
-    arguments = [
-        {"name": "lines", "value": [LINE]},
-        {"name": "n", "value": None},
-        {"name": "m", "value": 1.5},
-    ]
-    label = {
-        "task_steps": ["a"],
-        "task_nodes": [{"task": "order_material", "arguments": arguments}],
-        "task_links": [],
-    }
-    item = CompatReader(LIBRARY, "temporal", with_steps=False).item(label, label)
-    assert item.is_scored and item.argument_values.true_positives == 3

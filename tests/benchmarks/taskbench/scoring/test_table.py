@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from builders import chain, scored_folder
 from toolassay.benchmarks.taskbench.commands import print_scores
 from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
-from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
+from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.files import write_json
 
 COLUMNS = ("R1", "R2", "RL", "BsF", "n-F1", "e-F1", "t-F1", "v-F1", "ED")
@@ -67,15 +66,6 @@ def test_one_model_has_one_table_and_one_caption(folder: Path, capsys: Any, monk
         assert sum("Percent;" in line for line in lines) == 1
 
 
-def test_several_models_share_a_caption(folder: Path, capsys: Any, monkeypatch: Any) -> None:
-    one = _scores(folder, splits=["all"])
-    lines = _screen(capsys, monkeypatch, [one, replace(one, llm="[b]acme/n")])
-    titles = [line for line in lines if line.startswith("Scores")]
-    assert titles == ["Scores: overall_overall", "Scores of m", "Scores of [b]acme/n"]
-    assert sum("Percent;" in line for line in lines) == 1
-    assert _screen(capsys, monkeypatch, []) == []
-
-
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
 def test_nothing_is_wrapped_cut_off_or_padded(
     folder: Path, width: int, capsys: Any, monkeypatch: Any
@@ -128,15 +118,3 @@ def test_items_left_out_of_strict_still_have_their_compat_row(
     lines = _screen(capsys, monkeypatch, [_scores(folder, metrics=["f1"], demos=["1", "2", "3"])])
     assert _headings(lines) == ["n-F1", "t-F1", "v-F1"]
     assert next(line for line in lines if " compat " in line).split()[-1] == "100.00"
-
-
-def test_long_names_of_models_are_folded(folder: Path, capsys: Any, monkeypatch: Any) -> None:
-    name = "acme/" + "long-" * 12 + "end"
-    lines = _screen(capsys, monkeypatch, [replace(_scores(folder), llm=name)])
-    assert max(map(len, lines)) <= 80
-    assert "…" not in "".join(lines)
-
-
-def test_an_evaluation_says_what_was_asked(folder: Path) -> None:
-    evaluation: Evaluation = _scores(folder, metrics=["link", "ed"]).evaluation
-    assert evaluation.asked == ("link", "ed")

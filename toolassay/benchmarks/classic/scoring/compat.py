@@ -3,37 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow
-from toolassay.metrics import pass_k
-
-__all__ = ["SecurityScore", "compat_metrics", "security_score"]
-
-
-def pass_at_k(n: int, c: int, k: int) -> float:
-    """The probability that at least one of k runs, drawn from n of which c are correct, is correct.
-
-    As in the published evaluator, it is 0 for k > n.
-
-    >>> pass_at_k(3, 1, 2), pass_at_k(3, 3, 4)
-    (0.6666666666666667, 0.0)
-    """
-    return pass_k.pass_at_k(n, c, k) if k <= n else 0.0
-
-
-def pass_hat_k(n: int, c: int, k: int) -> float:
-    """The probability that all of k runs, drawn from n of which c are correct, are correct.
-
-    As in the published evaluator, it is 0 for k > n.
-
-    >>> pass_hat_k(3, 2, 2), pass_hat_k(3, 3, 4)
-    (0.3333333333333333, 0.0)
-    """
-    return pass_k.pass_hat_k(n, c, k) if k <= n else 0.0
+from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
 
 def accuracy(rows: Sequence[PredictionRow]) -> dict[str, float]:
@@ -118,18 +94,6 @@ def timed(row: PredictionRow) -> bool:
     return row.seconds is not None and row.seconds <= MAX_SECONDS
 
 
-@dataclass
-class _WorkflowRuns:
-    """All runs whose primary label is one workflow, and their conversations."""
-
-    passed: list[bool] = field(default_factory=list)
-    conversations: set[str] = field(default_factory=set)
-
-    def add(self, passed: bool, conversation: str) -> None:
-        self.passed.append(passed)
-        self.conversations.add(conversation)
-
-
 def stability(rows: Sequence[PredictionRow]) -> dict[str, float]:
     """`row_pass^k` and `convo_pass^k`, for k up to the largest number of conversations of one workflow.
 
@@ -142,19 +106,19 @@ def stability(rows: Sequence[PredictionRow]) -> dict[str, float]:
     Raises:
         ValueError: no message has a label.
     """
-    messages: dict[str, _WorkflowRuns] = defaultdict(_WorkflowRuns)
+    messages: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     turns: dict[tuple[str, int], list[PredictionRow]] = defaultdict(list)
     for row in rows:
         turns[row.conversation, row.trial].append(row)
         if row.labels:
-            messages[row.labels[0]].add(_passes_strictly(row), row.conversation)
+            messages[row.labels[0]].append((row.conversation, _passes_strictly(row)))
     if not messages:
         raise ValueError("no message has a label")
-    conversations: dict[str, _WorkflowRuns] = defaultdict(_WorkflowRuns)
+    conversations: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     for (name, _), found in turns.items():
         wanted = [row.labels[0] for row in found if row.labels]
         if wanted:
-            conversations[wanted[-1]].add(all(map(_passes_strictly, found)), name)
+            conversations[wanted[-1]].append((name, all(map(_passes_strictly, found))))
     return {**_pass_hat_ks("row", messages), **_pass_hat_ks("convo", conversations)}
 
 
@@ -163,14 +127,14 @@ def _passes_strictly(row: PredictionRow) -> bool:
     return row.prediction in row.labels if row.prediction is not None else not row.labels
 
 
-def _pass_hat_ks(name: str, tasks: Mapping[str, _WorkflowRuns]) -> dict[str, float]:
-    largest = max(len(task.conversations) for task in tasks.values())
-    return {f"{name}_pass^{k}": _mean_pass_hat_k(tasks.values(), k) for k in range(1, largest + 1)}
-
-
-def _mean_pass_hat_k(tasks: Collection[_WorkflowRuns], k: int) -> float:
-    runs = [task.passed for task in tasks if len(task.passed) >= k]
-    return fsum(pass_hat_k(len(passed), sum(passed), k) for passed in runs) / len(runs)
+def _pass_hat_ks(name: str, workflows: Mapping[str, Sequence[tuple[str, bool]]]) -> dict[str, float]:
+    """pass^k from the conversation and the success of each run of a workflow."""
+    largest = max(len({conversation for conversation, _ in runs}) for runs in workflows.values())
+    found = {}
+    for k in range(1, largest + 1):
+        chosen = [[passed for _, passed in runs] for runs in workflows.values() if len(runs) >= k]
+        found[f"{name}_pass^{k}"] = fsum(pass_hat_k(len(one), sum(one), k) for one in chosen) / len(chosen)
+    return found
 
 
 _AXES: Mapping[str, Callable[[Sequence[PredictionRow]], Mapping[str, float | None]]] = {
@@ -256,12 +220,7 @@ class SecurityScore:
         >>> SecurityScore(0, 0, excluded=2).to_json()
         {'value': None, 'successes': 0, 'attempts': 0, 'excluded': 2}
         """
-        return {
-            "value": self.value,
-            "successes": self.successes,
-            "attempts": self.attempts,
-            "excluded": self.excluded,
-        }
+        return {"value": self.value, **asdict(self)}
 
 
 def security_score(grades: Iterable[tuple[int, int] | None]) -> SecurityScore:

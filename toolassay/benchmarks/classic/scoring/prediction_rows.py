@@ -8,22 +8,23 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
 
 from toolassay.benchmarks.classic.data import ClassicData, Example
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, read_json_lines
 from toolassay.locks import open_regular
 
-ANSWERED, MALFORMED, NOT_RUN = "answered", "malformed", "not run"
-OUTCOMES = (
-    *(ANSWERED, MALFORMED, "refused"),
-    *("context overflow", "provider error", "budget stop", NOT_RUN),
-)
+ANSWERED: Final = "answered"
+MALFORMED: Final = "malformed"
+NOT_RUN: Final = "not run"
+Outcome = Literal[
+    "answered", "malformed", "refused", "context overflow", "provider error", "budget stop", "not run"
+]
 _FIX = "correct the row, or write the file with inference.py"
 _MAKE = "give a file written by inference.py: predictions/<llm>.json"
-_LARGEST = 10**9
-_LARGEST_AMOUNT = 1e15  # larger numbers overflow or lose precision in sums of squares
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,30 @@ def _holds_array(path: Path) -> bool:
         return False
 
 
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+_Whole = Annotated[float, msgspec.Meta(ge=0, lt=10**9, multiple_of=1)]  # 2.0, as pandas writes it, is 2
+_Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]  # larger ones overflow in sums of squares
+
+
+class _Line(msgspec.Struct):
+    """A row as it is written."""
+
+    conversation_uuid: _Name
+    request_idx: _Whole
+    trial_idx: _Whole
+    domain_uuid: _Name
+    y_workflow_uuids: tuple[_Name, ...]
+    pred_workflow_uuid: str | None
+    time_to_pred: _Amount | None = None
+    tokens_input: _Amount | None = None
+    tokens_output: _Amount | None = None
+    cost: _Amount | None = None
+    time_to_first_token: _Amount | None = None
+    outcome: Outcome = ANSWERED
+    error: Any = None
+    order: Any = None
+
+
 def row_of(value: Any) -> PredictionRow:
     """Parse one row of a prediction file.
 
@@ -167,28 +192,27 @@ def row_of(value: Any) -> PredictionRow:
     """
     if not isinstance(value, Mapping):
         raise ValueError("is not a JSON object")
-    labels = value.get("y_workflow_uuids")
-    if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
-        raise ValueError("'y_workflow_uuids' is not a list of ids")
-    outcome = value.get("outcome", ANSWERED)
-    if outcome not in OUTCOMES:
-        raise ValueError(f"unknown outcome {str(outcome)[:60]!r}; known are {', '.join(OUTCOMES)}")
-    order = value.get("order")
+    unknown = [name for name, found in value.items() if isinstance(found, float) and math.isnan(found)]
+    nothing = {name: "" if name == "pred_workflow_uuid" else None for name in unknown}
+    try:
+        line = msgspec.convert({**value, **nothing}, _Line)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise ValueError(str(error)) from None
     return PredictionRow(
-        _text(value, "conversation_uuid"),
-        _whole(value, "request_idx"),
-        _whole(value, "trial_idx"),
-        _text(value, "domain_uuid"),
-        tuple(labels),
-        _prediction(value),
-        seconds=_number(value, "time_to_pred"),
-        tokens_input=_number(value, "tokens_input"),
-        tokens_output=_number(value, "tokens_output"),
-        cost=_number(value, "cost"),
-        first_token_seconds=_number(value, "time_to_first_token"),
-        outcome=str(outcome),
-        error=str(value.get("error") or ""),
-        order="" if order is None else str(order),
+        line.conversation_uuid,
+        int(line.request_idx),
+        int(line.trial_idx),
+        line.domain_uuid,
+        line.y_workflow_uuids,
+        line.pred_workflow_uuid,
+        line.time_to_pred,
+        line.tokens_input,
+        line.tokens_output,
+        line.cost,
+        line.time_to_first_token,
+        line.outcome,
+        str(line.error or ""),
+        "" if line.order is None else str(line.order),
     )
 
 
@@ -211,39 +235,3 @@ def _unknown(row: PredictionRow, examples: Mapping[tuple[str, int], Example]) ->
 def _wrong(path: Path, number: int, line: int | None, problem: str) -> UsageError:
     where = line if line is not None else line_of_item(path, None, number)
     return UsageError(f"row {number}: {problem}", file=path, line=where, fix=_FIX)
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    found = value.get(name)
-    if not isinstance(found, str) or not found:
-        raise ValueError(f"{name!r} is not a string, or is empty")
-    return found
-
-
-def _whole(value: Mapping[str, Any], name: str) -> int:
-    found = value.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST:
-        raise ValueError(f"{name!r} is not a whole number from 0")
-    if found != int(found):
-        raise ValueError(f"{name!r} is not a whole number from 0")
-    return int(found)
-
-
-def _prediction(value: Mapping[str, Any]) -> str | None:
-    if "pred_workflow_uuid" not in value:
-        raise ValueError("has no 'pred_workflow_uuid'")
-    found = value["pred_workflow_uuid"]
-    if isinstance(found, float) and math.isnan(found):
-        return ""
-    if found is not None and not isinstance(found, str):
-        raise ValueError("'pred_workflow_uuid' is neither an id nor null")
-    return found
-
-
-def _number(value: Mapping[str, Any], name: str) -> float | None:
-    found = value.get(name)
-    if found is None or (isinstance(found, float) and math.isnan(found)):
-        return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < _LARGEST_AMOUNT:
-        raise ValueError(f"{name!r} is not a number from 0 to {_LARGEST_AMOUNT:.0e}")
-    return float(found)

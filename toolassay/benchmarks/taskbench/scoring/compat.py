@@ -1,7 +1,4 @@
-"""Compat metrics: node, link and argument F1 and edit distance as the published evaluator computes them.
-
-`CompatReader` gives the sufficient statistics of one item; `compat_table.CompatTable` has the published
-numbers of a group.
+"""Compat: the counts of one item as the published evaluator makes them, of nodes, links, arguments and steps.
 
 Two properties of the published evaluator are reproduced. It leaves out any sample that raises an exception,
 after counting the parts before it. And if it cannot convert an argument (a number, null, a reference out of
@@ -17,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Indel
@@ -35,10 +31,8 @@ _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items(
 # A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")
 _REFERENCE = "<node-"
-_PLACES = {f"<node-{place}>": place for place in range(100)}  # most references, without parsing them
-_SHORT = 300  # characters of a text that is kept in the cache
-
-NamePair = tuple[str, str]
+_STEP_KEYS = ("task", "step", "id", "step_name")
+_NO_COUNTS = MatchCounts(0, 0, 0)
 
 
 class Converted(NamedTuple):
@@ -60,17 +54,8 @@ def content_type(text: str) -> str:
     >>> content_type("clip.avi.png"), content_type("a.JPG"), content_type("https://www.author.com")
     ('image', 'text', 'audio')
     """
-    if "." not in text:
-        return "text"
-    return (_known_type if len(text) <= _SHORT else _content_type_of_long)(text)
-
-
-def _content_type_of_long(text: str) -> str:
-    found = {_TYPE_OF_EXTENSION[extension] for extension in _MARKER.findall(text)}
+    found = {_TYPE_OF_EXTENSION[extension] for extension in _MARKER.findall(text)} if "." in text else ()
     return next((kind for kind in _EXTENSIONS if kind in found), "text")
-
-
-_known_type = lru_cache(maxsize=10_000)(_content_type_of_long)  # predictions repeat the texts of the gold
 
 
 class ArgumentConverter:
@@ -88,7 +73,7 @@ class ArgumentConverter:
 
     def convert(
         self, nodes: Sequence[Any], names: Sequence[str], *, required: bool
-    ) -> tuple[list[str], list[str], list[NamePair]]:
+    ) -> tuple[list[str], list[str], list[tuple[str, str]]]:
         """The arguments of all nodes as texts, without and with values, and the links that references form.
 
         Args:
@@ -106,35 +91,27 @@ class ArgumentConverter:
         """
         with_types: list[str] = []
         with_values: list[str] = []
-        links: list[NamePair] = []
-        kind, value = self.last or ("", "")
-        place_of = _PLACES.get
-        try:
-            for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
-                for argument in node["arguments"] if required else node.get("arguments", []):
-                    try:
-                        text = argument if type(argument) is str else _as_text(argument)
-                        if _REFERENCE in text:
-                            position = place_of(text)
-                            if position is None:
-                                start = text.index(_REFERENCE) + len(_REFERENCE)
-                                position = int(text[start : text.index(">")])
-                            if position == place:  # a reference of a node to itself is dropped, as published
-                                continue
-                            source = names[position]
-                            links.append((source, node["task"]))
-                            kind, value = self._output_types.get(source, "other"), source
-                        else:
-                            kind, value = content_type(text) if "." in text else "text", text
-                    except Exception:
-                        self.borrowed += 1
-                        if not kind:
-                            raise NothingConverted from None
-                    key = f"{name}-{kind}"
-                    with_types.append(key)
-                    with_values.append(f"{key}-{value}")
-        finally:
-            self.last = Converted(kind, value) if kind else None
+        links: list[tuple[str, str]] = []
+        for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
+            for argument in node["arguments"] if required else node.get("arguments", []):
+                try:
+                    text = _as_text(argument)
+                    if _REFERENCE in text:
+                        start = text.index(_REFERENCE) + len(_REFERENCE)
+                        position = int(text[start : text.index(">")])
+                        if position == place:  # a reference of a node to itself is dropped, as published
+                            continue
+                        source = names[position]
+                        links.append((source, node["task"]))
+                        self.last = Converted(self._output_types.get(source, "other"), source)
+                    else:
+                        self.last = Converted(content_type(text), text)
+                except Exception:
+                    self.borrowed += 1
+                    if self.last is None:
+                        raise NothingConverted from None
+                with_types.append(f"{name}-{self.last.type}")
+                with_values.append(f"{name}-{self.last.type}-{self.last.value}")
         return with_types, with_values, links
 
 
@@ -146,9 +123,6 @@ def _as_text(argument: Any) -> str:
     if not isinstance(argument, str):
         raise TypeError("not a text")
     return argument
-
-
-_STEP_KEYS = ("task", "step", "id", "step_name")
 
 
 def published_steps_text(steps: Any) -> str:
@@ -169,12 +143,9 @@ def published_steps_text(steps: Any) -> str:
         return str(steps)
 
 
-_NO_COUNTS = MatchCounts(0, 0, 0)
-
-
 @dataclass(slots=True)
 class CompatItem:
-    """The sufficient statistics of one item.
+    """The statistics of one item.
 
     `right`, `extra` and `absent` are positions in the library: tools in both plans, only in the prediction,
     and only in the label. `last` is the argument converted last. `needs_previous` means that the item reuses
@@ -197,11 +168,6 @@ class CompatItem:
     unreadable_links: bool = False
     lacks_gold_arguments: bool = False
 
-    @property
-    def is_unusual(self) -> bool:
-        """Whether the published evaluator treats the item in a way that a user would not expect."""
-        return bool(self.lacks_gold_arguments or self.unreadable_links or self.borrowed)
-
 
 class CompatReader:
     """Parses items like the published evaluator.
@@ -214,127 +180,90 @@ class CompatReader:
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType, *, with_steps: bool) -> None:
-        self._positions: Mapping[str, int] = {tool.id: place for place, tool in enumerate(library)}
+        self._positions = {tool.id: place for place, tool in enumerate(library)}
         self._output_types = {
             tool.id: str((tool.raw.get("output-type") or tool.outputs or ("none",))[0]) for tool in library
         }
         self._is_resource = dependency_type == "resource"
         self._with_steps = with_steps
 
-    def item(
-        self,
-        label: Mapping[str, Any],
-        result: Any,
-        previous: Converted | None = None,
-        *,
-        is_same: bool = False,
-    ) -> CompatItem:
+    def item(self, label: Mapping[str, Any], result: Any, previous: Converted | None = None) -> CompatItem:
         """The statistics of one label and one prediction (its `result`).
 
         Args:
             label: the label, in the repository's form.
             result: the predicted plan, a JSON value of any form.
             previous: the argument converted last in an earlier sample of the same group.
-            is_same: whether the plan is known to be that of the label (`same_plan`).
         """
         item = CompatItem()
         converter = ArgumentConverter(self._output_types, previous)
         try:
-            self._read(item, converter, label, result, is_same)
+            self._read(item, converter, label, result)
         except NothingConverted:
             item.needs_previous = True
         except Exception:
-            item.lacks_gold_arguments = _lacks_arguments(label)
+            nodes = label.get("task_nodes")
+            item.lacks_gold_arguments = isinstance(nodes, list) and any(
+                isinstance(node, dict) and "arguments" not in node for node in nodes
+            )
         item.last, item.borrowed = converter.last, converter.borrowed
         return item
 
     def _read(
-        self,
-        item: CompatItem,
-        converter: ArgumentConverter,
-        label: Mapping[str, Any],
-        result: Any,
-        is_same: bool,
+        self, item: CompatItem, converter: ArgumentConverter, label: Mapping[str, Any], result: Any
     ) -> None:
         if self._with_steps:
             predicted_steps, gold_steps = result["task_steps"], label["task_steps"]
-            text = published_steps_text(gold_steps)
-            item.steps = text, text if is_same else published_steps_text(predicted_steps)
+            item.steps = published_steps_text(gold_steps), published_steps_text(predicted_steps)
         gold_nodes, predicted_nodes = label["task_nodes"], result["task_nodes"]
-        gold_names = [node["task"] for node in gold_nodes]
-        predicted_names = gold_names if is_same else [node["task"] for node in predicted_nodes]
+        gold = [node["task"] for node in gold_nodes]
+        predicted = [node["task"] for node in predicted_nodes]
         gold_links: Any
         predicted_links: Any
         if self._is_resource:
-            gold_names = [name.replace("_", " ") for name in gold_names]
-            predicted_names = gold_names if is_same else [name.replace("_", " ") for name in predicted_names]
-            *gold_keys, gold_links = converter.convert(gold_nodes, gold_names, required=True)
-            # An argument that borrows may borrow another one the second time.
-            if is_same and not converter.borrowed:
-                predicted_keys, predicted_links = gold_keys, gold_links
-            else:
-                *predicted_keys, predicted_links = converter.convert(
-                    predicted_nodes, predicted_names, required=False
-                )
+            gold = [name.replace("_", " ") for name in gold]
+            predicted = [name.replace("_", " ") for name in predicted]
+            *gold_keys, gold_links = converter.convert(gold_nodes, gold, required=True)
+            *predicted_keys, predicted_links = converter.convert(predicted_nodes, predicted, required=False)
         else:
             predicted_links, gold_links = result["task_links"], label["task_links"]
-            gold_keys = _temporal_keys(gold_names, [node["arguments"] for node in gold_nodes])
+            gold_keys = _temporal_keys(gold, [node["arguments"] for node in gold_nodes])
             predicted_keys = _temporal_keys(
-                predicted_names, [node.get("arguments", []) for node in predicted_nodes]
+                predicted, [node.get("arguments", []) for node in predicted_nodes]
             )
         # The published evaluator counts steps and arguments before the checks below, so they count even if
         # one of these raises.
         item.counts_arguments = True
         if not self._is_resource:
-            if not all(isinstance(name, str) for name in (*gold_names, *predicted_names)):
+            if not all(isinstance(name, str) for name in (*gold, *predicted)):
                 raise TypeError("a tool name that is not a text")
-            predicted_links, gold_links = self._pairs(item, predicted_links), self._pairs(item, gold_links)
+            predicted_links, gold_links = _pairs(item, predicted_links), _pairs(item, gold_links)
         item.is_scored = True
-        item.argument_names = set_counts(gold_keys[0], predicted_keys[0])
-        item.argument_values = set_counts(gold_keys[1], predicted_keys[1])
-        if gold_links or predicted_links:
-            item.links = set_counts(gold_links, predicted_links)
-        self._compare_names(item, gold_names, predicted_names)
+        item.argument_names, item.argument_values = map(set_counts, gold_keys, predicted_keys)
+        item.links = set_counts(gold_links, predicted_links)
+        wanted = [self._positions.get(name, -1) for name in gold]
+        found = [self._positions.get(name, -1) for name in predicted]
+        item.similarity = 1.0 if gold == predicted else Indel.normalized_similarity(wanted, found)
+        wanted_set, given_set = set(wanted) - {-1}, set(found) - {-1}
+        item.right, item.extra = wanted_set & given_set, given_set - wanted_set
+        item.absent = wanted_set - given_set
 
-    def _compare_names(self, item: CompatItem, gold: list[str], predicted: list[str]) -> None:
-        place = self._positions.get
-        gold_places = [place(name, -1) for name in gold]
-        gold_set = set(gold_places)
-        gold_set.discard(-1)
-        item.similarity = 1.0
-        if gold == predicted:
-            item.right = gold_set
-            return
-        predicted_places = [place(name, -1) for name in predicted]
-        item.similarity = Indel.normalized_similarity(gold_places, predicted_places)
-        predicted_set = set(predicted_places)
-        predicted_set.discard(-1)
-        item.right = gold_set & predicted_set
-        item.extra = predicted_set - gold_set
-        item.absent = gold_set - predicted_set
 
-    @staticmethod
-    def _pairs(item: CompatItem, links: Any) -> list[tuple[Any, Any]]:
-        """The links as pairs. Unreadable links, which crash the published evaluator, count as none."""
-        try:
-            pairs = [(link["source"], link["target"]) for link in links]
-            set(pairs)
-        except Exception:
-            item.unreadable_links = True
-            return []
-        return pairs
+def _pairs(item: CompatItem, links: Any) -> list[tuple[Any, Any]]:
+    """The links as pairs. Unreadable links, which crash the published evaluator, count as none."""
+    try:
+        pairs = [(link["source"], link["target"]) for link in links]
+        set(pairs)
+    except Exception:
+        item.unreadable_links = True
+        return []
+    return pairs
 
 
 def _temporal_keys(names: list[Any], arguments: list[Any]) -> list[list[str]]:
-    names_only: list[str] = []
-    with_values: list[str] = []
-    for name, given in zip(names, arguments, strict=True):
-        for argument in given:
-            names_only.append(f"{name}-{argument['name']}")
-            with_values.append(f"{name}-{argument['name']}-{argument['value']}")
-    return [names_only, with_values]
-
-
-def _lacks_arguments(label: Mapping[str, Any]) -> bool:
-    nodes = label.get("task_nodes")
-    return isinstance(nodes, list) and any(isinstance(n, dict) and "arguments" not in n for n in nodes)
+    keys = [
+        (f"{name}-{argument['name']}", f"{name}-{argument['name']}-{argument['value']}")
+        for name, given in zip(names, arguments, strict=True)
+        for argument in given
+    ]
+    return [[key[place] for key in keys] for place in (0, 1)]

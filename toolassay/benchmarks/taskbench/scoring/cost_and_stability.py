@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
-from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
+from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
+from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
-from toolassay.benchmarks.taskbench.scoring.strict_table import cluster_of
 from toolassay.data_folder import Say
 from toolassay.dataset import RequestId
 from toolassay.evaluation.evaluation import Evaluation
@@ -100,7 +100,7 @@ def _plan_number(
 ) -> tuple[int, Plan | None]:
     """A number that is equal for equal plans, and the plan that answers a label."""
     line = lines.by_text.get(str(label["id"]))
-    prediction = None if line is None else lines.prediction(line)
+    prediction = None if line is None else lines.prediction(lines.place(line))
     if line is None or (prediction is not None and not prediction.answers(label.get("user_request"))):
         outcome = run.outcome(label)
         return (UNANSWERED if outcome != MISSING and is_scored(outcome) else NO_RUN), None

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from toolassay.benchmarks.taskbench.scoring.chunk_scorer import ScoringJob
-from toolassay.benchmarks.taskbench.scoring.evaluation_notes import EvaluationNotes
-from toolassay.benchmarks.taskbench.scoring.parallel_scorer import MergedStatistics, score_chunks
-from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer, TextPair, TextScores
+from toolassay.benchmarks.taskbench.scoring.scored_rows import TextPair
+from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_chunks
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.groups import METRICS, groups_of, metrics_of
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.line_index import CompactTexts, Keep, LineIndex
+from toolassay.evaluation.line_index import Keep, LineIndex
 from toolassay.evaluation.signature import Signature
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import DependencyType, ToolGraph
@@ -76,6 +74,23 @@ class Choices:
     rouge_median: bool = False
     compat: Literal["published"] | None = None
     rouge_backend: RougeBackend = "builtin"
+
+
+class PairScorer(Protocol):
+    """Scores pairs of texts by meaning (BERTScore)."""
+
+    @property
+    def name(self) -> str:
+        """The name of the embedding model, for the signature; "none" if nothing can be scored."""
+        ...
+
+    def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:
+        """Precision, recall and F1 of each pair, shape (pairs, 3).
+
+        Raises:
+            BertScoreError: the scores cannot be computed; the evaluation continues without them.
+        """
+        ...
 
 
 class PlanEvaluator:
@@ -188,10 +203,10 @@ class PlanEvaluator:
         job, name = self.job, self.choices.alignment or "none"
         kept = job.alignment_ids
         return {
-            "data": _hash_of(job.labels),
+            "data": sha256_of(job.labels)[:12],
             "tools": _short(json.dumps(job.library.to_json())),
             "graph": _graph_hash(job.graph),
-            "predictions": _hash_of(job.predictions),
+            "predictions": sha256_of(job.predictions)[:12],
             "alignment": name if kept is None else f"{name}@{_short(json.dumps(sorted(map(repr, kept))))}",
         }
 
@@ -222,17 +237,22 @@ class PlanEvaluator:
             LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=choices.keep) as lines,
         ):
             _ = self._hashes  # of the files as they are now, whatever becomes of them meanwhile
-            keys = labels.texts_by_line() if items is not None else None
             about_ids = EvaluationNotes()
             unknown = _note_ids(about_ids, labels, lines)
-            parts = score_chunks(job, labels, lines, engine=engine, progress=progress)
-            self.notes.extend(parts.notes)
+            rows, notes = score_chunks(job, labels, lines, engine=engine, progress=progress)
+            self.notes.extend(notes)
             self.notes.extend(about_ids)
-            _note_lines(self.notes, lines)
-            dropped = _dropped(unknown, lines)
-            parts.let_go()
-        del labels, lines
-        texts = TextScores(parts.rouge(), self._by_meaning(parts.texts, progress))
+            self.notes.met(_BROKEN, *(f"line {number}" for number in lines.broken), warn=True)
+            self.notes.met(_NAMELESS, *(f"line {number}" for number in lines.nameless), warn=True)
+            counts = {
+                "unknown_ids": unknown,
+                "broken_lines": len(lines.broken),
+                "lines_without_id": len(lines.nameless),
+                "repeated_ids": len(lines.doubled),
+            }
+        dropped = {kind: count for kind, count in counts.items() if count}
+        pairs = [pair for row in rows.texts for pair in row if pair is not None]
+        rows.score_texts(self._by_meaning(pairs, progress))
         misfits = [] if choices.compat == "published" else compat_misfits(job)
         if not job.has_compat:
             self.notes.remark("compat is undefined: the published evaluator knows no schema graphs")
@@ -243,28 +263,32 @@ class PlanEvaluator:
                 f"{', …' if len(misfits) > 3 else ''}); --compat published shows its numbers"
             )
         signature = self.signature()
-        if items is not None and keys is not None:
-            write_items(items, _items(parts, job.metrics, texts, keys, compat=not misfits))
+        if items is not None:
+            write_items(items, rows.items(job.metrics, compat=not misfits))
             signature = signature.with_items(items)
+        draws = {"resamples": choices.resamples, "seed": choices.seed}
         groups: dict[str, dict[str, Any]] = {}
         for place, group in enumerate(job.groups):
-            numbers = parts.compat.numbers(place, job.metrics, texts)
+            numbers = rows.compat(place, job.metrics)
             if choices.rouge_median and "rouge" in job.metrics:
-                numbers |= parts.compat.rouge_medians(place, texts, choices.resamples, choices.seed)
-            strict = parts.strict.numbers(
-                place, job.metrics, texts, resamples=choices.resamples, seed=choices.seed
-            )
-            intervals = parts.compat.intervals(place, texts, resamples=choices.resamples, seed=choices.seed)
+                numbers |= rows.rouge_medians(place, **draws)
             if not job.has_compat:
                 numbers = dict.fromkeys(numbers)
-            elif misfits:
-                numbers = {name: value if _is_kept(name) else None for name, value in numbers.items()}
+            elif misfits:  # supports and the scores of steps do not depend on the names of tools
+                kept = ("all_samples", "step_")
+                numbers = {
+                    name: value if name.startswith(kept) or name.endswith("_supports") else None
+                    for name, value in numbers.items()
+                }
+            strict = rows.strict(place, job.metrics, **draws)
             strict["compat_intervals"] = {
-                name: found for name, found in intervals.items() if numbers.get(name) is not None
+                name: found
+                for name, found in rows.compat_intervals(place, **draws).items()
+                if numbers.get(name) is not None
             }
             if dropped:
                 strict["dropped"] = dropped
-            strict["compat_links"] = parts.compat.number_of_links(place)
+            strict["compat_links"] = rows.number_of_links(place)
             strict["signature"] = signature.of_group(group.key, strict["n_labels"])
             groups[group.key] = {**numbers, "strict": strict}
         return Evaluation(groups, self.notes.lines(), tuple(choices.metrics), self.notes.warnings())
@@ -283,86 +307,21 @@ class PlanEvaluator:
             return None
 
 
-def evaluate_predictions(
-    labels: Path,
-    predictions: Path,
-    library: ToolLibrary,
-    dependency_type: DependencyType,
-    *,
-    graph: ToolGraph | None = None,
-    alignment_ids: Collection[str | int] | None = None,
-    exclude_ids: Collection[str | int] = (),
-    **choices: Any,
-) -> Evaluation:
-    """Score a prediction file against the labels: `PlanEvaluator`, with `choices` as those of `Choices`.
-
-    Raises:
-        UsageError: a missing file, a malformed label (with its line), an unknown metric, split or mode.
-    """
-    return PlanEvaluator(
-        labels,
-        predictions,
-        library,
-        dependency_type,
-        Choices(**choices),
-        graph=graph,
-        alignment_ids=alignment_ids,
-        exclude_ids=exclude_ids,
-    ).evaluate()
-
-
-def _items(
-    parts: MergedStatistics, metrics: Collection[str], texts: TextScores, keys: CompactTexts, *, compat: bool
-) -> Iterator[dict[str, Any]]:
-    for items, rows in parts.strict.items(metrics, texts, keys):
-        published = parts.compat.counts(rows) if compat else [None] * len(rows)
-        for item, counts in zip(items, published, strict=True):
-            item["compat"] = counts
-        yield from items
-
-
 def compat_misfits(job: ScoringJob) -> list[str]:
     """The tools that the published evaluator cannot score: resource tools with an underscore in the name."""
     return [name for name in job.library.ids if "_" in name] if job.dependency_type == "resource" else []
-
-
-def _is_kept(key: str) -> bool:
-    """Whether a published number does not depend on the names of tools: supports and the scores of steps."""
-    return key == "all_samples" or key.endswith("_supports") or key.startswith("step_")
 
 
 def _note_ids(notes: EvaluationNotes, labels: LineIndex, lines: LineIndex) -> int:
     """Note repeated and unknown ids. Returns the number of predictions that no label has."""
     which = "first" if lines.keep == "first" else "last"
     for name, index in (("label", labels), ("prediction", lines)):
-        notes.met_all(
-            f"doubled {name} id(s), the {which} counts",
-            (f"{key!r} (line {n})" for key, n in index.doubled),
-            warn=True,
-        )
-    known, unknown = labels.by_text, 0
-    for key, number in lines.by_id.items():
-        if (key if type(key) is str else str(key)) not in known:
-            notes.met(_UNKNOWN, f"{key!r} (line {number})", warn=True)
-            unknown += 1
-    return unknown
-
-
-def _note_lines(notes: EvaluationNotes, lines: LineIndex) -> None:
-    """Note the prediction lines that cannot be used."""
-    notes.met_all(_BROKEN, (f"line {n}" for n in sorted(lines.broken)), warn=True)
-    notes.met_all(_NAMELESS, (f"line {n}" for n in lines.nameless), warn=True)
-
-
-def _dropped(unknown_ids: int, lines: LineIndex) -> dict[str, int]:
-    """Lines of the prediction file that no score counts, for the metrics file; only kinds there are."""
-    counts = {
-        "unknown_ids": unknown_ids,
-        "broken_lines": len(lines.broken),
-        "lines_without_id": len(lines.nameless),
-        "repeated_ids": len(lines.doubled),
-    }
-    return {kind: count for kind, count in counts.items() if count}
+        found = [f"{key!r} (line {number})" for key, number in index.doubled]
+        notes.met(f"doubled {name} id(s), the {which} counts", *found, warn=True)
+    known = labels.by_text
+    unknown = [f"{key!r} (line {number})" for key, number in lines.by_id.items() if str(key) not in known]
+    notes.met(_UNKNOWN, *unknown, warn=True)
+    return len(unknown)
 
 
 def dropped_lines(groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -370,10 +329,6 @@ def dropped_lines(groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
     found: Mapping[str, int] = next((numbers["strict"].get("dropped", {}) for numbers in groups.values()), {})
     kinds = {"unknown_ids": _UNKNOWN, "broken_lines": _BROKEN, "lines_without_id": _NAMELESS}
     return [f"{found[name]:,} {kind}" for name, kind in kinds.items() if found.get(name)]
-
-
-def _hash_of(path: Path) -> str:
-    return sha256_of(path)[:12]
 
 
 def _graph_hash(graph: ToolGraph | None) -> str:

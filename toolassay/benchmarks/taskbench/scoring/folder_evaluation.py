@@ -8,10 +8,10 @@ from pathlib import Path
 from toolassay.benchmarks.taskbench.scoring.cost_and_stability import add_axes
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
     Choices,
+    PairScorer,
     PlanEvaluator,
     dropped_lines,
 )
-from toolassay.benchmarks.taskbench.scoring.step_scores import PairScorer
 from toolassay.data_folder import DataFolder, Say
 from toolassay.engines import Engine
 from toolassay.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
-from toolassay.benchmarks.taskbench.scoring.strict_table import RATES, SCORES
+from toolassay.benchmarks.taskbench.scoring.scored_rows import RATES, SCORES
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.signature import read_signature
 from toolassay.metrics import legend

@@ -1,7 +1,7 @@
 """Strict metrics: n-F1, e-F1, t-F1, v-F1, edit distance (ED), exact match and hallucination rates.
 
 n-F1 is the F1 of nodes, e-F1 of edges, t-F1 of argument names, and v-F1 of argument values. `score_plan`
-gives the counts of one item, `strict_table.StrictTable` has the numbers of a group.
+gives the counts of one item, `scored_rows.ScoredRows` has the numbers of a group.
 
 Nodes are multisets of tool names, so every invented, repeated or omitted node counts. If a tool is called
 several times, gold and predicted calls are matched to maximise equal argument values, then equal argument
@@ -17,8 +17,7 @@ the right call with another path is a wrong value, and beside it a right link.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from itertools import starmap
@@ -26,15 +25,10 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from toolassay.evaluation.call_alignment import (
-    UNMATCHED,
-    matched_calls,
-    places_of,
-    selections,
-)
+from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
 from toolassay.graph import ToolGraph
-from toolassay.metrics.f1 import MatchCounts, f1, match_counts, multiset_counts, shared_count
-from toolassay.normalised_plan import REFERENCE, Argument, Plan, PlanReader
+from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
+from toolassay.normalised_plan import REFERENCE, Plan, PlanReader
 from toolassay.tools import ToolLibrary
 
 
@@ -65,13 +59,6 @@ def item_f1(counts: MatchCounts) -> float:
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
-    if predicted is gold:
-        return exact_item(gold)
-    own_of = {name: place for place, name in enumerate(gold.names)}
-    if len(own_of) == len(gold.names) and len(set(predicted.names)) == len(predicted.names):
-        # Most plans: no tool is called twice, so that the calls match by name.
-        matched = [own_of.get(name, UNMATCHED) for name in predicted.names]
-        return _compared(gold, predicted, matched, len(matched) - matched.count(UNMATCHED))
     gold_places = places_of(gold.names)
     calls = places_of(predicted.names, among=gold_places)
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
@@ -79,49 +66,11 @@ def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
         _compared(gold, predicted, _matched(gold, predicted, gold_places, usable), right)
         for usable in selections(gold_places, calls)
     ]
-    return items[0] if len(items) == 1 else _lowest(items)
-
-
-def _matched(
-    gold: Plan, predicted: Plan, gold_places: Mapping[str, list[int]], usable: Collection[int]
-) -> list[int]:
-    """The gold node of each predicted node, or UNMATCHED, if only the `usable` calls may match."""
-    if len(usable) < len(predicted.names):
-        usable = set(usable)
-        if predicted.has_types and predicted.has_references:
-            predicted = _without_types(predicted, usable)
-    return matched_calls(gold, predicted, gold_places, usable)
-
-
-def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> StrictItem:
-    """The item if calls match so, and `right` of them would count as nodes."""
-    wanted, given = len(gold.names), len(predicted.names)
-    names, values = _argument_counts(gold, predicted, matched)
-    return StrictItem(
-        match_counts(right, given - right, wanted - right),
-        _edge_counts(gold, predicted, matched),
-        names,
-        values,
-        2 * _common_length(gold, predicted, matched) / (wanted + given) if wanted + given else 1.0,
-    )
-
-
-def _common_length(gold: Plan, predicted: Plan, matched: list[int]) -> int:
-    """The length of the longest common subsequence of the names of the gold and of the matched calls."""
-    own = [place for place in matched if place != UNMATCHED]
-    if own == sorted(own):
-        return len(own)
-    names = [name for name, place in zip(predicted.names, matched, strict=True) if place != UNMATCHED]
-    return LCSseq.similarity(gold.names, names)
-
-
-def _lowest(items: list[StrictItem]) -> StrictItem:
-    """The lowest value of each score. The totals of gold and prediction are the same in all items."""
-    first = items[0]
+    # Which calls may match changes no total of gold or prediction, so the lowest counts have the lowest F1.
     names = [item.argument_names for item in items if item.argument_names is not None]
     values = [item.argument_values for item in items if item.argument_values is not None]
     return StrictItem(
-        first.nodes,
+        items[0].nodes,
         min(item.edges for item in items),
         min(names, default=None),
         min(values, default=None),
@@ -129,39 +78,37 @@ def _lowest(items: list[StrictItem]) -> StrictItem:
     )
 
 
-def missing_plan(gold: Plan) -> StrictItem:
-    """The item of a label without a usable prediction: everything in the gold is missed."""
-    nodes, edges, arguments = _sizes(gold)
-    missed = None if arguments is None else match_counts(0, 0, arguments)
-    return StrictItem(match_counts(0, 0, nodes), match_counts(0, 0, edges), missed, missed, 0.0)
+def _matched(
+    gold: Plan, predicted: Plan, gold_places: dict[str, list[int]], usable: Collection[int]
+) -> list[int]:
+    """The gold node of each predicted node, or UNMATCHED, if only the `usable` calls may match."""
+    if len(usable) < len(predicted.names) and predicted.has_types and predicted.has_references:
+        # A reference to a call that cannot match has the type "other", as one outside the plan.
+        arguments = [
+            [("other", value) if _is_lent(value, usable) else (name, value) for name, value in given]
+            for given in predicted.arguments or ()
+        ]
+        predicted = replace(predicted, arguments=arguments)
+    return matched_calls(gold, predicted, gold_places, set(usable))
 
 
-def exact_item(gold: Plan) -> StrictItem:
-    """The item of a prediction that equals the gold plan."""
-    nodes, edges, arguments = _sizes(gold)
-    right = None if arguments is None else match_counts(arguments, 0, 0)
-    return StrictItem(match_counts(nodes, 0, 0), match_counts(edges, 0, 0), right, right, 1.0)
+def _is_lent(value: object, usable: Collection[int]) -> bool:
+    found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return found is not None and int(found[1]) not in usable
 
 
-def _sizes(plan: Plan) -> tuple[int, int, int | None]:
-    """The number of nodes, links and arguments; None without any arguments."""
-    return len(plan.names), len(plan.links), None if plan.arguments is None else sum(map(len, plan.arguments))
-
-
-def _without_types(plan: Plan, usable: Collection[int]) -> Plan:
-    """The plan with the type "other" for each reference to a call that cannot match, as for one outside the
-    plan.
-    """
-
-    def is_lent(value: object) -> bool:
-        found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
-        return found is not None and int(found[1]) not in usable
-
-    arguments = [
-        [("other", value) if is_lent(value) else (name, value) for name, value in given]
-        for given in plan.arguments or ()
-    ]
-    return replace(plan, arguments=arguments)
+def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> StrictItem:
+    """The item if calls match so, and `right` of them would count as nodes."""
+    wanted, given = len(gold.names), len(predicted.names)
+    names, values = _argument_counts(gold, predicted, matched)
+    own = [name for name, place in zip(predicted.names, matched, strict=True) if place != UNMATCHED]
+    return StrictItem(
+        MatchCounts(right, given - right, wanted - right),
+        _edge_counts(gold, predicted, matched),
+        names,
+        values,
+        2 * LCSseq.similarity(gold.names, own) / (wanted + given) if wanted + given else 1.0,
+    )
 
 
 def _argument_counts(
@@ -169,77 +116,23 @@ def _argument_counts(
 ) -> tuple[MatchCounts | None, MatchCounts | None]:
     if gold.arguments is None:
         return None, None
-    with_references = gold.has_references or predicted.has_references
-    own = _own_targets(len(gold.names)) if with_references else {}
-    targets = _targets(matched) if with_references else {}
+    gold_labels = [f"gold {place}" for place in range(len(gold.names))]
+    extra = [f"extra {place}" for place in range(len(predicted.names))]
+    labels = [extra[place] if own == UNMATCHED else gold_labels[own] for place, own in enumerate(matched)]
+    # A reference to an extra call must not earn more than one outside the plan.
+    untyped = {f"<{label}>" for label in extra} if predicted.has_types else ()
     shared_names = shared_values = 0
-    for given, place in zip(predicted.arguments or (), matched, strict=False):
-        if place == UNMATCHED or not given or not (wanted := gold.arguments[place]):
-            continue
-        if with_references:
-            wanted, given = _located(wanted, own), _located(given, targets)
-        if wanted == given:
-            shared_names += len(wanted)
-            shared_values += len(wanted)
-            continue
-        names: list[object] = [name for name, _ in given]
-        if with_references and predicted.has_types:
-            # A reference to an extra call must not earn more than one outside the plan.
-            names = ["other" if _is_extra(value) else name for name, value in given]
-        shared_names += shared_count([name for name, _ in wanted], names)
-        shared_values += shared_count(wanted, given)
-    wanted_total = sum(map(len, gold.arguments))
-    given_total = sum(map(len, predicted.arguments or ()))
+    for place, own in enumerate(matched if predicted.arguments is not None else ()):
+        if own != UNMATCHED:
+            wanted, given = resolved(gold, own, gold_labels), resolved(predicted, place, labels)
+            names = ["other" if value in untyped else name for name, value in given]
+            shared_names += shared_count([name for name, _ in wanted], names)
+            shared_values += shared_count(wanted, given)
+    wanted_total, given_total = (sum(map(len, plan.arguments or ())) for plan in (gold, predicted))
     return (
-        match_counts(shared_names, given_total - shared_names, wanted_total - shared_names),
-        match_counts(shared_values, given_total - shared_values, wanted_total - shared_values),
+        MatchCounts(shared_names, given_total - shared_names, wanted_total - shared_names),
+        MatchCounts(shared_values, given_total - shared_values, wanted_total - shared_values),
     )
-
-
-Target = tuple[int, ...]
-"""What a reference leads to: the number of a gold node, or UNMATCHED and the number of an extra call."""
-
-
-def _targets(matched: Sequence[int]) -> dict[str, Target]:
-    """The target of a reference to each node.
-
-    >>> _targets([1, UNMATCHED])
-    {'<node-0>': (1,), '<node-1>': (-1, 1)}
-    """
-    return {
-        f"<node-{place}>": (own,) if own != UNMATCHED else (UNMATCHED, place)
-        for place, own in enumerate(matched)
-    }
-
-
-@lru_cache
-def _own_targets(size: int) -> dict[str, Target]:
-    return _targets(range(size))
-
-
-def _located(arguments: list[Argument], targets: Mapping[str, Target]) -> list[Argument]:
-    """Arguments with targets for references."""
-    return [
-        (name, targets.get(value) or _rewritten(value, targets))
-        if type(value) is str and "<node-" in value
-        else (name, value)
-        for name, value in arguments
-    ]
-
-
-def _rewritten(value: str, targets: Mapping[str, Target]) -> Hashable:
-    """A reference in another spelling, or a text with references in it."""
-
-    def target(found: re.Match[str]) -> Target | str:
-        place = int(found[1])
-        return targets.get(f"<node-{place}>", f"outside {place}")
-
-    whole = REFERENCE.fullmatch(value)
-    return target(whole) if whole else REFERENCE.sub(lambda found: f"<{target(found)}>", value)
-
-
-def _is_extra(value: object) -> bool:
-    return type(value) is tuple and value[0] == UNMATCHED
 
 
 def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts:
@@ -252,23 +145,16 @@ def _edge_counts(gold: Plan, predicted: Plan, matched: list[int]) -> MatchCounts
         if UNMATCHED not in (matched[source], matched[target])
     ]
     right = shared_count(gold.links, predicted.links_of(between))
-    return match_counts(right, len(predicted.links) - right, len(gold.links) - right)
+    return MatchCounts(right, len(predicted.links) - right, len(gold.links) - right)
 
 
 class Hallucinations(NamedTuple):
-    """The number of invented tools and links of a plan, with the number of all its tools and links.
-
-    >>> Hallucinations(1, 3, 0, 2).invented_tools
-    1
-    """
+    """The number of invented tools and links of a plan, with the number of all its tools and links."""
 
     invented_tools: int = 0
     tools: int = 0
     invented_links: int = 0
     links: int = 0
-
-
-_hallucinations = lru_cache(maxsize=10_000)(Hallucinations)  # most plans have the same few numbers
 
 
 class HallucinationCounter:
@@ -285,13 +171,11 @@ class HallucinationCounter:
 
     def count(self, plan: Plan) -> Hallucinations:
         """The inventions of a plan."""
-        invented = len([name for name in plan.names if name not in self._ids])
+        invented = sum(name not in self._ids for name in plan.names)
         exist = sum(starmap(self._cached_link_exists, plan.links))
-        return _hallucinations(invented, len(plan.names), len(plan.links) - exist, len(plan.links))
+        return Hallucinations(invented, len(plan.names), len(plan.links) - exist, len(plan.links))
 
     def _link_exists(self, source: str, target: str) -> bool:
         if source not in self._ids or target not in self._ids:
             return False
-        if self._graph is None:
-            return True
-        return bool(self._graph.link_types(self._ids[source], self._ids[target]))
+        return self._graph is None or bool(self._graph.link_types(self._ids[source], self._ids[target]))

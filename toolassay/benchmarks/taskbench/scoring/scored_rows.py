@@ -1,0 +1,450 @@
+"""Statistics of items, and the scores of their sums: a row has the counts of one item in both readings.
+
+Compat and strict are two readings of the same rows. Every number of a group is a mean or a ratio of sums over
+its rows, so one bootstrap gives all intervals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from toolassay.benchmarks.taskbench.scoring.compat import CompatItem
+from toolassay.benchmarks.taskbench.scoring.strict import Hallucinations, StrictItem
+from toolassay.evaluation.groups import METRICS
+from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_means, ratio_intervals
+from toolassay.metrics.f1 import MatchCounts, f1
+from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
+from toolassay.runs.outcomes import asked_counts, is_scored
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+ANSWERED = "answered"
+PLAN_SCORES = (
+    "node_f1",
+    "edge_f1",
+    "argument_name_f1",
+    "argument_value_f1",
+    "exact_match",
+    "edit_similarity",
+)
+BERTSCORE = "bertscore_f1"
+RATES = ("tool_hallucination_rate", "link_hallucination_rate")
+SCORES = (*PLAN_SCORES, *ROUGE_NAMES[:3], BERTSCORE)
+_POOLED = PLAN_SCORES[:4]
+RESERVED = frozenset(
+    (
+        *("all", *METRICS, *SCORES, *RATES, *(f"{name}_pooled" for name in _POOLED)),
+        *("n_labels", "n_asked", "n_scored", "partial", "coverage"),
+        *("n_expected", "outcomes", "compat_links", "compat_intervals", "signature"),
+    )
+)
+"""Names that a metric of another package must not use."""
+# Each score needs any of these metrics; f1 and argument each compute both scores, as published.
+_METRICS_OF = {
+    "node_f1": ("f1", "argument"),
+    "edge_f1": ("link",),
+    "argument_name_f1": ("f1", "argument"),
+    "argument_value_f1": ("f1", "argument"),
+    "edit_similarity": ("ed",),
+    "tool_hallucination_rate": ("f1", "argument"),
+    "link_hallucination_rate": ("link",),
+}
+_MEASURES = ("precision", "recall", "f1")
+_ARGNAME, _ARGVALUE = (f"argument_task_arg{name}_binary_f1_no_matching" for name in ("name", "name_value"))
+_STEPS, _ARGUMENTS, _SCORED = 1, 2, 4  # flags of a row in compat
+_NONE = (math.nan,) * len(ROUGE_NAMES)
+_ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
+
+# The counts are true positives, false positives and false negatives: in `strict` those of nodes, edges,
+# argument names and values, then the inventions; in `compat` those of tools, links, and argument names and
+# values.
+_FIELDS = [
+    *(("id", "O"), ("cluster", "i8"), ("shape", "O"), ("size", "i4"), ("outcome", "O")),
+    *(("groups", "u8"), ("strict", "i4", 16), ("has_arguments", "?"), ("similarity", "f8")),
+    *(("rouge", "f8", 4), ("compat_groups", "u8"), ("flags", "u1"), ("compat", "i4", 12)),
+    *(("compat_similarity", "f8"), ("compat_rouge", "f8", 4)),
+]
+_NO_COMPAT = (0, 0, (0,) * 12, 0.0, _NONE)
+
+TextPair = tuple[str, str]
+"""The gold steps and the predicted steps, each joined to one text."""
+
+
+def cluster_of(label: Mapping[str, Any]) -> int:
+    """A number shared by all labels of the same sampled subgraph; unique if the subgraph is unknown.
+
+    >>> a = {"id": 1, "sampled_nodes": [{"task": "x"}], "sampled_links": []}
+    >>> cluster_of(a) == cluster_of({**a, "id": 2}), cluster_of({"id": 1}) == cluster_of({"id": 2})
+    (True, False)
+    """
+    nodes = label.get("sampled_nodes")
+    known = str((nodes, label.get("sampled_links")) if nodes else label.get("id"))
+    digest = hashlib.blake2b(known.encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def strict_part(
+    groups: int, item: StrictItem, inventions: Hallucinations, rouge: Sequence[float]
+) -> tuple[Any, ...]:
+    """The strict fields of a row; `groups` is a bit mask, and ROUGE is NaN without gold steps."""
+    nodes, edges, names, values, similarity = item
+    counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
+    return groups, counts, names is not None, similarity, tuple(rouge)
+
+
+_NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
+NO_STRICT = strict_part(0, _NOTHING, Hallucinations(), _NONE)
+
+
+def compat_part(groups: int, item: CompatItem, rouge: Sequence[float] | None) -> tuple[Any, ...]:
+    """The compat fields of a row; `groups` is a bit mask, and ROUGE is None without steps."""
+    flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
+    tools = map(len, (item.right, item.extra, item.absent))
+    counts = (*tools, *item.links, *item.argument_names, *item.argument_values)
+    return groups, flags, counts, item.similarity, tuple(rouge or _NONE)
+
+
+class ScoredRows:
+    """The rows of scored labels, in file order.
+
+    A label whose compat counts differ between groups (`scorer.Borrowing`) has further rows, without a strict
+    part.
+
+    Args:
+        tool_ids: the library, in file order.
+        extra: the names of the installed metrics.
+
+    Attributes:
+        tools: for each bit mask of groups, how often each tool is right (3 x its place in the library),
+            extra (+ 1) and absent (+ 2) in compat.
+        texts: for each row its pair of steps in strict and in compat, if they are kept for BERTScore.
+    """
+
+    def __init__(self, tool_ids: Sequence[str], extra: Sequence[str] = ()) -> None:
+        self._tool_ids, self.extra = tool_ids, tuple(extra)
+        self.tools: dict[int, Counter[int]] = {}
+        self.texts: list[tuple[TextPair | None, TextPair | None]] = []
+        self._new: list[tuple[Any, ...]] = []
+        self._parts: list[NDArray[Any]] = []
+        self._bertscore: NDArray[np.float64] | None = None
+        self.pack()  # no rows yet
+
+    def add(
+        self,
+        about: tuple[Any, ...],
+        strict: tuple[Any, ...],
+        compat: tuple[Any, ...] | None,
+        extra: Sequence[float] = (),
+    ) -> int:
+        """Add a row and return its place.
+
+        Args:
+            about: id as text, cluster, shape, size and outcome; any outcome but "answered" scores 0 or
+                is excluded (`runs.outcomes`).
+            strict: what `strict_part` gives, or NO_STRICT.
+            compat: what `compat_part` gives; None without a prediction.
+            extra: the scores of the installed metrics; NaN for none.
+        """
+        own = tuple(extra) or (math.nan,) * len(self.extra)
+        self._new.append((*about, *strict, *(compat or _NO_COMPAT), own))
+        return len(self._new) - 1
+
+    def set_compat(self, place: int, compat: tuple[Any, ...]) -> None:
+        """Set the compat fields of the row at a place among those of the part added last."""
+        for (name, *_), value in zip(_FIELDS[-len(compat) :], compat, strict=True):
+            self._parts[-1][place][name] = value
+
+    def add_tools(self, groups: int, item: CompatItem) -> None:
+        """Count the tools of a compat item in the groups of the bit mask."""
+        if item.is_scored:
+            kinds = enumerate((item.right, item.extra, item.absent))
+            counts = self.tools.setdefault(groups, Counter())
+            counts.update([3 * tool + kind for kind, tools in kinds for tool in tools])
+
+    def pack(self) -> None:
+        """Turn the rows added one by one into a compact part."""
+        import numpy as np
+
+        dtype = np.dtype([*_FIELDS, ("extra", "f8", (len(self.extra),))])
+        self._parts.append(np.array(self._new, dtype=dtype))
+        self._new = []
+
+    def extend(self, other: ScoredRows) -> None:
+        """Append the packed rows of a later chunk."""
+        self._parts += other._parts
+        self.texts += other.texts
+        for groups, counts in other.tools.items():
+            self.tools.setdefault(groups, Counter()).update(counts)
+
+    def score_texts(self, scores: NDArray[np.float64] | None) -> None:
+        """Set the BERTScore (precision, recall, F1) of the pairs in `texts`, flattened, where one is."""
+        import numpy as np
+
+        if scores is not None:
+            self._bertscore = np.full((2 * len(self.texts), 3), np.nan)
+            self._bertscore[[pair is not None for row in self.texts for pair in row]] = scores
+            self._bertscore = self._bertscore.reshape(-1, 2, 3)
+        self.texts = []
+
+    @cached_property
+    def _rows(self) -> NDArray[Any]:
+        """All rows. Each part is freed when it is copied, since those of a million rows fill 250 MB."""
+        import numpy as np
+
+        rows, start = np.empty(sum(map(len, self._parts)), dtype=self._parts[0].dtype), 0
+        while self._parts:
+            part = self._parts.pop(0)
+            rows[start : start + len(part)] = part
+            start += len(part)
+        return rows
+
+    def _rows_of(self, field: str, group: int) -> NDArray[np.int64]:
+        """The places of the rows in a group, by its bit number in a field of bit masks."""
+        import numpy as np
+
+        return np.flatnonzero(self._rows[field] >> np.uint64(group) & np.uint64(1))
+
+    # Strict.
+
+    @cached_property
+    def _strict_scores(self) -> dict[str, NDArray[np.float64]]:
+        """Each strict score of every row; NaN for rows without it."""
+        import numpy as np
+
+        counts, has_arguments = self._rows["strict"], self._rows["has_arguments"]
+        is_answered = self._rows["outcome"] == ANSWERED
+        scores: dict[str, NDArray[np.float64]] = {}
+        for place, name in enumerate(_POOLED):
+            right, extra, absent = counts[:, 3 * place : 3 * place + 3].T
+            total = 2 * right.astype(np.float64) + extra + absent
+            scores[name] = np.ones(len(counts))
+            np.divide(2 * right, total, out=scores[name], where=total > 0)
+        scores["exact_match"] = np.where(counts[:, [1, 2, 4, 5, 10, 11]].any(axis=1), 0.0, 1.0)
+        scores["edit_similarity"] = self._rows["similarity"].copy()
+        for name, column in scores.items():
+            column[~is_answered] = 0.0
+            if name.startswith("argument"):
+                column[~has_arguments] = np.nan
+        scores |= zip(ROUGE_NAMES[:3], self._rows["rouge"].T, strict=False)
+        if self._bertscore is not None:
+            has_steps = ~np.isnan(self._rows["rouge"][:, 0])
+            found = self._bertscore[:, 0, 2]
+            scores[BERTSCORE] = np.where(np.isnan(found) & has_steps, 0.0, found)
+        return scores | dict(zip(self.extra, self._rows["extra"].T, strict=True))
+
+    def _names(self, metrics: Collection[str]) -> list[str]:
+        """The strict scores that can be computed: those of plans, and the chosen ones of steps."""
+        left_out = {name for name in ROUGE_NAMES if "rouge" not in metrics}
+        return [name for name in self._strict_scores if name not in left_out]
+
+    def strict(self, group: int, metrics: Collection[str], *, resamples: int, seed: int) -> dict[str, Any]:
+        """The strict numbers of one group; null for a metric that was not selected.
+
+        Args:
+            group: its bit number.
+            metrics: the selected metrics; the exact match is always computed.
+            resamples: bootstrap resamples for the 95 % intervals; 0 for no intervals.
+            seed: of the bootstrap.
+        """
+        labelled = self._rows_of("groups", group)
+        outcomes = Counter(self._rows["outcome"][labelled].tolist())
+        scored = {name: is_scored(name) for name in outcomes}
+        chosen = labelled
+        if not all(scored.values()):
+            chosen = labelled[[scored[name] for name in self._rows["outcome"][labelled]]]
+        names, counts = self._names(metrics), self._rows["strict"][chosen]
+        rates = (Ratio(counts[:, at].astype(float), counts[:, at + 1].astype(float)) for at in (12, 14))
+        intervals = ratio_intervals(
+            chain((Ratio.mean(self._strict_scores[name][chosen]) for name in names), rates),
+            clusters=self._rows["cluster"][chosen],
+            resamples=resamples,
+            seed=seed,
+        )
+        found = dict(zip((*names, *RATES), intervals, strict=True))
+        numbers: dict[str, Any] = {
+            **asked_counts(outcomes),
+            "n_expected": len(chosen),
+            "outcomes": dict(sorted(outcomes.items())),
+        }
+        for name in (*SCORES, *RATES, *self.extra):
+            interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
+            numbers[name] = interval.to_json()
+        for place, name in enumerate(_POOLED):
+            sums = counts[:, 3 * place : 3 * place + 3].sum(axis=0).tolist()
+            known = numbers[name]["value"] is not None
+            numbers[f"{name}_pooled"] = f1(*sums, empty=1.0) if known else None
+        return numbers
+
+    # Compat.
+
+    def compat(self, group: int, metrics: Collection[str]) -> dict[str, Any]:
+        """The published keys of one group, of which the bit number is given."""
+        chosen = self._rows_of("compat_groups", group)
+        flags, counts = self._rows["flags"][chosen], self._rows["compat"][chosen]
+        steps, arguments, scored = (int((flags & flag > 0).sum()) for flag in (_STEPS, _ARGUMENTS, _SCORED))
+        numbers: dict[str, Any] = {
+            "all_samples": len(chosen),
+            "step_supports": steps,
+            "node_supports": scored,
+            "link_supports": scored,
+            "argument_supports": arguments,
+        }
+        if not scored:
+            return numbers
+        with_steps = chosen[flags & _STEPS > 0]
+        totals = counts.sum(axis=0).tolist()
+        if "rouge" in metrics:
+            numbers |= _means("step_", ROUGE_NAMES, self._rows["compat_rouge"][with_steps])
+        if "bertscore" in metrics and self._bertscore is not None:
+            numbers |= _means("step_bertscore_", _MEASURES, self._bertscore[with_steps, 1])
+        if "f1" in metrics or "argument" in metrics:
+            numbers |= self._node_numbers(group)
+            numbers[_ARGNAME], numbers[_ARGVALUE] = f1(*totals[6:9]), f1(*totals[9:])
+        if "ed" in metrics:
+            similarities = self._rows["compat_similarity"][chosen]
+            numbers["edit_distance"] = 1 - float(similarities[flags & _SCORED > 0].mean())
+        if "link" in metrics:
+            numbers["link_binary_f1"] = f1(*totals[3:6])
+        return numbers
+
+    def _node_numbers(self, group: int) -> dict[str, Any]:
+        import numpy as np
+
+        events: Counter[int] = Counter()
+        for groups, found in self.tools.items():
+            if groups >> group & 1:
+                events.update(found)
+        table = np.array([[events[3 * n + k] for k in range(3)] for n in range(len(self._tool_ids))])
+        per_tool = _precision_recall_f1(table.reshape(-1, 3))
+        micro, macro = _precision_recall_f1(table.reshape(-1, 3).sum(axis=0)), per_tool.mean(axis=1)
+        own = zip(self._tool_ids, per_tool.T.tolist(), table.tolist(), strict=True)
+        return {
+            **{f"node_micro_{name}_no_matching": float(v) for name, v in zip(_MEASURES, micro, strict=True)},
+            **{f"node_macro_{name}_no_matching": float(v) for name, v in zip(_MEASURES, macro, strict=True)},
+            "node_per_type_no_matchcing": {
+                tool: {"precision": precision, "recall": recall, "f1-score": both, "support": right + absent}
+                for tool, (precision, recall, both), (right, _, absent) in own
+            },
+        }
+
+    def compat_intervals(self, group: int, *, resamples: int, seed: int) -> dict[str, dict[str, Any]]:
+        """95 % intervals of the headline numbers of one group, by their published keys.
+
+        Args:
+            group: its bit number.
+            resamples: of the bootstrap, which draws whole clusters; 0 gives no bounds.
+            seed: of the bootstrap.
+        """
+        import numpy as np
+
+        chosen, clusters = self._rows_of("compat_groups", group), self._rows["cluster"]
+        # The interval must not depend on the order of the rows, so they are sorted by cluster.
+        chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
+        counts, flags = self._rows["compat"][chosen], self._rows["flags"][chosen]
+        names = ["node_micro_f1_no_matching", "link_binary_f1", _ARGNAME, _ARGVALUE, "edit_distance"]
+        names += [f"step_{name}" for name in ROUGE_NAMES]
+        names += ["step_bertscore_f1"] if self._bertscore is not None else []
+
+        def ratios() -> Iterator[Ratio]:  # one at a time: each needs two numbers a row
+            for place in range(0, 12, 3):
+                right, extra, absent = counts[:, place : place + 3].T.astype(float)
+                yield Ratio(2 * right, 2 * right + extra + absent)
+            similarities = self._rows["compat_similarity"][chosen]
+            yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
+            yield from map(Ratio.mean, self._rows["compat_rouge"][chosen].T)
+            if self._bertscore is not None:
+                yield Ratio.mean(self._bertscore[chosen, 1, 2])
+
+        found = ratio_intervals(ratios(), clusters=clusters[chosen], resamples=resamples, seed=seed)
+        return {name: interval.to_json() for name, interval in zip(names, found, strict=True)}
+
+    def rouge_medians(self, group: int, *, resamples: int, seed: int) -> dict[str, float]:
+        """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""
+        import numpy as np
+
+        scores = self._rows["compat_rouge"][self._rows_of("compat_groups", group)]
+        scores = scores[~np.isnan(scores[:, 0])]
+        if not len(scores) or not resamples:
+            return {}
+        medians = np.median(bootstrapped_means(scores, resamples=resamples, seed=seed), axis=0)
+        names = (f"step_{name}_bootstrap_median" for name in ROUGE_NAMES)
+        return dict(zip(names, medians.tolist(), strict=True))
+
+    def number_of_links(self, group: int) -> int:
+        """The number of distinct links in the plans of a group, gold or predicted."""
+        return int(self._rows["compat"][self._rows_of("compat_groups", group), 3:6].sum())
+
+    # Items.
+
+    def items(self, metrics: Collection[str], *, compat: bool) -> Iterator[dict[str, Any]]:
+        """The lines of the file of items; without `compat`, published counts are null."""
+        names = [name for name in self._names(metrics) if _is_asked(name, metrics)]
+        columns = [self._strict_scores[name] for name in names]
+        nothing = dict.fromkeys(names)
+        for start in range(0, len(self._rows), _ITEMS_AT_ONCE):
+            block = slice(start, start + _ITEMS_AT_ONCE)
+            scores = zip(*(map(_or_none, column[block].tolist()) for column in columns), strict=True)
+            for row, own in zip(self._rows[block].tolist(), scores, strict=True):
+                if row[5]:
+                    yield _item(row, dict(zip(names, own, strict=True)), nothing, compat=compat)
+
+
+def _item(
+    row: tuple[Any, ...], scores: Mapping[str, float | None], nothing: Mapping[str, None], *, compat: bool
+) -> dict[str, Any]:
+    key, cluster, shape, size, outcome, _, counts, has_arguments, *_ = row
+    compat_groups, flags, published, similarity = row[10:14]
+    counted: dict[str, Any] = {"is_scored": False}
+    if flags & _SCORED:
+        nodes, edges, names, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+        counted = {"is_scored": True, "nodes": nodes, "edges": edges, "argument_names": names}
+        counted |= {"argument_values": values, "edit_similarity": similarity}
+    counts = counts.tolist()
+    return {
+        "id": key,
+        "type": shape,
+        "n_tools": size,
+        "cluster": f"{cluster & 2**64 - 1:016x}",
+        "outcome": outcome,
+        "scores": scores if is_scored(outcome) else nothing,
+        "counts": {
+            "nodes": counts[:3],
+            "edges": counts[3:6],
+            "argument_names": counts[6:9] if has_arguments else None,
+            "argument_values": counts[9:12] if has_arguments else None,
+            **dict(zip(Hallucinations._fields, counts[12:], strict=True)),
+        },
+        "compat": counted if compat and compat_groups else None,
+    }
+
+
+def _or_none(score: float) -> float | None:
+    return None if math.isnan(score) else score
+
+
+def _is_asked(name: str, metrics: Collection[str]) -> bool:
+    needed = _METRICS_OF.get(name)
+    return needed is None or any(metric in metrics for metric in needed)
+
+
+def _means(prefix: str, names: Sequence[str], scores: NDArray[np.float64]) -> dict[str, float]:
+    return {f"{prefix}{name}": mean for name, mean in zip(names, scores.mean(axis=0).tolist(), strict=True)}
+
+
+def _precision_recall_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Precision, recall and F1 of (right, extra, absent) in the last axis; 0 where a denominator is 0."""
+    import numpy as np
+
+    right, extra, absent = np.moveaxis(counts, -1, 0)
+    tops = np.stack([right, right, 2 * right])
+    wholes = np.stack([right + extra, right + absent, 2 * right + extra + absent])
+    return np.where(wholes > 0, tops / np.maximum(wholes, 1), 0.0)

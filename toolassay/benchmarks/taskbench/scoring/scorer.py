@@ -1,0 +1,537 @@
+"""Scores a prediction file in chunks, on any engine: joins labels with predictions and counts each pair once
+in both readings. The numbers do not depend on where chunks are scored.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
+from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
+from toolassay.benchmarks.taskbench.scoring.scored_rows import (
+    ANSWERED,
+    NO_STRICT,
+    RESERVED,
+    ScoredRows,
+    TextPair,
+    cluster_of,
+    compat_part,
+    strict_part,
+)
+from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations, score_plan
+from toolassay.dataset import label_record, read_labels
+from toolassay.engines import Engine, OneProcess
+from toolassay.errors import UsageError
+from toolassay.evaluation.groups import ScoreGroup, shape_and_size
+from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LinePlace, Prediction
+from toolassay.files import rare_cycle_search
+from toolassay.graph import DependencyType, ToolGraph
+from toolassay.metrics.installed import InstalledMetrics
+from toolassay.metrics.rouge import RougeBackend, rouge_scorer
+from toolassay.normalised_plan import Plan, PlanReader
+from toolassay.progress_callback import Progress, no_progress
+from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
+from toolassay.tools import ToolLibrary
+
+CHUNK = 2_500
+"""Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
+_CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
+_NAMED = 5  # occurrences listed per kind of notice
+_NO_STEPS, _NO_ANSWER = (float("nan"),) * 4, (0.0,) * 4
+_NO_PLAN = Plan([], [], [], None)
+
+
+@dataclass(frozen=True)
+class ScoringJob:
+    """Everything that scoring one chunk needs; pickled for worker processes.
+
+    Attributes:
+        labels: `data.json`.
+        predictions: the prediction file.
+        library: the tools, with their published ids.
+        dependency_type: what a link means.
+        graph: decides which links exist; None: a link exists if both its tools do.
+        metrics: the selected built-in metrics.
+        installed: the names of metrics from other packages.
+        groups: the groups to aggregate.
+        alignment_ids: the labels to score; None for all.
+        excluded: ids, as text, that are left out of the strict scores.
+        keep: which of several lines with the same id counts.
+        run: the folder of the run that made the predictions. Its journal gives the outcome of labels without
+            a prediction.
+        chosen: a further restriction to these ids, as text; None for none.
+        rouge_backend: who computes ROUGE.
+        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
+    """
+
+    labels: Path
+    predictions: Path
+    library: ToolLibrary
+    dependency_type: DependencyType
+    graph: ToolGraph | None
+    metrics: tuple[str, ...]
+    installed: tuple[str, ...]
+    groups: tuple[ScoreGroup, ...]
+    alignment_ids: frozenset[str | int] | None
+    excluded: frozenset[str]
+    keep: Keep
+    run: Path
+    chosen: frozenset[str] | None = None
+    rouge_backend: RougeBackend = "builtin"
+    keeps_texts: bool = False
+
+    def keeps(self, key: object) -> bool:
+        """Whether the label with this id (a JSON value) is scored."""
+        return (self.alignment_ids is None or key in self.alignment_ids) and (
+            self.chosen is None or str(key) in self.chosen
+        )
+
+    @property
+    def has_compat(self) -> bool:
+        """Whether the published evaluator knows the dependency type."""
+        return self.dependency_type != "schema"
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every label is scored."""
+        return self.alignment_ids is None and self.chosen is None
+
+    @property
+    def with_steps(self) -> bool:
+        """Whether steps are compared. Then compat leaves out plans without steps, as published."""
+        return "rouge" in self.metrics or "bertscore" in self.metrics
+
+    def compat_reader(self) -> CompatReader:
+        """The reader of items as published."""
+        return CompatReader(self.library, self.dependency_type, with_steps=self.with_steps)
+
+    def rows(self) -> ScoredRows:
+        """A table for the scores."""
+        return ScoredRows(self.library.ids, self.installed)
+
+
+class EvaluationNotes:
+    """Notices about labels and predictions: counts by kind, with the first five occurrences of each.
+
+    >>> notes = EvaluationNotes()
+    >>> notes.met("unknown id(s) in the predictions", "'7' (line 3)")
+    >>> notes.lines()
+    ["1 unknown id(s) in the predictions: '7' (line 3)"]
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, list[str], str, bool]] = {}
+        self._remarks: list[str] = []
+
+    def met(
+        self, kind: str, *whats: str, fix: str = "", warn: bool = False, count: int | None = None
+    ) -> None:
+        """Count occurrences.
+
+        Args:
+            kind: of the notice.
+            whats: the occurrences.
+            fix: what to do about this kind.
+            warn: whether the kind is a defect of the files, which is always shown.
+            count: the number of occurrences, if `whats` are the first of them.
+        """
+        known, first, *_ = self._found.get(kind, (0, [], "", False))
+        total = known + (len(whats) if count is None else count)
+        if total:
+            self._found[kind] = total, [*first, *whats][:_NAMED], fix, warn
+
+    def remark(self, sentence: str) -> None:
+        """Add a sentence that is not counted."""
+        self._remarks.append(sentence)
+
+    def extend(self, other: EvaluationNotes) -> None:
+        """Append the notices of a later chunk."""
+        for kind, (count, first, fix, warn) in other._found.items():
+            self.met(kind, *first, fix=fix, warn=warn, count=count)
+        self._remarks += other._remarks
+
+    def lines(self) -> list[str]:
+        """One line per kind with its count and first occurrences, then the remarks."""
+        return [*map(self._line, self._found), *self._remarks]
+
+    def warnings(self) -> list[str]:
+        """The lines of kinds that are always shown."""
+        return [self._line(kind) for kind, (*_, warn) in self._found.items() if warn]
+
+    def _line(self, kind: str) -> str:
+        count, first, fix, _ = self._found[kind]
+        more = ", …" if count > len(first) else ""
+        return f"{count:,} {kind}: {', '.join(first)}{more}{fix and f'; {fix}'}"
+
+
+class LabelLines(NamedTuple):
+    """Where a label and its prediction are.
+
+    Attributes:
+        label: the label.
+        by_id: the prediction with the same id as a JSON value: "7" is not 7.
+        by_text: the prediction with the same id as text.
+        is_used: whether the label is the one that counts for its id as text.
+    """
+
+    label: LinePlace
+    by_id: LinePlace
+    by_text: LinePlace
+    is_used: bool
+
+
+class WaitingItem(NamedTuple):
+    """An item that borrows an argument converted in an earlier chunk; compat counts it when that is known.
+
+    Attributes:
+        place: its row in the chunk.
+        is_first: whether that row shows the counts in `groups`; else they are in a row of their own.
+        groups: those that do not know the argument.
+        label: the label.
+        result: the predicted plan.
+        about: the fields of its row that both readings share.
+        rouge: of its steps; None without steps.
+    """
+
+    place: int
+    is_first: bool
+    groups: list[int]
+    label: Mapping[str, Any]
+    result: Any
+    about: tuple[Any, ...]
+    rouge: Sequence[float] | None
+
+
+@dataclass
+class ChunkStatistics:
+    """The statistics of one chunk.
+
+    Attributes:
+        rows: its rows.
+        last: for each group, the argument converted last.
+        waiting: items whose compat counts are not known yet.
+        notes: notices.
+        broken: numbers of prediction lines that cannot be parsed.
+    """
+
+    rows: ScoredRows
+    last: list[Converted | None]
+    waiting: list[WaitingItem] = field(default_factory=list)
+    notes: EvaluationNotes = field(default_factory=EvaluationNotes)
+    broken: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class ScoringTask:
+    """Scoring of chunks, for an engine."""
+
+    job: ScoringJob
+
+    def start(self) -> Callable[[Sequence[LabelLines]], ChunkStatistics]:
+        """Open the files."""
+        return ChunkScorer(self.job).score
+
+
+class ChunkScorer:
+    """Scores chunks of labels.
+
+    Args:
+        job: what to score.
+    """
+
+    def __init__(self, job: ScoringJob) -> None:
+        self._job = job
+        self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
+        self._reader = PlanReader(job.library, job.dependency_type)
+        self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
+        self._installed = InstalledMetrics(job.installed, taken=RESERVED)
+        self._run = RunOutcomes(job.run, entry_of_label)
+        self._compat_reader = job.compat_reader()
+        # The steps of compat and strict are the same in most items.
+        backend = job.rouge_backend if "rouge" in job.metrics else "builtin"
+        self._rouge = lru_cache(maxsize=1_000)(rouge_scorer(backend))
+        self._members = lru_cache(
+            lambda shape, size: [at for at, group in enumerate(job.groups) if group.holds(shape, size)]
+        )
+
+    @rare_cycle_search()
+    def score(self, chunk: Iterable[LabelLines]) -> ChunkStatistics:
+        """Score the labels of a chunk.
+
+        Raises:
+            UsageError: a label is malformed (with its line).
+            ToolassayError: an installed metric failed.
+        """
+        self._part = ChunkStatistics(self._job.rows(), [None] * len(self._job.groups))
+        for lines in chunk:
+            self._score(lines)
+        self._part.rows.pack()
+        self._part.broken.update(self._lines.broken)
+        return self._part
+
+    def label(self, place: LinePlace) -> dict[str, Any]:
+        """The label at a place.
+
+        Raises:
+            UsageError: it is malformed.
+        """
+        try:
+            value = self._labels.value(place)
+        except ValueError as error:
+            for _ in read_labels(self._job.labels):  # raises at that line, with a more precise message
+                pass
+            raise UsageError(
+                "is not JSON", file=self._job.labels, line=place.number, fix="correct the line"
+            ) from error
+        return label_record(self._job.labels, place.number, value)
+
+    def _score(self, lines: LabelLines) -> None:
+        job, part, label = self._job, self._part, self.label(lines.label)
+        shape, size = shape_and_size(label)
+        members = self._members(shape, size)
+        if not members:
+            return
+        where = f"{label['id']!r} (label line {lines.label.number})"
+        compat: list[tuple[list[int], CompatItem]] = []
+        prediction = self._lines.prediction(lines.by_id)
+        result = None if prediction is None else prediction.result
+        if job.has_compat and prediction is not None:
+            compat = self._compat(label, result, members, where)
+        by_text = prediction
+        if lines.by_text != lines.by_id:
+            if job.has_compat:
+                part.notes.met("id(s) that meet only as text, left out of compat", where, warn=True)
+            by_text = self._lines.prediction(lines.by_text)
+        outcome, strict, pair, extra = ANSWERED, NO_STRICT, None, [0.0] * len(job.installed)
+        is_counted = lines.is_used and str(label["id"]) not in job.excluded
+        gold = self._reader.plan(label) if is_counted else None
+        if gold is not None:
+            plan, outcome = self._answer(label, by_text, lines.by_text.number)
+            inventions = Hallucinations() if plan is None else self._inventions.count(plan)
+            rouge: Sequence[float] = _NO_STEPS if gold.steps is None else _NO_ANSWER
+            if gold.steps is not None and plan is not None and plan.steps is not None and job.with_steps:
+                pair = gold.steps, plan.steps
+                rouge = self._rouge_of(pair) or _NO_ANSWER
+            if plan is not None and by_text is not None and job.installed:
+                extra = self._installed.scores(label, by_text.result)
+            strict = strict_part(bit_mask(members), score_plan(gold, plan or _NO_PLAN), inventions, rouge)
+        elif is_counted:
+            part.notes.met(
+                "label(s) without a readable plan, left out of strict",
+                where.replace("label line", "line"),
+                warn=True,
+            )
+        if gold is None and not compat:
+            return
+        steps = compat[0][1].steps if compat else None
+        compat_rouge = None if steps is None else self._rouge_of(steps)
+        # One string for each kind, however many labels there are.
+        about = str(label["id"]), cluster_of(label), sys.intern(shape), size, sys.intern(outcome)
+        known = [(groups, item) for groups, item in compat if not item.needs_previous]
+        first = next((one for one in known if members[0] in one[0]), None)
+        place = part.rows.add(about, strict, first and self._counted(*first, compat_rouge), extra)
+        self._keep(pair, steps)
+        for groups, item in compat:
+            if item.needs_previous:
+                is_first = members[0] in groups
+                part.waiting.append(WaitingItem(place, is_first, groups, label, result, about, compat_rouge))
+            elif members[0] not in groups:
+                part.rows.add(about, NO_STRICT, self._counted(groups, item, compat_rouge))
+                self._keep(None, steps)
+
+    def _compat(
+        self, label: Mapping[str, Any], result: Any, members: list[int], where: str
+    ) -> list[tuple[list[int], CompatItem]]:
+        """The compat items of a label by groups, with notices about what a user would not expect."""
+        item, met = self._compat_reader.item(label, result), self._part.notes.met
+        if item.lacks_gold_arguments:
+            met("label(s) without gold arguments, left out of compat as published", where)
+        if item.unreadable_links:
+            met("item(s) with unreadable task_links, in compat as if empty", where)
+        if item.borrowed:
+            met("item(s) where compat lends a malformed argument the last one converted", where)
+        return borrowing(self._compat_reader, label, result, members, self._part.last, item)
+
+    def _counted(self, groups: list[int], item: CompatItem, rouge: Sequence[float] | None) -> tuple[Any, ...]:
+        self._part.rows.add_tools(bit_mask(groups), item)
+        return compat_part(bit_mask(groups), item, rouge)
+
+    def _rouge_of(self, pair: TextPair) -> Sequence[float] | None:
+        return self._rouge(*pair) if "rouge" in self._job.metrics else None
+
+    def _keep(self, strict: TextPair | None, compat: TextPair | None) -> None:
+        if self._job.keeps_texts:
+            self._part.rows.texts.append((strict, compat))
+
+    def _answer(
+        self, label: Mapping[str, Any], prediction: Prediction | None, line: int
+    ) -> tuple[Plan | None, str]:
+        """The plan that answers a label, None for none that is readable, and the outcome of its request.
+
+        Args:
+            label: the label.
+            prediction: its prediction; None for a broken line, or for none.
+            line: the line of the prediction, 0 for none.
+        """
+        met, name = self._part.notes.met, repr(label["id"])
+        if not line:
+            outcome = self._run.outcome(label)
+            if outcome == MISSING:
+                met("label(s) without a prediction, counted as wrong", name, warn=True)
+            elif outcome == UNWRITTEN:
+                kind = "answer(s) of the journal are not in the prediction file"
+                met(kind, name, fix="run inference.py again", warn=True)
+            return None, outcome
+        if prediction is not None and not prediction.answers(label.get("user_request")):
+            kind = "prediction(s) answer another request than the label's"
+            met(kind, f"{name} (line {line})", fix="run inference.py again", warn=True)
+            return None, self._run.outcome(label)
+        plan = None if prediction is None else self._reader.plan(prediction.result)
+        if plan is not None:
+            return plan, ANSWERED
+        outcome = "malformed" if prediction is None else prediction.outcome or "malformed"
+        if prediction is None and (recorded := self._run.outcome(label)) != MISSING:
+            outcome = recorded  # the line is damaged, but the journal has the outcome
+        met(f"{outcome} prediction(s)", f"{name} (line {line})")
+        return None, outcome
+
+
+def borrowing(
+    reader: CompatReader,
+    label: Mapping[str, Any],
+    result: Any,
+    groups: list[int],
+    last: list[Converted | None],
+    item: CompatItem | None = None,
+) -> list[tuple[list[int], CompatItem]]:
+    """The compat items of a label by the groups that share them; `last`, by group, is updated.
+
+    Groups contain different labels, so an item that reuses the argument converted last before it may differ
+    by group. One that `needs_previous` found none.
+
+    Args:
+        reader: reads items.
+        label: the label.
+        result: the predicted plan.
+        groups: the groups of the label.
+        last: for each group, the argument converted last.
+        item: the item without an earlier argument, if it has been read.
+    """
+    item = item or reader.item(label, result)
+    found = [(groups, item)]
+    if item.needs_previous:
+        by_previous: dict[Converted | None, list[int]] = {}
+        for group in groups:
+            by_previous.setdefault(last[group], []).append(group)
+        found = [(own, reader.item(label, result, before)) for before, own in by_previous.items()]
+    for own, one in found:
+        for group in own:
+            last[group] = one.last or last[group]
+    return found
+
+
+def bit_mask(members: Iterable[int]) -> int:
+    """The groups as a bit mask.
+
+    >>> bit_mask([0, 2])
+    5
+    """
+    return sum(1 << group for group in members)
+
+
+def score_chunks(
+    job: ScoringJob,
+    labels: LineIndex,
+    lines: LineIndex,
+    *,
+    engine: Engine | None = None,
+    progress: Progress = no_progress,
+) -> tuple[ScoredRows, EvaluationNotes]:
+    """Score every label. Afterwards the two files do not know their ids any more.
+
+    Args:
+        job: what to score.
+        labels: the lines of the labels.
+        lines: the lines of the predictions.
+        engine: where; None for one process per core if there are labels enough.
+        progress: receives the progress.
+
+    Raises:
+        UsageError: a label is malformed (with its line).
+        ToolassayError: an installed metric failed.
+    """
+    numbers = sorted(number for key, number in labels.by_id.items() if job.keeps_all or job.keeps(key))
+    matches = labels.matches(lines)
+    # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
+    labels.forget_ids()
+    lines.forget_ids()
+    for number in sorted({*labels.broken, *labels.nameless}):
+        ChunkScorer(job).label(labels.place(number))  # raises an error that says what is wrong with the line
+
+    def chunk_of(start: int) -> list[LabelLines]:
+        return [
+            LabelLines(
+                labels.place(number),
+                lines.place(matches.by_id[number]),
+                lines.place(matches.by_text[number]),
+                bool(matches.is_used[number]),
+            )
+            for number in numbers[start : start + CHUNK]
+        ]
+
+    rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
+    last: list[Converted | None] = [None] * len(job.groups)
+    starts = range(0, len(numbers), CHUNK)
+    with progress("scoring", len(numbers)) as advance:
+        found = (engine or _own_engine(len(starts))).map(ScoringTask(job), map(chunk_of, starts))
+        for start, part in zip(starts, found, strict=True):
+            rows.extend(part.rows)
+            notes.extend(part.notes)
+            lines.broken = sorted({*lines.broken, *part.broken})
+            _add_waiting(rows, part, reader, last, keeps_texts=job.keeps_texts)
+            last = [own or before for own, before in zip(part.last, last, strict=True)]
+            for _ in numbers[start : start + CHUNK]:
+                advance()
+    return rows, notes
+
+
+def _add_waiting(
+    rows: ScoredRows,
+    part: ChunkStatistics,
+    reader: CompatReader,
+    last: list[Converted | None],
+    *,
+    keeps_texts: bool,
+) -> None:
+    """Count the items of a chunk that reuse an argument of an earlier one, which is known only now."""
+    added = False
+    for one in part.waiting:
+        for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
+            mask = bit_mask(groups)
+            rows.add_tools(mask, item)
+            if one.is_first and one.groups[0] in groups:
+                rows.set_compat(one.place, compat_part(mask, item, one.rouge))
+                continue
+            rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
+            added = True
+            if keeps_texts:
+                rows.texts.append((None, item.steps))
+    if added:
+        rows.pack()
+
+
+def _own_engine(chunks: int) -> Engine:
+    if chunks < 2 * _CHUNKS_A_WORKER:
+        return OneProcess()
+    from toolassay.engines.processes import Processes, cores
+
+    workers = min(chunks // _CHUNKS_A_WORKER, cores())
+    # Forking is cheap and safe on Linux, if no other Python thread runs.
+    may_fork = sys.platform == "linux" and threading.active_count() == 1
+    return Processes(workers) if workers > 1 and may_fork else OneProcess()
