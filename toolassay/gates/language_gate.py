@@ -53,8 +53,10 @@ _WORD_OF_REQUEST = re.compile(r"(?<![\w./\\@#:'\"`“-])\w+(?![\w/\\@'\"`”-]|\
 # A quotation, whose text may repeat itself or be in any script.
 _QUOTATION = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|(?<!\w)'[^'\n]{1,500}'(?!\w)|`[^`\n]{1,500}`")
 # A word with letters of Latin and of Cyrillic or Greek, which look alike: "Pаris" with a Cyrillic a.
-# Also the mark of a character that could not be decoded. Not "µm" nor "Ωmega" alone, which scientists write.
-_MIXED = re.compile(r"\b(?=\w*[A-Za-z]{2})\w*[\u0400-\u052f\u0391-\u03a1\u03b1-\u03bb\u03bd-\u03c8]\w*|\ufffd")
+# Also the mark of a character that could not be decoded. Not "µm" nor "kΩ".
+_MIXED = re.compile(
+    r"\b(?=\w*[A-Za-z]{2})\w*[\u0400-\u052f\u0391-\u03a1\u03b1-\u03bb\u03bd-\u03c8]\w*|\ufffd"
+)
 # Words repeated at once: "for Bergen for Bergen"; not "in Bora Bora", and "that that" may be right.
 _REPEATED = re.compile(r"(?<![\w'’-])([^\W\d_]+(?:\s[\w'’]+){1,7}?)\s+\1(?![\w'’-])")
 _SENTENCE = re.compile(r"[^.!?\n\0。！？]+")

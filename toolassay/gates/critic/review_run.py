@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolassay.answers import CUT_OFF
-from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
+from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_answered_review
 from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
-from toolassay.models import ChatModel, ChatRequest, ModelError
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
+from toolassay.models.structured_output import json_schema
 from toolassay.requests import key_of
 from toolassay.runs import Journal, Loop, run_unsettled
 
@@ -99,12 +100,9 @@ class CriticWork:
 
     async def _ask(self, model: ChatModel, journal: Journal, gold: Gold) -> str:
         prompt = self._prompt(gold)
-        response = await model.complete(_request(gold, self._background, prompt))
-        entry: dict[str, Any] = {
-            "outcome": "refused" if response.refused else "answered",
+        response, entry = await _answer(model, gold, self._background, prompt)
+        entry |= {
             "prompt": _fingerprint(prompt),
-            "response": response.text,
-            "finish_reason": response.finish_reason,
             "prompt_tokens": response.prompt_tokens,
             "completion_tokens": response.completion_tokens,
             **({"reasoning": response.reasoning} if response.reasoning else {}),
@@ -131,11 +129,45 @@ def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
     return [finding.reason for finding in gate.check(gold) if finding.state == "quarantine"]
 
 
-def _request(gold: Gold, background: Background, prompt: str) -> ChatRequest:
+_ANSWER = json_schema(
+    "review",
+    {
+        "type": "object",
+        "properties": {
+            "review": {"type": "string"},
+            "executable": {"type": "boolean"},
+            "correct": {"type": "boolean"},
+        },
+        "required": ["review", "executable", "correct"],
+        "additionalProperties": False,
+    },
+)
+_AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
+
+
+async def _answer(
+    model: ChatModel, gold: Gold, background: Background, prompt: str
+) -> tuple[ChatResponse, dict[str, Any]]:
+    """The critic's answer and its entry; an answer that is not the JSON object is requested once more."""
     task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
-    return ChatRequest(
-        [{"role": "user", "content": prompt}], PARAMETERS, None, task, "critic", key_of(gold.id)
-    )
+    messages = [{"role": "user", "content": prompt}]
+    for attempt in range(2):
+        response = await model.complete(
+            ChatRequest(messages, {**PARAMETERS, **_ANSWER}, None, task, "critic", key_of(gold.id))
+        )
+        entry = {
+            "outcome": "refused" if response.refused else "answered",
+            "response": response.text,
+            "finish_reason": response.finish_reason,
+        }
+        if attempt or response.refused or _is_cut_off(entry) or _review(entry).verdict != "unknown":
+            break
+        messages = [
+            *messages,
+            {"role": "assistant", "content": response.text},
+            {"role": "user", "content": _AGAIN},
+        ]
+    return response, entry
 
 
 async def reviewed(model: ChatModel, gold: Gold, background: Background) -> Review:
@@ -145,20 +177,18 @@ async def reviewed(model: ChatModel, gold: Gold, background: Background) -> Revi
         ModelError: The model cannot be reached.
     """
     prompt = critic_prompt(gold, background.library, doubts_of(gold, GroundingGate(background)))
-    response = await model.complete(_request(gold, background, prompt))
-    entry = {
-        "outcome": "refused" if response.refused else "answered",
-        "response": response.text,
-        "finish_reason": response.finish_reason,
-    }
-    return _review(entry)
+    return _review((await _answer(model, gold, background, prompt))[1])
 
 
 def _review(entry: Mapping[str, Any]) -> Review:
     """The review in an entry; "unknown" if the model refused or its answer was cut off."""
-    cut_off = (entry.get("finish_reason") or "").lower() in CUT_OFF
-    review = read_review(entry.get("response"))
-    return Review("unknown", review.conclusion) if cut_off or entry.get("outcome") == "refused" else review
+    review = read_answered_review(entry.get("response"), entry.get("finish_reason"))
+    is_none = _is_cut_off(entry) or entry.get("outcome") == "refused"
+    return Review("unknown", review.conclusion) if is_none else review
+
+
+def _is_cut_off(entry: Mapping[str, Any]) -> bool:
+    return (entry.get("finish_reason") or "").lower() in CUT_OFF
 
 
 def _fingerprint(prompt: str) -> str:
