@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator
 
 from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.source_text import SourceText
-from toolassay.text_values.vocabulary import word_set
 
 # From these words other days follow: "the week after", "three nights", "at the end of March".
 _DERIVED_DAYS = re.compile(
@@ -24,14 +23,6 @@ _DERIVED_TIMES = re.compile(
     r"\b(?:later|after|before|earlier|for|until|hours?|minutes?|mins?|half|quarter|utc|gmt|zone|local|same)\b"
 )
 _SHAPE = str.maketrans("0123456789", "9999999999")
-# "Anna Lindqvist" and "Maple Street Clinic"; not "Please Book", whose words open sentences.
-_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){1,3}")
-
-
-# Names that share one of these are no variants of each other: "New Orleans" and "New Year's".
-_COMMON = word_set(
-    "New Old North South East West Upper Lower Great Saint St San Los Las El La Mount Lake Port Fort"
-)
 
 
 def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> list[str]:
@@ -111,30 +102,3 @@ _FINDERS: dict[str, Callable[[str, SourceText, SourceText], Iterator[str]]] = {
     "phone": _phones,
     "code": _codes,
 }
-
-
-def other_name(value: str, source: SourceText, used: SourceText) -> str:
-    """A name of the source that differs from a missing one in its last word, and that the plan does not use.
-
-    "Liz Brandt" may be Elizabeth Brandt.
-
-    >>> source = SourceText("Invite Anna Lindqvist and Bo Berg")
-    >>> other_name("Anna Lindgren", source, SourceText("Anna Lindgren")), other_name("Anna", source, source)
-    ('Anna Lindqvist', '')
-    """
-    row = value.split()
-    if not 2 <= len(row) <= 4 or not all(word[:1].isupper() for word in row):
-        return ""
-    for match in _NAME.finditer(source.text):
-        words = match.group().split()
-        for start in range(len(words) - len(row) + 1):
-            name = words[start : start + len(row)]
-            same = [one for one, other in zip(row, name, strict=True) if one == other]
-            if (
-                len(same) == len(row) - 1
-                and row[-1] != name[-1]
-                and _COMMON.isdisjoint(same)
-                and not used.states(" ".join(name))
-            ):
-                return " ".join(name)
-    return ""
