@@ -19,10 +19,11 @@ from toolassay.gates.grounding.rivals import rivals
 from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
-from toolassay.gold import Gold
+from toolassay.gold import Gold, GoldNode
 from toolassay.offline.writer.allowed_values import allowed_values
 from toolassay.text_values.dates import find_days
 from toolassay.text_values.spelling import plain, with_digits
+from toolassay.text_values.vocabulary import WEEKDAYS
 from toolassay.tools import Parameter, Tool
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
@@ -102,7 +103,10 @@ def _weigh(value: str, text: str, source: SourceText) -> Doubt | None:
 
 def _sort_words(rest: str, text: str, source: SourceText) -> tuple[dict[str, str], list[str]]:
     """The content words that the source has, by key, and those that it has not."""
-    weekdays = {day.weekday for _, days in find_days(text) for day in days if day.weekday}
+    days = [*source.days, *(day for _, days in find_days(text) for day in days)]
+    named = [day.weekday for day in days if day.weekday]
+    named += [day for day in WEEKDAYS if source.has_word(normalization.key_of(day))]
+    weekdays = {name for day in named for name in (day, day[:3])}
     known: dict[str, str] = {}
     foreign: dict[str, str] = {}
     row = normalization.words_in(normalization.signs_as_words(rest))[:_MOST_WORDS]
@@ -203,15 +207,7 @@ class GroundingGate:
             if same not in asked:
                 asked[same] = self._doubt(literal, request)
             doubt, it = asked[same], "the request"
-            outputs = (
-                []
-                if doubt is None
-                else [
-                    str(leaf)
-                    for other in gold.nodes[: gold.nodes.index(literal.node)]
-                    for leaf in leaves(other.output)
-                ]
-            )
+            outputs = _outputs_before(gold, literal.node) if doubt is not None else []
             if outputs:
                 doubt = self._doubt(literal, SourceText("\n".join([gold.request, *outputs])))
                 it = "the request, nor in what earlier calls gave"
@@ -286,3 +282,14 @@ def _slot_of(parameter: Parameter, tool: Tool) -> _Slot:
 def _declared_place(place: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """The place with the first item for every item of a list: they have one declaration."""
     return tuple(0 if isinstance(part, int) else part for part in place)
+
+
+def _outputs_before(gold: Gold, taker: GoldNode) -> list[str]:
+    """The texts and numbers that the calls before a node returned: earlier ones, and those linked to it."""
+    before = [
+        other
+        for other in gold.nodes
+        if (other.place < taker.place and (taker.tool, other.tool) not in gold.links)
+        or (other.tool, taker.tool) in gold.links
+    ]
+    return [str(leaf) for other in before for leaf in leaves(other.output)]

@@ -121,7 +121,9 @@ def _stemmer() -> Callable[[str], str]:
 def _stem(word: str) -> str:
     if len(word) > 40 or not word.isascii():
         return word
-    return _stemmer()(word)
+    # "colour" and "organise", not "hour" nor "wise".
+    word = re.sub(r"(?<=[a-z]{2}[^f])our(?=s$|ed$|ing$|$)", "or", word)
+    return _stemmer()(re.sub(r"(?<=[a-z]{3})is(?=(?:e|es|ed|ing|ation)$)", "iz", word))
 
 
 def words_in(text: str) -> list[str]:

@@ -15,7 +15,6 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any, Literal, NamedTuple
 
-from toolassay.gates.grounding.listed_items import list_fault
 from toolassay.gates.grounding.normalization import key_of, lists, other_names, words_in
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold, GoldNode
@@ -337,3 +336,53 @@ def _nouns_beside(number: str, source: SourceText) -> set[str]:
         words = [*behind, *([before[1]] if before else [])]
         found |= {key_of(_IRREGULAR.get(word, word)) for word in words}
     return found
+
+
+# Lists.
+
+_ARTICLES = (
+    r"(?:(?:the|a|an|my|some|also|our|his|her|one|two|three|four|five|six|seven|eight|nine|ten|dozen|\d+)\s)*"
+)
+# "'red', 'green' and 'blue'" and "3, 5 and 8"; not "3 and later 5".
+_AND = r"\s*(?:,\s*(?:and\s|or\s)?|\band\s|&)\s*"
+_QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")"
+_NUMBER = r"(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w%]|[.:/]\d)"
+_ENUMERATIONS = (
+    (re.compile(rf"{_QUOTED}(?:{_AND}{_QUOTED})+"), re.compile(_QUOTED)),
+    (re.compile(rf"{_NUMBER}(?:{_AND}{_NUMBER})+"), re.compile(_NUMBER)),
+)
+_MOST_MISSING = 2
+# "skip the varnish", "but leave out annex_a.pdf", "not Beth".
+_LEFT_OUT = r"\b(?:skip|leave out|leaving out|without|except(?: for)?|but not|not|no need for)\s"
+
+
+def list_fault(name: str, values: list[Any], source: SourceText) -> str:
+    """What a list lacks of an enumeration in the request, or has though the request excludes it; else empty.
+
+    >>> list_fault("guests", ["Ana", "Cy"], SourceText("Invite 'Ana', 'Bo' and 'Cy'"))
+    "'guests' lacks 'bo', which the request lists among 'Ana', 'Cy'"
+    """
+    if not 1 < len(values) <= 20:
+        return ""
+    own = {_as_item(item) for item in values}
+    for pattern, each in _ENUMERATIONS:
+        for row in pattern.finditer(source.plain):
+            stated = list(dict.fromkeys(_as_item(found) for found in each.findall(row.group())))
+            missing = [found for found in stated if found not in own]
+            if own < set(stated) and len(missing) <= _MOST_MISSING:
+                among = ", ".join(f"'{value}'" for value in values[:3])
+                return f"'{name}' lacks '{missing[0]}', which the request lists among {among}"
+    items = [plain(item).strip() for item in values if isinstance(item, str) and "<node" not in item]
+    if len(items) != len(values) or any(item[:1].isdigit() for item in items):
+        return ""
+    text = source.plain
+    for item in items:
+        if out := re.search(rf"{_LEFT_OUT}{_ARTICLES}{re.escape(item)}(?!\w)", text):
+            return f"'{name}' has '{item}', but the request says '{out[0]}'"
+    return ""
+
+
+def _as_item(value: object) -> str:
+    """An item of a list in one spelling: 5.0 and "5" are the same."""
+    text = plain(str(value)).strip(" '\"")
+    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text

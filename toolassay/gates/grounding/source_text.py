@@ -25,10 +25,7 @@ from toolassay.text_values.numbers import converted_numbers_in, has_article, num
 from toolassay.text_values.spelling import plain, with_digits
 from toolassay.text_values.times import find_times
 
-# Places kept for each word: enough to see its surroundings, and a bound for texts that repeat it.
-_MOST_PLACES = 200
 _MOST_BASES = 4
-_CAPITALS = re.compile(r"\b(?:[A-Z]{3}|U[SK])\b")
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
 # Before a date: "today is friday, " makes it the day of speaking; "the deadline is " does not.
 _TODAY_IS = re.compile(r"\b(?:today|tonight|now|tomorrow|it|date|day)(?:'s date)?(?: is|:|,| \()[^.]{0,20}$")
@@ -185,24 +182,17 @@ class SourceText:
         return words_in(signs_as_words(self.digits))
 
     @cached_property
-    def places(self) -> dict[str, list[int]]:
-        """The positions of each word, counted in words; of compounds too ("voice over" for "voiceover")."""
+    def keys(self) -> Collection[str]:
+        """The keys of the words; of compounds too ("voice over" for "voiceover")."""
         words = self._words
-        found: dict[str, list[int]] = {}
-        for place, word in enumerate(words):
-            places = found.setdefault(key_of(word), [])
-            if len(places) < _MOST_PLACES:
-                places.append(place)
-            if measure := identifiers.MEASURE.fullmatch(word):
-                found.setdefault(key_of(measure[2]), []).append(place)
-        for place, (one, two) in enumerate(pairwise(words)):
-            if min(len(one), len(two)) > 1 and len(one) + len(two) < 30:
-                found.setdefault(key_of(one + two), [place])
-        return found
+        found = {key_of(word) for word in words}
+        found |= {key_of(match[2]) for word in words if (match := identifiers.MEASURE.fullmatch(word))}
+        pairs = ((one, two) for one, two in pairwise(words) if min(len(one), len(two)) > 1)
+        return found | {key_of(one + two) for one, two in pairs if len(one) + len(two) < 30}
 
     def has_word(self, key: str) -> bool:
         """Whether a word occurs in any form, or in what a file name or a code stands for."""
-        return key in self.places or key in self._media
+        return key in self.keys or key in self._media
 
     def has_lemma(self, word: str) -> bool:
         """Whether another form of a word occurs, irregular ones included ("swam" for "swimming")."""
@@ -210,7 +200,7 @@ class SourceText:
 
     @cached_property
     def _lemmas(self) -> Collection[str]:
-        return {lemma_key(word) for word in set(self._words[:5000])} | set(self.places)
+        return {lemma_key(word) for word in set(self._words[:5000])} | set(self.keys)
 
     @cached_property
     def _media(self) -> Collection[str]:
