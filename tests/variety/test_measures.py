@@ -91,7 +91,7 @@ def test_tools_and_links_that_are_used() -> None:
             Tool("m|x", "", ("audio", "audio"), ("audio",)),
         ]
     )
-    nodes = [{"task": tool, "arguments": []} for tool in ("speak", "hear", "fly")]
+    nodes: list[dict[str, Any]] = [{"task": tool, "arguments": []} for tool in ("speak", "hear", "fly")]
     links = [{"source": "speak", "target": "hear"}, {"source": "speak", "target": "fly"}]
     label = {"id": 1, "user_request": "Say it", "task_nodes": nodes, "task_links": links}
     figures = measured([Gold.of(label)], library=library, graph=ToolGraph.build(library, "resource"))

@@ -223,7 +223,7 @@ def _text(item: Any) -> Any:
     inner = item.get("value") if isinstance(item, Mapping) else item
     if isinstance(inner, str):
         return inner
-    return text_of_number(inner) if _is_plain(inner) else item
+    return text_of_number(inner) if isinstance(inner, int | float) and _is_plain(inner) else item
 
 
 def _is_parameter(key: Any, tool: Tool) -> bool:

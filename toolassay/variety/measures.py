@@ -173,7 +173,7 @@ def measure_variety(
 
     repeats = find_repeats(items(), thresholds=thresholds)
     held, texts = repeats.held_back.values(), [words(text) for text in drawn]
-    shapes = sorted({shape for shape, _ in whole.sizes}, key=[*SHAPES, *dict(whole.sizes)].index)
+    shapes = dict.fromkeys([*SHAPES, *(shape for shape, _ in whole.sizes)])
     return {
         "requests": count,
         "plans": whole.plans,
@@ -189,6 +189,7 @@ def measure_variety(
         "sizes": {
             shape: {str(size): whole.sizes[shape, size] for one, size in sorted(whole.sizes) if one == shape}
             for shape in shapes
+            if any(one == shape for one, _ in whole.sizes)
         }
         or {"not_applicable": "the labels have no plans"},
         **_used(whole, library, graph),

@@ -209,7 +209,8 @@ class Repeats:
     """
 
     def __init__(self, keys: Sequence[Key]) -> None:
-        self._keys, self._sets = keys, UnionFind()
+        self._keys = keys
+        self._sets: UnionFind[int] = UnionFind()
         self.held_back: dict[Key, DuplicatePair] = {}
 
     def add(self, matches: Iterable[DuplicatePair]) -> None:

@@ -151,7 +151,8 @@ async def _answer(
     """The critic's answer and its entry; an answer that is not the JSON object is requested once more."""
     task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
     messages = [{"role": "user", "content": prompt}]
-    for attempt in range(2):
+    is_again = False
+    while True:
         response = await model.complete(
             ChatRequest(messages, {**PARAMETERS, **_ANSWER}, None, task, "critic", key_of(gold.id))
         )
@@ -160,14 +161,11 @@ async def _answer(
             "response": response.text,
             "finish_reason": response.finish_reason,
         }
-        if attempt or response.refused or _is_cut_off(entry) or _review(entry).verdict != "unknown":
-            break
-        messages = [
-            *messages,
-            {"role": "assistant", "content": response.text},
-            {"role": "user", "content": _AGAIN},
-        ]
-    return response, entry
+        if is_again or response.refused or _is_cut_off(entry) or _review(entry).verdict != "unknown":
+            return response, entry
+        is_again = True
+        answer = {"role": "assistant", "content": response.text}
+        messages = [*messages, answer, {"role": "user", "content": _AGAIN}]
 
 
 async def reviewed(model: ChatModel, gold: Gold, background: Background) -> Review:

@@ -241,7 +241,9 @@ def _said(one: _Argument) -> str:
 # Units.
 
 # The dimension and unit of each spelling: ("length", "mile") of "mi".
-_UNITS = {word: tuple(name.split()) for name, words in lists()["units"].items() for word in words}
+_UNITS: dict[str, tuple[str, ...]] = {
+    word: tuple(name.split()) for name, words in lists()["units"].items() for word in words
+}
 _SHORT = word_set("s h m g l c f mi min")
 
 
@@ -273,7 +275,7 @@ def _with_commas(number: str) -> str:
     return f"{int(whole):,}".replace(",", ",?") + (rf"\.{rest}" if point else "")
 
 
-def _unit_of(one: _Argument) -> tuple[str, str] | None:
+def _unit_of(one: _Argument) -> tuple[str, ...] | None:
     named = {_UNITS[word] for word in one.words if word in _UNITS and word not in _SHORT}
     named = named or ({_UNITS[one.words[-1]]} if one.words[-1:] and one.words[-1] in _UNITS else set())
     return next(iter(named)) if len(named) == 1 else None
