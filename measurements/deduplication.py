@@ -6,9 +6,9 @@
 Requests are recombined from the sentences of the project's own data sets; one in twenty is planted: a copy
 of an earlier request, as it is or changed in one of six ways, with the plan of the original. Each row is a
 process of its own. The rival is the loop that distilabel's MinHashDedup and many scripts are made of: a
-MinHash of each text, updated with every shingle, asked for and put into a MinHashLSH of datasketch. rensa, if
-it is installed, makes signatures in Rust; the rest of its row is ours. "Met" is the share of the pairs found
-by comparing a sample of requests with all others. Limits: 60 seconds, 1 GB, 97 % of what was planted.
+MinHash of each text, updated with every shingle, asked for and put into a MinHashLSH of datasketch. "Met" is
+the share of the pairs found by comparing a sample of requests with all others. Limits: 60 seconds, 1 GB, 97 %
+of what was planted.
 
 `--found` says which duplicates are found in whole data sets: each request is said again in one way and put at
 the end, with the plan of the original, and without plans. "Clean" is the share held back before that.
@@ -26,14 +26,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
+from typing import Any, NamedTuple
 
 from toolassay.dataset import read_labels
 from toolassay.gold import Gold
-from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
-from toolassay.variety.minhash import jaccard, shingles
-from toolassay.variety.normal_form import content
+from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, jaccard, shingles
+from toolassay.variety.normal_form import NO_PLAN, PlanDigest, content
 
 SECONDS = 60.0
 MEGABYTES = 1_000.0
@@ -49,6 +47,19 @@ _SYNONYMS = {
     "about": "regarding", "buy": "purchase", "friend": "pal", "colleague": "coworker", "need": "require",
 }  # fmt: skip
 _LONG = {"I'm": "I am", "I'd": "I would", "I've": "I have", "don't": "do not", "it's": "it is"}
+
+
+class Request(NamedTuple):
+    """A request with the digests of its plan."""
+
+    key: str | int
+    request: str
+    plan: PlanDigest = NO_PLAN
+
+    @property
+    def item(self) -> Item:
+        """What the search keeps of it."""
+        return Item.from_request(self.key, self.request, self.plan)
 
 
 def plant(kind: str, text: str, chance: random.Random) -> str:
@@ -78,7 +89,7 @@ def plant(kind: str, text: str, chance: random.Random) -> str:
 KINDS = ("exact", "spelling", "courtesy", "synonym", "order", "typo", "short form")
 
 
-def requests(count: int, seed: int) -> Iterator[Item]:
+def requests(count: int, seed: int) -> Iterator[Request]:
     """The requests; the key of a planted one names its kind."""
     chance = random.Random(seed)
     openings, bodies = [], []
@@ -87,15 +98,15 @@ def requests(count: int, seed: int) -> Iterator[Item]:
             first, *rest = _SENTENCE.split(json.loads(line)["user_request"])
             openings.append(first)
             bodies += rest
-    earlier: list[Item] = []
+    earlier: list[Request] = []
     for number in range(count):
         if number % PLANTED == PLANTED - 1:
             kind, original = chance.choice(KINDS), chance.choice(earlier)
             text = original.request if kind == "exact" else plant(kind, original.request, chance)
-            yield Item(f"{kind}:{number}", text, original.plan)
+            yield Request(f"{kind}:{number}", text, original.plan)
             continue
         words = [chance.choice(openings), *chance.sample(bodies, chance.randint(1, 5))]
-        item = Item(number, " ".join(words), PlanDigest(chance.randrange(1, 1000), number + 1))
+        item = Request(number, " ".join(words), PlanDigest(chance.randrange(1, 1000), number + 1))
         if len(earlier) < 10_000:
             earlier.append(item)
         yield item
@@ -104,25 +115,9 @@ def requests(count: int, seed: int) -> Iterator[Item]:
 def ours(count: int, seed: int) -> dict[str, Any]:
     """Search as the gate does."""
     began, used = time.perf_counter(), time.process_time()
-    repeats = find_repeats(requests(count, seed))
+    repeats = find_repeats(one.item for one in requests(count, seed))
     row: dict[str, Any] = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - used}
-    return {**row, "megabytes": _megabytes(), **_found(set(repeats.held_back()), count)}
-
-
-def with_rensa(count: int, seed: int) -> dict[str, Any]:
-    """The same with signatures of another library."""
-    import numpy as np
-    import rensa
-
-    from toolassay.variety.minhash import shingle_numbers
-
-    def write(contents: Iterator[str], path: Path, engine: Any = None) -> Any:
-        hashes = [shingle_numbers(text).tolist() for text in contents]
-        matrix = rensa.RMinHash.digest_matrix_from_token_hash_sets(hashes, num_perm=256, seed=1)
-        return np.array(matrix.to_rows(), np.uint32)
-
-    with patch("toolassay.variety.near_duplicates.write_signatures", write):
-        return ours(count, seed)
+    return {**row, "megabytes": _megabytes(), **_found(set(repeats.held_back), count)}
 
 
 def plain_loop(count: int, seed: int) -> dict[str, Any]:
@@ -156,7 +151,7 @@ def _megabytes() -> float:
 
 def met(count: int, seed: int, sample: int = 100) -> float:
     """The share of the near pairs of some requests, known by comparing each with all, that are found."""
-    items = [Item(number, item.request) for number, item in enumerate(requests(count, seed))]
+    items = [Request(number, item.request) for number, item in enumerate(requests(count, seed))]
     bars = Thresholds()
     chosen = random.Random(seed).sample(range(PLANTED - 1, count, PLANTED), sample)
     sets = {place: shingles(content(items[place].request)) for place in chosen}
@@ -170,21 +165,21 @@ def met(count: int, seed: int, sample: int = 100) -> float:
             and min(len(own), len(other)) >= bars.threshold * max(len(own), len(other))
             and jaccard(own, other) >= bars.of("other")
         }
-    near = find_repeats(items)
+    near = find_repeats(one.item for one in items)
     clusters = {key: number for number, cluster in enumerate(near.clusters()) for key in cluster}
     together = [clusters.get(one, -1) == clusters.get(other, -2) for one, other in wanted]
     return sum(together) / len(together)
 
 
-def said_again(items: list[Item], kind: str, seed: int) -> tuple[int, int]:
+def said_again(items: list[Request], kind: str, seed: int) -> tuple[int, int]:
     """How many requests said again are held back, and how many there are; those not changed do not count."""
     chance = random.Random(seed)
     again = []
     for item in items:
         text = item.request if kind == "exact" else plant(kind, item.request, chance)
         if kind == "exact" or text != item.request:
-            again.append(Item(f"again {item.key}", text, item.plan))
-    held = find_repeats([*items, *again]).held_back()
+            again.append(Request(f"again {item.key}", text, item.plan))
+    held = find_repeats(one.item for one in [*items, *again]).held_back
     return sum(item.key in held for item in again), len(again)
 
 
@@ -194,20 +189,21 @@ def print_found(folders: list[Path], seed: int) -> None:
     print(f"| --- | --- | {' | '.join(['---:'] * (2 + len(KINDS)))} |")
     for folder in folders:
         labels = folder / "data.json" if (folder / "data.json").exists() else folder / "user_requests.json"
-        planned = [Item.of(Gold.of(record, line)) for line, record in read_labels(labels)]
+        golds = [Gold.of(record, line) for line, record in read_labels(labels)]
+        planned = [Request(gold.line, gold.request, PlanDigest.of(gold)) for gold in golds]
         for plans in ("known", "unknown"):
             items = planned
             if plans == "unknown":
-                items = [item._replace(plan=PlanDigest()) for item in planned]
+                items = [item._replace(plan=NO_PLAN) for item in planned]
             elif not any(item.plan.whole for item in planned):
                 continue
-            clean = len(find_repeats(items).held_back()) / len(items)
+            clean = len(find_repeats(one.item for one in items).held_back) / len(items)
             shares = [f"{met / of:.1%}" for met, of in (said_again(items, kind, seed) for kind in KINDS)]
             numbers = f"{len(items):,} | {clean:.2%} | {' | '.join(shares)}"
             print(f"| {folder.name} | {plans} | {numbers} |", flush=True)
 
 
-WAYS = {"toolassay": ours, "with rensa": with_rensa, "datasketch loop": plain_loop}
+WAYS = {"toolassay": ours, "datasketch loop": plain_loop}
 
 
 def measure(way: str, count: int, seed: int) -> dict[str, Any]:

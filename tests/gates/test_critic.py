@@ -5,7 +5,7 @@ from pathlib import Path
 
 from checking import background, gold
 
-from toolassay.backinstruct.teacher_review import read_review
+from toolassay.backinstruct.teacher_review import read_answered_review, read_review
 from toolassay.gates.critic import critic_prompt, critique_of
 from toolassay.gates.critic.prompt import plan_of
 from toolassay.gold import Gold
@@ -25,8 +25,7 @@ def test_the_prompt_shows_request_steps_plan_and_the_tools_of_the_plan(tmp_path:
     assert '"arguments": ["<node-0>"]' in prompt
     assert '{"id": "Painter", "desc": "Painter."' in prompt
     assert "Summariser" not in prompt
-    assert prompt.endswith("Executable: yes or no\nCorrect: yes or no\n")
-    assert read_review(prompt).verdict == "unknown"  # an echo is no verdict
+    assert read_answered_review(prompt).verdict == "unknown"  # an echo is no verdict
 
 
 def test_the_prompt_asks_about_what_grounding_does_not_find(tmp_path: Path) -> None:

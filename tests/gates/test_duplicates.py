@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from toolassay.gates.duplicate_gates import ContaminationGate, DuplicateGate
 from toolassay.gates.gate import Finding, Gate
 from toolassay.gold import Gold
-from toolassay.variety import Thresholds
+from toolassay.variety.near_duplicates import Thresholds
 
 CROP = "Crop the photo of the hives on our roof, example.jpg, and put its caption into Italian."
 

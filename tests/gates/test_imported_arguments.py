@@ -251,7 +251,7 @@ def test_repair_renumbers_references_inside_of_values() -> None:
             "Bench B2 for 3 hours on 2026-05-14, with Ann",
             "quarantine",
         ),
-        ("book_bench", {**BOOKING, "hours": 7}, "Bench B2 for 3 hours on 2026-05-14", "reject"),
+        ("book_bench", {**BOOKING, "hours": 7}, "Bench B2 for 3 hours on 2026-05-14", "quarantine"),
         (
             "add_member",
             {**MEMBER, "newsletter": False},

@@ -79,7 +79,6 @@ def test_names_of_tools_everywhere() -> None:
         (lambda r: r["task_nodes"][0].update(arguments={"prompt": "a fox"}), "form"),
         (argument(0, 0, {"name": "prompt", "value": "a fox"}), "form"),
         (argument(0, 0, {"value": "a fox"}), "form"),
-        (argument(0, 0, {"text": "a fox"}), "form"),
         (argument(2, 0, "<Node-1>"), "reference"),
         (argument(2, 0, "<node_1>"), "reference"),
         (argument(2, 0, "node 1"), "reference"),
@@ -119,9 +118,6 @@ def test_a_number_where_a_text_is_due_is_written_as_one() -> None:
     mended, (change,) = repair(label(("Image Editor", ["a.jpg", 2])), STUDIO)
     assert mended["task_nodes"][0]["arguments"] == ["a.jpg", "2"]
     assert change == ("number", "task_nodes[0].arguments[1]", 2, "2")
-    mended, (change,) = repair(label(("make_note", named(text=7))), OFFICE)
-    assert mended["task_nodes"][0]["arguments"] == named(text="7")
-    assert repair(label(("book_room", named(day="Monday", seats=7))), OFFICE)[1] == []
 
 
 def test_references_counted_from_1() -> None:

@@ -33,7 +33,7 @@ def spoiled(folder: Path, *places: int) -> None:
     lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
     for place in places:
         record = json.loads(lines[place])
-        record["result"]["user_request"] += " Send it to the the office."
+        record["result"]["user_request"] += " Send it to the office to the office."
         lines[place] = json.dumps(record)
     (folder / "data_raw.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

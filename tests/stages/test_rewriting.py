@@ -18,7 +18,7 @@ from toolassay.models.errors import FailureOutcome
 from toolassay.offline import model_tasks
 from toolassay.offline.offline_model import OfflineModel
 
-BROKEN = "Please do the the thing."
+BROKEN = "Please do it for Ada for Ada."
 
 
 def written(request: ChatRequest) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_the_findings_go_back_until_an_answer_passes(tmp_path: Path) -> None:
     assert len(model.asked) == 8
     last = model.asked[-1].messages
     assert [one["role"] for one in last] == ["user", "assistant", "user"]
-    assert "'the the'" in last[-1]["content"]
+    assert "'for Ada for Ada'" in last[-1]["content"]
     assert BROKEN not in requests_of(folder)
     facts = rewriting(folder)
     assert facts["passed_at"] == {"1": 4} and facts["never"] == 0
@@ -181,7 +181,8 @@ def test_the_same_samples_at_any_concurrency(tmp_path: Path) -> None:
 def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     writer = Improving()
-    reviews = iter(["It is unclear.\nExecutable: no\nCorrect: no", "Executable: yes\nCorrect: yes"])
+    said = [{"review": "Unclear.", "executable": word, "correct": word} for word in (False, True)]
+    reviews = iter(["Hm.", *map(json.dumps, said)])  # the first answer is requested again
 
     closed: list[Any] = []
 

@@ -21,7 +21,7 @@ def test_a_report_of_a_data_folder(root: Path, tmp_path: Path, capsys: pytest.Ca
     told = capsys.readouterr().out
     assert "300 requests: 0 exact and 0 near duplicates" in told and "40 of 40 tools are used" in told
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    pictures = {"first_words.png", "sizes_and_shapes.png", "tools.png", "lengths.png", "likeness.png"}
+    pictures = {"sizes_and_shapes.png", "tools.png"}
     assert names == {"variety.json", "variety.md", *pictures}
     page = (tmp_path / "out" / "variety.md").read_text(encoding="utf-8")
     assert all(f"({picture})" in page for picture in pictures)
@@ -51,10 +51,10 @@ def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
         measure_variety(tmp_path, out=out)
     other = tmp_path / "other"
     other.mkdir()
-    (other / "likeness.png").write_text("theirs")
+    (other / "tools.png").write_text("theirs")
     with pytest.raises(UsageError, match="choose another --out"):
         measure_variety(tmp_path, out=other)
-    assert [path.name for path in other.iterdir()] == ["likeness.png"]
+    assert [path.name for path in other.iterdir()] == ["tools.png"]
 
 
 def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_path: Path) -> None:

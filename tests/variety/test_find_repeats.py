@@ -10,8 +10,10 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats, near_duplicates
+from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, jaccard, shingles
+from toolassay.variety.normal_form import PlanDigest, content
 
+item = Item.from_request
 LONG = (
     "For the village festival we need a press kit about urban beekeeping. I took a photo of the hives on our "
     "roof and saved it as example.jpg. Please cut the picture into its regions, then put the caption into "
@@ -24,7 +26,7 @@ ONE_PLAN, OTHER_PLAN, OTHER_TOOLS = PlanDigest(1, 1), PlanDigest(1, 2), PlanDige
 
 
 def held(items: list[Item], **settings: object) -> list[object]:
-    return list(find_repeats(items, **settings).held_back())  # type: ignore[arg-type]
+    return list(find_repeats(items, **settings).held_back)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -41,12 +43,12 @@ def held(items: list[Item], **settings: object) -> list[object]:
 )
 def test_a_request_said_again_is_held_back(said: str) -> None:
     for plan in (PlanDigest(), ONE_PLAN):
-        assert held([Item(1, LONG, plan), Item(2, OTHER), Item(3, said, plan)]) == [3]
-    assert held([Item(3, said)], against=[Item(1, LONG)]) == [3]
+        assert held([item(1, LONG, plan), item(2, OTHER), item(3, said, plan)]) == [3]
+    assert held([item(3, said)], against=[item(1, LONG)]) == [3]
 
 
 def test_exact_and_near_are_distinguished() -> None:
-    found = find_repeats([Item(1, LONG), Item(2, LONG.lower()), Item(3, f"{LONG} Quickly.")]).held_back()
+    found = find_repeats([item(1, LONG), item(2, LONG.lower()), item(3, f"{LONG} Quickly.")]).held_back
     assert {key: (match.earlier, match.exact) for key, match in found.items()} == {
         2: (0, True),
         3: (0, False),
@@ -55,22 +57,26 @@ def test_exact_and_near_are_distinguished() -> None:
 
 
 def test_the_first_in_order_stays() -> None:
-    assert held([Item("b", OTHER), Item("z", LONG), Item("a", OTHER)]) == ["a"]
+    assert held([item("b", OTHER), item("z", LONG), item("a", OTHER)]) == ["a"]
 
 
 def test_plans_move_the_bar() -> None:
     one = "I want to book a flight from New York to Los Angeles on September 21st."
     other = "Book me a flight to Los Angeles from New York, leaving on September 21st."
-    likeness = find_repeats([Item(1, one), Item(2, other)], thresholds=Thresholds(0.4)).matches[0].similarity
+    likeness = jaccard(shingles(content(one)), shingles(content(other)))
     assert 0.6 < likeness < 0.75
     expected = {ONE_PLAN: [2], PlanDigest(): [2], PlanDigest(1): [2], OTHER_PLAN: [], OTHER_TOOLS: []}
     for plan, answer in expected.items():
-        assert held([Item(1, one, ONE_PLAN), Item(2, other, plan)]) == answer
+        assert held([item(1, one, ONE_PLAN), item(2, other, plan)]) == answer
     assert held(
-        [Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], thresholds=Thresholds(likeness + 0.09)
+        [item(1, one, ONE_PLAN), item(2, other, ONE_PLAN)], thresholds=Thresholds(likeness + 0.09)
     ) == [2]
     assert (
-        held([Item(1, one, ONE_PLAN), Item(2, other, ONE_PLAN)], thresholds=Thresholds(likeness + 0.11)) == []
+        held(
+            [item(1, one, ONE_PLAN), item(2, other, ONE_PLAN)],
+            thresholds=Thresholds(likeness + 0.11),
+        )
+        == []
     )
 
 
@@ -79,39 +85,47 @@ def test_other_figures_are_another_request_where_no_plan_is_known() -> None:
         "Set the alarm of my phone to 7:30 tomorrow.",
         "Please set my phone's alarm to 8:45 tomorrow.",
     )
-    assert held([Item(1, one), Item(2, other)]) == []
-    assert held([Item(1, one), Item(2, other.replace("8:45", "7:30"))]) == [2]
+    assert held([item(1, one), item(2, other)]) == []
+    assert held([item(1, one), item(2, other.replace("8:45", "7:30"))]) == [2]
 
 
 def test_the_same_words_for_another_plan_are_exact_duplicates_and_say_so() -> None:
-    match = find_repeats([Item(1, LONG, ONE_PLAN), Item(2, LONG, OTHER_PLAN)]).held_back()[2]
+    match = find_repeats([item(1, LONG, ONE_PLAN), item(2, LONG, OTHER_PLAN)]).held_back[2]
     assert match.exact and match.plans == "other"
 
 
 def test_what_repeats_only_a_near_duplicate_stays_but_belongs_together() -> None:
     words = [f"word{letter}" for letter in "abcdefghijklmnopqrst"]
     texts = [" ".join(words[start : start + 12]) for start in (0, 3, 6)]
-    repeats = find_repeats([Item(place, text) for place, text in enumerate(texts)])
-    assert list(repeats.held_back()) == [1]
+    repeats = find_repeats([item(place, text) for place, text in enumerate(texts)])
+    assert list(repeats.held_back) == [1]
     assert repeats.clusters() == [[0, 1, 2]]
 
 
 def test_an_exact_copy_of_a_near_duplicate_is_held_back_too() -> None:
-    assert held([Item(1, LONG), Item(2, f"{LONG} Quickly."), Item(3, f"{LONG} Quickly!")]) == [2, 3]
+    assert held([item(1, LONG), item(2, f"{LONG} Quickly."), item(3, f"{LONG} Quickly!")]) == [
+        2,
+        3,
+    ]
 
 
 def test_against_another_set_its_repeats_and_ones_own_do_not_count() -> None:
-    mine = [Item(1, OTHER), Item(2, OTHER), Item(3, f"{LONG} Quickly."), Item(4, f"{LONG} quickly")]
-    theirs = [Item(1, LONG), Item(2, LONG)]
+    mine = [
+        item(1, OTHER),
+        item(2, OTHER),
+        item(3, f"{LONG} Quickly."),
+        item(4, f"{LONG} quickly"),
+    ]
+    theirs = [item(1, LONG), item(2, LONG)]
     repeats = find_repeats(mine, against=theirs)
-    assert [(match.later, match.earlier) for match in repeats.matches] == [(4, 0), (5, 0)]
-    assert list(repeats.held_back()) == [3, 4]
+    assert [(match.later, match.earlier) for match in repeats.held_back.values()] == [(4, 0), (5, 0)]
+    assert list(repeats.held_back) == [3, 4]
 
 
 def test_empty_requests_repeat_nothing() -> None:
-    assert held([Item(1, ""), Item(2, " "), Item(3, ""), Item(4, "?"), Item(5, "?")]) == [5]
-    assert not find_repeats([]).matches and not find_repeats([]).clusters()
-    assert held([], against=[Item(1, LONG)]) == held([Item(1, LONG)], against=[]) == []
+    assert held([item(1, ""), item(2, " "), item(3, ""), item(4, "?"), item(5, "?")]) == [5]
+    assert not find_repeats([]).held_back and not find_repeats([]).clusters()
+    assert held([], against=[item(1, LONG)]) == held([item(1, LONG)], against=[]) == []
 
 
 def test_all_pairs_of_a_made_up_set_are_found_whatever_the_order() -> None:
@@ -121,29 +135,33 @@ def test_all_pairs_of_a_made_up_set_are_found_whatever_the_order() -> None:
     for _ in range(60):
         base = chance.sample(vocabulary, 20)
         texts += [" ".join(base), " ".join([*base[chance.randint(0, 3) :], "extra"])]
-    items = [Item(number, text) for number, text in enumerate(texts)]
+    items = [item(number, text) for number, text in enumerate(texts)]
     shuffled = chance.sample(items, len(items))
 
     def found(given: list[Item]) -> set[frozenset[object]]:
-        repeats = find_repeats(given)
-        return {frozenset((repeats.keys[m.later], repeats.keys[m.earlier])) for m in repeats.matches}
+        return set(map(frozenset, find_repeats(given).clusters()))
 
     assert found(items) == found(shuffled) == {frozenset((n, n + 1)) for n in range(0, len(texts), 2)}
 
 
-def test_the_beginning_of_a_signature_rules_out_no_near_duplicate(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_similarity_of_real_requests_decides(root: Path) -> None:
     labels = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines()
-    chance, items = random.Random(5), []
+    chance, items, expected = random.Random(5), [], set()
     for number, line in enumerate(labels):
         words = [word for word in json.loads(line)["user_request"].split() if word.isalpha()]
-        least = chance.randint(len(words) // 2, len(words))  # from much alike to hardly
-        items += [Item(number, " ".join(words)), Item(f"part of {number}", " ".join(words[:least]))]
-    found = find_repeats(items).matches
-    assert len(labels) / 2 < len(found) < len(labels)
-    monkeypatch.setattr(near_duplicates, "_BEGINNING_SLACK", 1.0)
-    assert list(find_repeats(items).matches) == list(found)
+        texts = " ".join(words), " ".join(words[: chance.randint(len(words) // 2, len(words))])
+        items += [item(2 * number, texts[0]), item(2 * number + 1, texts[1])]
+        if jaccard(*(shingles(content(text)) for text in texts)) >= 0.6:
+            expected.add(2 * number + 1)
+    held = set(find_repeats(items).held_back)
+    assert len(labels) / 2 < len(expected) < len(labels)
+    assert held <= expected and len(held) >= 0.97 * len(expected)
+
+
+def test_a_crowd_of_similar_requests_is_searched_in_linear_time() -> None:
+    base = " ".join(f"word{number}" for number in range(30))
+    repeats = find_repeats(item(number, f"{base} number{number}") for number in range(2_000))
+    assert len(repeats.clusters()) == 1
 
 
 @pytest.mark.parametrize("threshold", [0, 0.1, 1.1, -1, float("nan")])

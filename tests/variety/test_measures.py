@@ -2,126 +2,139 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import random
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.variety.measures import RequestSample, VarietyPart, measure_parts, measure_variety
+from toolassay.tools import Tool, ToolLibrary
+from toolassay.variety.measures import (
+    VarietyPart,
+    distinct_2,
+    measure_variety,
+    moving_type_token_ratio,
+    nearest_rouge,
+)
 from toolassay.variety.variety_report import variety_page
 
 
 @pytest.fixture(scope="module")
-def golds(root: Path) -> list[Gold]:
+def golds(root: Any) -> list[Gold]:
     return [Gold.of(record, line) for line, record in read_labels(DataFolder(root / "data_huggingface").data)]
 
 
 @pytest.fixture(scope="module")
-def graph(root: Path) -> ToolGraph:
+def graph(root: Any) -> ToolGraph:
     return ToolGraph.load(DataFolder(root / "data_huggingface").graph_desc)
 
 
-@pytest.fixture(scope="module")
-def figures(golds: list[Gold], graph: ToolGraph) -> dict[str, Any]:
-    return measure_variety(golds, library=graph.library, graph=graph)
+def measured(golds: Iterable[Gold], **more: Any) -> dict[str, Any]:
+    return measure_variety([VarietyPart(golds)], **more)
 
 
-def test_everything_is_counted(figures: dict[str, Any], golds: list[Gold]) -> None:
+def test_everything_is_counted(golds: list[Gold], graph: ToolGraph) -> None:
+    figures = measured(golds, library=graph.library, graph=graph)
     assert figures["requests"] == figures["plans"] == figures["sample"]["requests"] == len(golds)
-    assert sum(shape["plans"] for shape in figures["shapes"].values()) == len(golds)
+    assert list(figures["sizes"]) == ["single", "chain", "dag"]
     assert sum(sum(counts.values()) for counts in figures["sizes"].values()) == len(golds)
-    assert list(figures["shapes"]) == ["single", "chain", "dag"]
-    lengths = figures["lengths"]
-    assert sum(map(sum, lengths["histogram"].values())) == sum(figures["likeness"]["histogram"]) == len(golds)
-    assert len(lengths["edges"]) == len(lengths["histogram"]["dag"]) + 1
-    assert sum(count for *_, count in figures["first_words"]["openings"]) == len(golds)
-    assert figures["likeness"]["nearest"]["low"] < figures["likeness"]["nearest"]["value"]
+    nearest = figures["likeness"]["nearest"]
+    assert 0.2 < nearest["low"] < nearest["value"] < nearest["high"] < 0.7
     assert figures["tools"]["share"] == 1 and 0 < figures["links"]["share"] <= 1
-
-
-def test_clean_data_holds_no_repeats(figures: dict[str, Any]) -> None:
     assert figures["repeats"]["exact"] == figures["repeats"]["near"] == 0
 
 
 def test_repeats_are_counted(golds: list[Gold]) -> None:
     twice = [*golds[:20], Gold.of({**golds[0].record, "id": "again"}, 21)]
-    repeats = measure_variety(twice)["repeats"]
-    assert (repeats["exact"], repeats["clusters"], repeats["plans_said_before"]) == (1, 1, 1)
+    repeats = measured(twice)["repeats"]
+    assert (repeats["exact"], repeats["clusters"], repeats["share"]) == (1, 1, 1 / 21)
 
 
 def test_parts_of_any_size_give_the_same_figures(golds: list[Gold], graph: ToolGraph) -> None:
-    some = golds[:90]
-    parts = [VarietyPart.of(some[start : start + 7]) for start in range(0, 90, 7)]
-    whole, joined = (
-        measure_variety(some, graph=graph, sample=20),
-        measure_parts(parts, graph=graph, sample=20),
-    )
-    assert whole == joined and whole["sample"]["requests"] == 20
+    parts = [VarietyPart(golds[start : start + 7]) for start in range(0, 91, 7)]
+    whole = measured(golds[:91], graph=graph, sample=20)
+    assert whole == measure_variety(parts, graph=graph, sample=20) and whole["sample"]["requests"] == 20
 
 
-def test_the_sample_is_drawn_by_the_seed(golds: list[Gold]) -> None:
-    one, again, other = (measure_variety(golds, sample=50, seed=seed)["wording"] for seed in (1, 1, 2))
+def test_the_sample_is_drawn_uniformly_by_the_seed(golds: list[Gold]) -> None:
+    one, again, other = (measured(golds, sample=50, seed=seed)["wording"] for seed in (1, 1, 2))
     assert one == again != other
-
-
-def test_every_request_is_as_likely_to_be_drawn() -> None:
-    drawn = [0] * 10
-    for seed in range(600):
-        sample = RequestSample(5, seed)
-        for number in range(10):
-            sample.add("", str(number))
-        for _, text in sample.kept:
-            drawn[int(text)] += 1
-    assert all(240 < count < 360 for count in drawn)
+    texts = [Gold.of({"id": number, "user_request": "a " * (number + 1)}) for number in range(10)]
+    words = [measured(texts, sample=5, seed=seed)["wording"]["words"] for seed in range(200)]
+    assert sum(words) / 200 == pytest.approx(5 * 5.5, rel=0.05)
 
 
 def test_requests_without_plans_are_measured_by_their_words() -> None:
-    figures = measure_variety(
-        Gold.of({"id": number, "user_request": f"Crop it {number}."}) for number in "ab"
-    )
-    for part in ("tools", "links", "sizes", "shapes"):
-        assert "not_applicable" in figures[part]
-    assert figures["lengths"]["mean"] == 3
-    page = variety_page(figures, ["lengths.png"])
-    assert "Not applicable: the labels have no plans." in page
-    assert "(lengths.png)" in page and "(tools.png)" not in page
-
-
-def test_plans_without_arguments_are_measured(graph: ToolGraph) -> None:
-    nodes = [{"task": graph.library.ids[0]}]
-    label = {"id": 1, "user_request": "Do it", "task_nodes": nodes, "task_links": []}
-    figures = measure_variety([Gold.of(label)], library=graph.library, graph=graph)
-    assert figures["tools"]["used"] == 1 and figures["shapes"]["single"]["nearest"] is None
-    assert figures["repeats"]["plans_said_before"] is None
-    assert "Never used: " in variety_page(figures, [])
+    figures = measured(Gold.of({"id": n, "user_request": f"Crop it {n}."}) for n in "ab")
+    assert figures["wording"]["words"] == 6 and figures["wording"]["distinct_2"] == 3 / 4
+    page = variety_page(figures, [])
+    assert "sizes: not applicable, the labels have no plans." in page and "| distinct-2 | 0.750 |" in page
 
 
 def test_nothing_at_all() -> None:
-    figures = measure_variety([])
-    assert figures["requests"] == 0
-    assert variety_page(figures, []).count("Not applicable") == 7
-    blank = measure_variety([Gold.of({"id": 1, "user_request": "?!"})])
-    assert blank["requests"] == 0 and variety_page(blank, [])
+    for golds in ([], [Gold.of({"id": 1, "user_request": "?!"})]):
+        figures = measured(golds)
+        assert figures["requests"] == 0
+        assert variety_page(figures, []).count("not applicable") == 5
 
 
-def test_names_break_no_table() -> None:
-    label = {
-        "id": 1,
-        "user_request": "a | b",
-        "task_nodes": [{"task": "x|y", "arguments": []}],
-        "task_links": [{"source": "x|y", "target": "z"}],
+def test_tools_and_links_that_are_used() -> None:
+    library = ToolLibrary(
+        [
+            Tool("speak", "", ("text",), ("audio",)),
+            Tool("hear", "", ("audio",), ("text",)),
+            Tool("m|x", "", ("audio", "audio"), ("audio",)),
+        ]
+    )
+    nodes: list[dict[str, Any]] = [{"task": tool, "arguments": []} for tool in ("speak", "hear", "fly")]
+    links = [{"source": "speak", "target": "hear"}, {"source": "speak", "target": "fly"}]
+    label = {"id": 1, "user_request": "Say it", "task_nodes": nodes, "task_links": links}
+    figures = measured([Gold.of(label)], library=library, graph=ToolGraph.build(library, "resource"))
+    assert figures["tools"] == {
+        "tools": 3,
+        "used": 2,
+        "share": 2 / 3,
+        "never_used": ["m|x"],
+        "uses": {"speak": 1, "hear": 1, "m|x": 0},
     }
-    figures = measure_variety([Gold.of(label)])
-    figures["tools"] = {
-        "tools": 1,
-        "used": 0,
-        "share": 0.0,
-        "evenness": None,
-        "never_used": ["a|b\nc"],
-        "unknown": {},
-    }
-    assert "Never used: a\\|b c." in variety_page(figures, [])
+    assert figures["links"] == {"possible": 4, "used": 1, "share": 0.25, "not_in_graph": 1}
+    assert "Never used: m\\|x." in variety_page(figures, [])
+
+
+def made_up(count: int) -> list[list[str]]:
+    chance = random.Random(0)
+    return [chance.choices("abcdefghijklmnop", k=chance.randint(1, 12)) for _ in range(count)]
+
+
+def test_pairs_are_counted_within_texts() -> None:
+    assert distinct_2([["a", "b", "a"], ["b", "a"]]) == 2 / 3
+    assert distinct_2([["a"], []]) is None
+
+
+def test_the_moving_ratio_is_that_of_every_window() -> None:
+    texts = made_up(20)
+    run = [word for text in texts for word in text]
+    windows = [len(set(run[start : start + 10])) / 10 for start in range(len(run) - 9)]
+    assert moving_type_token_ratio(texts, 10) == pytest.approx(sum(windows) / len(windows))
+    assert moving_type_token_ratio([["a", "a"]], 10) == 0.5
+    assert moving_type_token_ratio([]) is None
+
+
+def test_likeness_is_rouge_l_with_the_nearest_other() -> None:
+    texts = made_up(300)
+    expected = [max(f1(texts[n], other) for other in texts[:n] + texts[n + 1 :]) for n in range(10)]
+    assert nearest_rouge(texts)[:10] == pytest.approx(np.array(expected))
+    assert nearest_rouge([]).tolist() == [] and nearest_rouge([["a"]]).tolist() == [0]
+
+
+def f1(a: list[str], b: list[str]) -> float:
+    rows = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, word in enumerate(a):
+        for j, second in enumerate(b):
+            rows[i + 1][j + 1] = rows[i][j] + 1 if word == second else max(rows[i][j + 1], rows[i + 1][j])
+    return 2 * rows[-1][-1] / (len(a) + len(b))

@@ -37,7 +37,7 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 @options.option("seed", type=click.IntRange(0), default=0, help="Random seed of the sampled requests.")
 @options.engine()
 def command(data_dir: Path, out: Path, **settings: Any) -> None:
-    """Measure the variety of a data set: repeats, wording, first words, tools, links, sizes and shapes."""
+    """Measure the variety of a data set: repeats, wording, tools, links, sizes and shapes."""
     from toolassay.stages.variety import measure_variety
 
     measure_variety(data_dir, out=out, screen=SCREEN, **settings)

@@ -5,11 +5,12 @@ The published spelling of a reference is `<node-0>`, counted from 0. Every chang
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.backinstruct.critics import Spellings, same_tool
+from toolassay.backinstruct.critics import Spellings
 from toolassay.dataset import renumbered
 from toolassay.gates.fit import can_feed
 from toolassay.gates.gate import Background, tool_spellings
@@ -29,7 +30,6 @@ from toolassay.gates.schema.argument_objects import (
     value_at,
     with_value,
 )
-from toolassay.gates.schema.declared_types import kinds_of_type
 from toolassay.gates.wiring_gate import leads_to
 from toolassay.gold import Gold
 from toolassay.graph.dependencies import fields_of
@@ -162,10 +162,6 @@ def _argument_names_of_node(node: Any, where: str, background: Background, repai
     return {**node, "arguments": repaired} if changed else node
 
 
-# The kinds of values that tools take as text, so that a number is written as text for them.
-_TEXT_KINDS = {"text", "date", "time", "moment", "phone"}
-
-
 def repair_forms(record: Record, background: Background, repairs: list[Repair]) -> Record:
     """Convert arguments to the form of the tool: a list of texts (resource) or of named values (temporal)."""
     nodes = nodes_of(record)
@@ -184,16 +180,17 @@ def _form_of_node(node: Any, where: str, background: Background, repairs: list[R
     by_inputs = background.kind == "resource" if tool is None else background.takes_inputs(tool)
     before = arguments = node["arguments"]
     if not isinstance(arguments, list):
-        arguments = _resource_list(arguments) if by_inputs else _named_list(arguments, tool)
+        arguments = _list_of(arguments, by_inputs, tool)
         if arguments is None:
             return node
         repairs.append(Repair("form", f"{where}.arguments", before, arguments))
-    repaired = [
-        _text(item, f"{where}.arguments[{place}]", tool, repairs)
-        if by_inputs
-        else _named(item, f"{where}.arguments[{place}]", tool, len(arguments), repairs)
-        for place, item in enumerate(arguments)
-    ]
+    repaired = []
+    for place, item in enumerate(arguments):
+        after = _text(item) if by_inputs else _named(item, tool, len(arguments))
+        if after is not item:
+            kind = "number" if by_inputs and _is_plain(item) else "form"
+            repairs.append(Repair(kind, f"{where}.arguments[{place}]", item, after))
+        repaired.append(after)
     if arguments is before and all(new is old for new, old in zip(repaired, before, strict=True)):
         return node
     return {**node, "arguments": repaired}
@@ -203,99 +200,46 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def _resource_list(value: Any) -> list[Any] | None:
-    """The list of texts that a text, a number or an object stands for; None if that is unclear."""
+def _list_of(value: Any, by_inputs: bool, tool: Tool | None) -> list[Any] | None:
+    """The list of arguments that a text, a number or an object stands for; None if that is unclear."""
     if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):
             decoded = json.loads(value)
-        except (ValueError, RecursionError):
-            return [value]
-        return decoded if isinstance(decoded, list) else [value]
-    if _is_plain(value):
-        return [value]
-    if isinstance(value, Mapping):
-        values = [value["value"]] if "value" in value else list(value.values())
-        return values if values and all(isinstance(item, str) for item in values) else None
-    return None
+            return decoded if isinstance(decoded, list) else None
+    if isinstance(value, Mapping) and "value" in value:
+        return [value["value"] if by_inputs else value]
+    if by_inputs:
+        if isinstance(value, Mapping):
+            values = list(value.values())
+            return values if values and all(isinstance(one, str) for one in values) else None
+        return [value] if _is_plain(value) else None
+    if isinstance(value, Mapping) and tool is not None and all(_is_parameter(key, tool) for key in value):
+        return [{"name": key, "value": item} for key, item in value.items()] or None
+    return [value] if _is_plain(value) and tool is not None and len(tool.parameters) == 1 else None
 
 
-def _text(item: Any, where: str, tool: Tool | None, repairs: list[Repair]) -> Any:
-    if isinstance(item, str) or not (_is_plain(item) or isinstance(item, Mapping)):
-        return item
-    if not isinstance(item, Mapping):
-        text = text_of_number(item)
-        repairs.append(Repair("number", where, item, text))
-        return text
-    inner = item.get("value")
-    if "value" not in item and len(item) == 1 and _is_type(key := next(iter(item)), tool):
-        inner = item[key]
-    if isinstance(inner, bool) or not isinstance(inner, str | int | float):
-        return item
-    text = inner if isinstance(inner, str) else text_of_number(inner)
-    repairs.append(Repair("form", where, item, text))
-    return text
+def _text(item: Any) -> Any:
+    """The text that a number or an object with a value stands for; else the item."""
+    inner = item.get("value") if isinstance(item, Mapping) else item
+    if isinstance(inner, str):
+        return inner
+    return text_of_number(inner) if isinstance(inner, int | float) and _is_plain(inner) else item
 
 
-def _is_type(key: Any, tool: Tool | None) -> bool:
-    """Whether a key is only the type of an input, as in {"image": "example.jpg"}."""
-    types = {same_tool(kind) for kind in tool.inputs} if tool is not None else set()
-    return isinstance(key, str) and same_tool(key) in types
+def _is_parameter(key: Any, tool: Tool) -> bool:
+    names = Spellings(parameter.name for parameter in tool.parameters)
+    return isinstance(key, str) and names.meant(key) is not None
 
 
-def _named_list(value: Any, tool: Tool | None) -> list[Any] | None:
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            decoded = json.loads(value)
-        except (ValueError, RecursionError):
-            decoded = None
-        if isinstance(decoded, list):
-            return decoded
-    if isinstance(value, Mapping):
-        if "name" in value and "value" in value:
-            return [value]
-        if tool is not None and value and all(_parameter(key, tool) for key in value):
-            return [{"name": key, "value": item} for key, item in value.items()]
-        return None
-    if _is_plain(value) and tool is not None and len(tool.parameters) == 1:
-        return [{"name": tool.parameters[0].name, "value": value}]
-    return None
-
-
-def _parameter(key: Any, tool: Tool) -> str | None:
-    return Spellings(p.name for p in tool.parameters).meant(key) if isinstance(key, str) else None
-
-
-def _named(item: Any, where: str, tool: Tool | None, count: int, repairs: list[Repair]) -> Any:
+def _named(item: Any, tool: Tool | None, count: int) -> Any:
+    """The named value that an object of one key or the only value of a tool stands for; else the item."""
     if tool is None:
         return item
-    if isinstance(item, Mapping):
-        if "value" in item and isinstance(name := item.get("name"), str):
-            return _as_text(item, name, where, tool, repairs)
-        if len(item) != 1 or not _parameter(key := next(iter(item)), tool):
-            return item
-        after = {"name": key, "value": item[key]}
-    elif _is_plain(item) and count == len(tool.parameters) == 1:
-        after = {"name": tool.parameters[0].name, "value": item}
-    else:
-        return item
-    repairs.append(Repair("form", where, item, after))
-    return after
-
-
-def _as_text(item: Mapping[str, Any], name: str, where: str, tool: Tool, repairs: list[Repair]) -> Any:
-    """Write a number as text if the parameter takes only text."""
-    value = item["value"]
-    declared = next((p.type for p in tool.parameters if p.name == name), None)
-    if tool.input_schema is not None:
-        return item  # `repair_types` converts it where the schema requires that
-    if declared is None or isinstance(value, str) or not _is_plain(value):
-        return item
-    kinds = kinds_of_type(declared)
-    if not kinds or not kinds <= _TEXT_KINDS:
-        return item
-    text = text_of_number(value)
-    repairs.append(Repair("number", f"{where}.value", value, text))
-    return {**item, "value": text}
+    if isinstance(item, Mapping) and len(item) == 1 and _is_parameter(key := next(iter(item)), tool):
+        return {"name": key, "value": item[key]}
+    if _is_plain(item) and count == len(tool.parameters) == 1:
+        return {"name": tool.parameters[0].name, "value": item}
+    return item
 
 
 def repair_types(record: Record, background: Background, repairs: list[Repair]) -> Record:

@@ -13,8 +13,7 @@ from toolassay.files import LineRange
 from toolassay.gates.gate import Finding, State
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gold import Gold
-from toolassay.variety import DuplicatePair, Item, Plans, Thresholds, find_repeats
-from toolassay.variety.near_duplicates import Fingerprint
+from toolassay.variety.near_duplicates import DuplicatePair, Item, Plans, Thresholds, find_repeats
 
 _WHERE = "user_request"
 _PLANS: Mapping[Plans, str] = {
@@ -83,10 +82,10 @@ class DuplicateGate(RepeatGate):
     ) -> None:
         engine = engine or OneProcess()
         mine = _Set(golds, engine)
-        self.repeats = find_repeats(mine, thresholds=thresholds, engine=engine)
+        self.repeats = find_repeats(mine, thresholds=thresholds)
         findings = {
             key: _finding(DUPLICATE, match, mine.named(match.earlier))
-            for key, match in self.repeats.held_back().items()
+            for key, match in self.repeats.held_back.items()
         }
         super().__init__(DUPLICATE, findings)
 
@@ -110,10 +109,10 @@ class ContaminationGate(RepeatGate):
     ) -> None:
         engine = engine or OneProcess()
         theirs = _Set(against, engine)
-        repeats = find_repeats(_Set(golds, engine), against=theirs, thresholds=thresholds, engine=engine)
+        repeats = find_repeats(_Set(golds, engine), against=theirs, thresholds=thresholds)
         findings = {
             key: _finding(CONTAMINATION, match, f"{theirs.named(match.earlier)} of the other set")
-            for key, match in repeats.held_back().items()
+            for key, match in repeats.held_back.items()
         }
         super().__init__(CONTAMINATION, findings)
 
@@ -124,32 +123,32 @@ class FingerprintTask:
 
     reader: LabelReader
 
-    def start(self) -> Callable[[LineRange], list[tuple[RequestId, int, Fingerprint]]]:
+    def start(self) -> Callable[[LineRange], list[tuple[RequestId, int, Item]]]:
         """The function that reads a part of the file."""
         return self._read
 
-    def _read(self, lines: LineRange) -> list[tuple[RequestId, int, Fingerprint]]:
+    def _read(self, lines: LineRange) -> list[tuple[RequestId, int, Item]]:
         golds = (gold for gold, _ in self.reader.repaired(lines))
-        return [(gold.id, gold.line, Fingerprint.of(Item.of(gold))) for gold in golds]
+        return [(gold.id, gold.line, Item.of(gold)) for gold in golds]
 
 
 class _Set:
-    """Labels for the search, with the id and line of each for reasons: a fingerprint does not hold both."""
+    """Labels for the search, with the id and line of each for reasons: an item does not hold both."""
 
     def __init__(self, golds: Iterable[Gold], engine: Engine) -> None:
         self._golds, self._engine = golds, engine
         self._ids, self._lines = CompactTexts(), array("q")
 
-    def __iter__(self) -> Iterator[Fingerprint]:
+    def __iter__(self) -> Iterator[Item]:
         if isinstance(self._golds, LabelledSet):
             for part in self._engine.map(FingerprintTask(self._golds.reader), self._golds.parts):
-                for name, line, fingerprint in part:
+                for name, line, item in part:
                     self._add(name, line)
-                    yield fingerprint
+                    yield item
         else:
             for gold in self._golds:
                 self._add(gold.id, gold.line)
-                yield Fingerprint.of(Item.of(gold))
+                yield Item.of(gold)
 
     def _add(self, name: RequestId, line: int) -> None:
         self._ids.append(str(name))

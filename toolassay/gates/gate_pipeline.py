@@ -16,7 +16,7 @@ from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Finding, Gate, Level, State, current_name, level_of, state_of
 from toolassay.gates.graph_gate import GraphGate
 from toolassay.gates.grounding import GroundingGate
-from toolassay.gates.language import LanguageGate
+from toolassay.gates.language_gate import LanguageGate
 from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.schema import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver

@@ -15,10 +15,6 @@ from typing import Literal, NamedTuple
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding.literals import literals_of
 from toolassay.gold import Gold
-from toolassay.offline.writer.english import verbs
-
-__all__ = ["LeakGate"]
-
 
 # Letters and digits without "_": two runs in "send_email", one in "sendEmail2".
 _RUN = re.compile(r"[^\W_]+")
@@ -32,15 +28,6 @@ _INSIDE = re.compile(
 _GAP = re.compile(r"[-_/.:]?|[-_]?\s{1,6}[-_]?|\s?[()&]\s?|\s?[-_/]\s?")
 # A name as a program writes it: "send_email", "sendEmail", "send-email"; not "Send-Email" nor "Email".
 _IDENTIFIER = re.compile(r"\S*(?:[_./:#]|[^\W_A-Z][A-Z])\S*|[a-z\d]+(?:-[a-z\d]+)+")
-
-# The separators of an identifier.
-_JOINTS = ("", "_", "-", ".", "/", ":")
-# Words of a text that are joined to find a name: a limit on time.
-_MOST_JOINED = 8
-# "https://x.org/api", "www.x.org"; not "x.org".
-_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"'`]+", re.IGNORECASE)
-# A whole part of the path: "api" and "send-email" in "https://x.org/api/send-email."; not "email" in it.
-_PART = re.compile(r"(?<=/)[\w-]+(?=[/?#),;!]|\.?$)")
 
 
 class NameWord(NamedTuple):
@@ -65,11 +52,6 @@ class ToolName(NamedTuple):
     words: tuple[str, ...]
     is_identifier: bool
     gaps: tuple[str, ...] = ()
-
-    @property
-    def is_eastern(self) -> bool:
-        """Whether all its words are Chinese, Japanese or Korean."""
-        return all(re.match(rf"[{_EAST}]", word) for word in self.words)
 
 
 class NamePlace(NamedTuple):
@@ -114,7 +96,6 @@ class ToolNameFinder:
     def __init__(self, tools: Iterable[str]) -> None:
         self._names: dict[tuple[str, ...], ToolName] = {}
         self._lengths: dict[str, set[int]] = {}
-        self._written_as_one: dict[str, ToolName] = {}
         for tool in tools:
             row = words_of(tool)
             words = tuple(word.text for word in row)
@@ -123,8 +104,6 @@ class ToolNameFinder:
             name = ToolName(tool, words, _IDENTIFIER.fullmatch(tool.strip()) is not None, _gaps(tool, row))
             self._names[words] = name
             self._lengths.setdefault(words[0], set()).add(len(words))
-            if len(words) > 1:
-                self._written_as_one.setdefault("".join(words), name)
 
     def find(self, text: str) -> Iterator[NamePlace]:
         """The occurrences of names, without overlaps; the longest of several that begin at one word."""
@@ -150,7 +129,7 @@ class ToolNameFinder:
             fits = all(_GAP.fullmatch(gap) for gap in gaps) or gaps == name.gaps
             if fits and not _is_inside(text, row[0].start, row[-1].end):
                 return NamePlace(name, first.start, row[-1].end, gaps)
-        return self._joined(text, words, place)
+        return None
 
     def _named(self, words: tuple[str, ...]) -> ToolName | None:
         """The name with these words, or with the last word in the singular ("Image Editors")."""
@@ -158,29 +137,6 @@ class ToolNameFinder:
         if name is None and len(words) > 1 and words[-1].endswith("s"):
             name = self._names.get((*words[:-1], words[-1][:-1]))
         return name
-
-    def _joined(self, text: str, words: list[NameWord], place: int) -> NamePlace | None:
-        """A name whose words are joined or split differently: "texttospeech", "slack_postmessage"."""
-        joined = ""
-        for end in range(place, min(place + _MOST_JOINED, len(words))):
-            if end > place and text[words[end - 1].end : words[end].start] not in _JOINTS:
-                return None
-            joined += words[end].text
-            name = self._written_as_one.get(joined)
-            if name is not None and not _is_inside(text, words[place].start, words[end].end):
-                gaps = _gaps(text, words[place : end + 1])
-                return NamePlace(name, words[place].start, words[end].end, gaps)
-        return None
-
-    def in_addresses(self, text: str) -> Iterator[NamePlace]:
-        """The parts of web addresses that are names of several words: `https://x.org/api/send-email`."""
-        for address in _ADDRESS.finditer(text):
-            for part in _PART.finditer(address.group()):
-                row = words_of(part.group())
-                name = self._names.get(tuple(word.text for word in row))
-                if name is not None and len(row) > 1:
-                    start = address.start() + part.start()
-                    yield NamePlace(name, start, start + len(part.group()), _gaps(part.group(), row))
 
 
 def _gaps(text: str, row: list[NameWord]) -> tuple[str, ...]:
@@ -202,57 +158,31 @@ def _is_inside(text: str, start: int, end: int) -> bool:
 Naming = Literal["no", "perhaps", "yes"]
 
 # In the patterns below, "before" ends where the name begins, and "behind" begins where it ends.
-# "tool", "API" and the like in English, French, German, Italian, Spanish and Portuguese; not "toolbox".
-_TOOL = (
-    r"(?:(?:tool|api|function|endpoint|plugin|plug-in|outil|fonction|funzione|función|função|herramienta"
-    r"|ferramenta|strumento)s?|werkzeugs?|tools|funktion|schnittstelle)\b"
-)
-# The same in Chinese, Japanese and Korean.
-_EASTERN_TOOL = r"(?:工具|函数|函數|接口|插件|ツール|関数|도구|함수)"
+_TOOL = r"(?:tool|api|function|endpoint|plugin)s?\b"
 # Behind a name: " tool", "' API", "工具"; not " toolbox".
-_TOOL_BEHIND = re.compile(rf"['\"`*”’)\]}}]*(?:\s+{_TOOL}|\s*{_EASTERN_TOOL}|\s*api\b)", re.IGNORECASE)
-# Before a name: "use", "call" or "by means of" in Chinese.
-_EASTERN_USE = re.compile(r"(?:使用|调用|調用|利用|通过)\s*['\"`“‘「『(]*$")
-# Before a name in JSON: '{"task": "'; not '{"color": "'.
-_KEY_BEFORE = re.compile(r"['\"](?:task|tool|tool_name|name|function|api)['\"]\s*:\s*['\"]$", re.IGNORECASE)
-# Behind a name: the arguments of a call, "()" and "(to='Bo')"; not "(twice)".
-_CALL_BEHIND = re.compile(r"\(\)|\([^()]{0,80}[=:'\"_][^()]{0,80}\)")
-# Punctuation between words of a name that prose does not use so.
-_OWN_MARK = re.compile(r"[/{}\[\]#:@]")
-# Behind a name: " model", "' pipeline"; not " modelling".
-_MODEL_BEHIND = re.compile(r"['\"`*”’)\]]*\s+(?:model|module|pipeline|task|node)s?\b", re.IGNORECASE)
+_TOOL_BEHIND = re.compile(rf"['\"`*”’)\]}}]*\s*(?:{_TOOL}|工具)", re.IGNORECASE)
 # Before a name: "the tool called '", "API: "; not "toolbox ".
 _TOOL_BEFORE = re.compile(rf"\b{_TOOL}\s*(?:called|named|is|:)?\s*['\"`*“‘(\[]*$", re.IGNORECASE)
 # Before a name: "using the ", "via '"; not "use a ".
 _USE_BEFORE = re.compile(
-    r"\b(?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ing)|invok(?:e|es|ing)|via|call(?:ing)?|run(?:ning)?"
-    r"|by means of|with the help of)\s+(?:the\s+|our\s+|your\s+)?['\"`*“‘(\[]*$",
+    r"\b(?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ing)|invok(?:e|es|ing)|via|call(?:ing)?|run(?:ning)?)"
+    r"\s+(?:the\s+|our\s+|your\s+)?['\"`*“‘(\[]*$",
     re.IGNORECASE,
 )
-# Before a name: "with ", "by '"; not "with the ".
-_WITH_BEFORE = re.compile(r"\b(?:with|through|by)\s+['\"“‘*]*$", re.IGNORECASE)
 # Before a kind of tool, not a name: "any ", "which "; not "the ".
 _ANY_BEFORE = re.compile(r"\b(?:an?|any|some|which|what|no)\s+['\"`“‘]*$", re.IGNORECASE)
-# The name ends its clause: behind it is ".", the end of the text, " to"; not " editing".
-_CLAUSE_BEHIND = re.compile(
-    r"['\"`*”’)\]]*(?:\s*[.,;:!?]|\s*$|\s+(?:to|for|on|and|then|first|next)\b)", re.IGNORECASE
-)
+# Behind a name that ends its clause: ".", the end of the text, " to"; not " editing".
+_CLAUSE_BEHIND = re.compile(r"['\"`*”’)\]]*(?:\s*[.,;:!?]|\s*$|\s+(?:to|for|on|and|then)\b)", re.IGNORECASE)
 # The name begins a sentence or a list item, so that its capital means nothing: before it is "", "Hi. ", "- ",
 # "2) '"; not "use ".
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]['\")’”]*\s|\n|^\W+)\s*(?:[-*•]\s*|\(?\d+[.)]\s*)?['\"“‘(\[]*$")
 # A capitalised word next to the name, which may belong to a longer name: "Adobe ", " Pro"; not " I".
 _CAPITAL_BEFORE = re.compile(r"(?P<word>[A-Z][\w'’&-]*) $")
 _CAPITAL_BEHIND = re.compile(r" (?!I\b)[A-Z]")
-# "check-in" is an English word, "send-email" is not.
-_PARTICLES = frozenset("in up out off on down over away back through around by to".split())  # noqa: SIM905
 # Characters before and behind a name that the patterns see.
 _NEARBY = 60
 # Words that a title writes in lower case.
 _SMALL = frozenset({"to", "of", "for", "by", "the", "and", "in", "on", "with", "from", "a", "an", "at"})
-# Letters from which joined words are taken for a name: "visualquestionanswering", not "voiceover".
-_LONG = 12
-# Letters from which a word in capitals is taken for emphasis of a name, not for an abbreviation.
-_WORD = 5
 
 
 def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool = False) -> Naming:
@@ -274,86 +204,40 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
     before = text[max(0, place.start - _NEARBY) : place.start]
     behind = text[place.end : place.end + _NEARBY]
     surface = text[place.start : place.end]
-    if place.name.is_eastern:
-        return _naming_eastern(before, behind)
+    called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
+    uses = _USE_BEFORE.search(before) is not None
+    if re.match(rf"[{_EAST}]", surface):  # the words of such a name are those for its task
+        return "yes" if called else "no"
     if _is_identifier(surface, place) or (before.endswith("`") and behind.startswith("`")):
         return "yes"
-    if _KEY_BEFORE.search(before) or _CALL_BEHIND.match(behind):
-        return "yes"
-    uses = _USE_BEFORE.search(before) is not None
-    called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
     capital = not shouted and _is_capital(surface, place, before, behind)
     if len(place.name.words) == 1:
-        return _naming_word(surface, place, before, behind, uses, called, capital and not in_value)
+        capital = capital and not in_value
+        if called and (capital or not _ANY_BEFORE.search(before)):
+            return "yes" if capital or uses else "perhaps"
+        if capital and surface == place.name.tool.strip() and not _SENTENCE_START.search(before):
+            return "yes" if uses else "perhaps"
+        return "perhaps" if uses and _CLAUSE_BEHIND.match(behind) else "no"
     if called:
         return "yes"
-    model = _MODEL_BEHIND.match(behind) is not None
-    if capital and place.gaps and (not in_value or uses or model):
-        return "perhaps" if place.name.is_identifier and not uses and not model else "yes"
-    if not in_value and before[-1:] and before[-1:] in "'\"“‘«*" and behind[:1] and behind[:1] in "'\"”’»*":
-        return "perhaps"
-    return "perhaps" if model or _is_strange(place, uses, before, behind) else "no"
-
-
-def _naming_eastern(before: str, behind: str) -> Naming:
-    """`naming` for a Chinese, Japanese or Korean name, whose words often are those for the task."""
-    if _TOOL_BEHIND.match(behind):
-        return "yes"
-    quoted = before[-1:] and before[-1:] in "'\"“‘「『`" and behind[:1] and behind[:1] in "'\"”’」』`"
-    return "perhaps" if quoted or _EASTERN_USE.search(before) else "no"
-
-
-def _is_strange(place: NamePlace, uses: bool, before: str, behind: str) -> bool:
-    """Whether the words of a name, in lower case, are used where English allows only a name."""
-    name = place.name
-    means = uses or (_WITH_BEFORE.search(before) is not None and _CLAUSE_BEHIND.match(behind) is not None)
-    if not place.gaps:
-        # "voiceover" is a word, "visualquestionanswering" is none.
-        return uses or len(name.words) > 2 or sum(map(len, name.words)) >= _LONG
-    if not name.is_identifier:
-        kebab = all(gap == "-" for gap in place.gaps) and place.gaps != tuple(_own_gaps(name.tool))
-        return means or (kebab and (len(name.words) > 2 or _CLAUSE_BEHIND.match(behind) is not None))
-    # "Use online banking" is English, "use send email" is not.
-    return means and (name.words[0] in verbs() or len(name.words) > 2)
-
-
-def _own_gaps(tool: str) -> list[str]:
-    return re.findall(r"[\W_]+", tool.strip())
-
-
-def _naming_word(
-    surface: str, place: NamePlace, before: str, behind: str, uses: bool, called: bool, capital: bool
-) -> Naming:
-    """`naming` for a name of one word, which a request may need to state its task."""
-    stressed = capital and surface.isupper() and len(surface) >= _WORD
-    if called and (capital or not _ANY_BEFORE.search(before)):
-        return "yes" if capital or uses or re.match(r"\W*(?:api|function)\b", behind, re.I) else "perhaps"
-    starts = _SENTENCE_START.search(before) is not None
-    if (stressed or (capital and surface == place.name.tool.strip())) and not starts:
-        return "yes" if uses or _MODEL_BEHIND.match(behind) else "perhaps"
-    alone = before.endswith("(") and behind.startswith(")") and capital and surface == place.name.tool.strip()
-    if alone or (uses and capital and not starts):
-        return "perhaps"
-    if _CLAUSE_BEHIND.match(behind) is None:
-        return "no"
-    # "With translate" is no English, unlike "with the weather".
-    quoted = before[-1:] and before[-1:] in "'\"“‘«*"
-    by = _WITH_BEFORE.search(before) is not None and (quoted or place.name.words[0] in verbs())
-    return "perhaps" if uses or by else "no"
+    if capital and (not in_value or uses):
+        return "perhaps" if place.name.is_identifier and not uses else "yes"
+    quoted = before[-1:] and before[-1:] in "'\"“‘«*" and behind[:1] and behind[:1] in "'\"”’»*"
+    # "Use online banking" is English.
+    return "perhaps" if (quoted and not in_value) or (uses and not place.name.is_identifier) else "no"
 
 
 def _is_identifier(surface: str, place: NamePlace) -> bool:
-    """Whether the words are joined as in a program (`send_email`, `sendEmail`), and not as in prose."""
-    own = place.name.tool
-    if any("_" in gap for gap in place.gaps):
+    """Whether the words are joined as in a program: `send_email`, `sendEmail`, `send-email`."""
+    own = place.name.tool.strip()
+    marked = place.gaps == place.name.gaps and any(re.search(r"[/{}\[\]#:@]", gap) for gap in place.gaps)
+    if marked or any("_" in gap for gap in place.gaps):
         return True
-    if surface in own and any(_OWN_MARK.search(gap) for gap in place.gaps) and place.gaps == place.name.gaps:
-        return place.name.is_identifier or " " in own
-    if any(gap == "" for gap in place.gaps):
-        return surface not in own or surface == own.strip()
-    if place.gaps and all(gap in ("-", ".", "/", ":") for gap in place.gaps) and place.name.is_identifier:
-        return len(place.gaps) > 1 or place.gaps[0] != "-" or place.name.words[1] not in _PARTICLES
-    return False
+    if "" in place.gaps:
+        return surface not in own or surface == own
+    # "check-in" is English; its tool is `check_in`.
+    joined = bool(place.gaps) and all(gap in ("-", ".", "/", ":") for gap in place.gaps)
+    return joined and place.name.is_identifier and (surface == own or len(place.name.words[-1]) > 3)
 
 
 def _is_capital(surface: str, place: NamePlace, before: str, behind: str) -> bool:
@@ -361,7 +245,7 @@ def _is_capital(surface: str, place: NamePlace, before: str, behind: str) -> boo
     words = [word for word in re.findall(r"[^\W_]+", surface) if word not in _SMALL] or surface.split()
     if not all(word[:1].isupper() for word in words) or (len(words) == 1 < len(place.name.words)):
         return False
-    if _CAPITAL_BEHIND.match(behind) and not _TOOL_BEHIND.match(behind) and not _MODEL_BEHIND.match(behind):
+    if _CAPITAL_BEHIND.match(behind) and not _TOOL_BEHIND.match(behind):
         return False
     neighbour = _CAPITAL_BEFORE.search(before)
     return neighbour is None or _SENTENCE_START.search(before[: neighbour.start()]) is not None
@@ -457,14 +341,6 @@ class LeakGate:
                     continue
                 if known is None or (sure and not known.sure):
                     found[tool] = _Mention(text[place.start : place.end], tool, sure, tool in planned)
-            for place in finder.in_addresses(text):
-                tool = place.name.tool
-                if values is None:
-                    values = _values_in(gold, text)
-                if tool in found or tool not in planned:
-                    continue
-                if not any(start <= place.start and place.end <= end for start, end in values):
-                    found[tool] = _Mention(text[place.start : place.end], tool, False, True)
         return list(found.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,20 @@ _ARGUMENTS = {"input", "arguments"}  # the keys under which a node may have argu
 
 
 def review(task: CritiqueTask) -> str:
-    """A review, step by step, ending with "Executable: yes|no" and "Correct: yes|no".
+    """A review, step by step, ending with "Executable: yes|no" and "Correct: yes|no", as labels hold it."""
+    lines, executable, correct = _reviewed(task)
+    verdict = "cannot be told, for the plan has no arguments" if executable is None else _word(executable)
+    return "\n".join([*lines, f"Executable: {verdict}", f"Correct: {_word(correct)}"])
+
+
+def answer(task: CritiqueTask) -> str:
+    """The same as the JSON object that critics answer."""
+    lines, executable, correct = _reviewed(task)
+    return json.dumps({"review": "\n".join(lines), "executable": executable, "correct": correct})
+
+
+def _reviewed(task: CritiqueTask) -> tuple[list[str], bool | None, bool]:
+    """The lines of a review, and whether the plan is executable and correct.
 
     Executable: every tool exists and gets as many inputs as it declares, each of them a text of the
     request, a file named in it, or the output of another tool of the plan. Correct: nodes and links are
@@ -35,10 +49,9 @@ def review(task: CritiqueTask) -> str:
     }
     correct, right, wrong = _compared(task, nodes, names, links)
     lines.append(right if correct else wrong)
-    verdict = _word(executable)
-    if executable and task.sample is None and not any(_ARGUMENTS & node.keys() for node in nodes):
-        verdict = "cannot be told, for the plan has no arguments"
-    return "\n".join([*lines, f"Executable: {verdict}", f"Correct: {_word(correct)}"])
+    # A plan without arguments may be executable or not.
+    unclear = executable and task.sample is None and not any(_ARGUMENTS & node.keys() for node in nodes)
+    return lines, None if unclear else executable, correct
 
 
 def _compared(

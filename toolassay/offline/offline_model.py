@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions
-from toolassay.offline.critic import review
+from toolassay.offline.critic import answer, review
 from toolassay.offline.model_tasks import (
     AgentTask,
     BackInstructTask,
@@ -65,7 +65,7 @@ class OfflineModel:
         if isinstance(task, PlanTask):
             return json.dumps(self._plan(task), ensure_ascii=False)
         if isinstance(task, CritiqueTask):
-            return review(task)
+            return answer(task)
         if isinstance(task, ReformatTask):
             return task.text
         if isinstance(task, OfflineTask):

@@ -1,16 +1,11 @@
-"""The pictures of a variety report, each a PNG file.
-
-A sunburst of the first two words of requests (the first word inside), a heat map of sizes and shapes, and bar
-charts of tools, lengths and similarity.
-"""
+"""The pictures of a variety report, PNG files: a heat map of sizes and shapes, and a bar chart of tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import cycle, pairwise
-from math import cos, degrees, log1p, pi, sin
+from math import log1p
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from toolassay.report.style import ACCENT, INK, NEUTRAL, QUIET, one_line, plain_style, save
 from toolassay.text_formatting import count_of
@@ -21,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["PICTURES", "draw_variety"]
 
 
-SHAPE_COLOURS = {"single": "#CCBB44", "chain": "#4477AA", "dag": "#AA3377"}
 MOST_TOOLS = 40  # bars with legible names; a larger library is drawn as a curve
 MOST_SIZES = 24  # columns of the heat map
 _WARNING = "#EE6677"
@@ -45,38 +39,6 @@ def _whole_ticks(axes: Axes, *, x: bool = False, y: bool = False) -> None:
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
         if wanted:
             axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
-
-
-def draw_lengths(axes: Axes, lengths: Mapping[str, Any]) -> None:
-    """How many words requests have, stacked by shape."""
-    edges = lengths["edges"]
-    widths = [right - left for left, right in pairwise(edges)]
-    base = [0] * len(widths)
-    for shape, counts in lengths["histogram"].items():
-        colour = SHAPE_COLOURS.get(shape, ACCENT)
-        bars = axes.bar(edges[:-1], counts, widths, base, align="edge", color=colour, ec="white", lw=0.6)
-        bars.set_label(shape or "_nolegend_")
-        base = [low + count for low, count in zip(base, counts, strict=True)]
-    if any(lengths["histogram"]):
-        axes.legend(frameon=False, fontsize=8, labelcolor=QUIET)
-    axes.axvline(lengths["median"], color=INK, lw=1, ls=(0, (4, 3)))
-    _whole_ticks(axes, x=True, y=True)
-    tidy(axes, f"Half of the requests have {lengths['median']:.0f} words or fewer", "words", "requests")
-
-
-def draw_likeness(axes: Axes, likeness: Mapping[str, Any]) -> None:
-    """The similarity of each request with the most similar other one."""
-    counts = likeness["histogram"]
-    width = 1 / len(counts)
-    above = likeness["above"]
-    for place, count in enumerate(counts):
-        colour = _WARNING if place * width >= above - 1e-9 else ACCENT
-        axes.bar(place * width, count, width, align="edge", color=colour, ec="white", lw=0.6)
-    axes.axvline(above, color=INK, lw=1, ls=(0, (4, 3)))
-    axes.set_xlim(0, 1)
-    _whole_ticks(axes, y=True)
-    title = f"{likeness['share_above']:.1%} are more than {above:g} like another request"
-    tidy(axes, title, "ROUGE-L with the request most like it", "requests")
 
 
 def draw_tools(axes: Axes, tools: Mapping[str, Any]) -> None:
@@ -123,102 +85,7 @@ def draw_sizes(axes: Axes, sizes: Mapping[str, Mapping[str, int]]) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-_COLOURS = (
-    *("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377"),
-    *("#44AA99", "#DDAA55", "#6F5FC4", "#999933", "#CC6677", "#882255"),
-)
-_LIGHT = ("#CCBB44", "#66CCEE", "#DDAA55")
-_FIRST, _SECOND = 2 * len(_COLOURS), 6
-"""The number of first words shown, and of second words of each."""
-_LEAST_ROOM = 0.055  # the least length of an arc, for a circle of radius 1, with room for a word
-_WIDE_EDGE = (
-    150  # slices from this part of a turn (1/150) have an edge of one point, narrower ones a finer one
-)
-_REST = "…"
-
-
-class _Slice(NamedTuple):
-    word: str
-    requests: int
-    colour: str
-    inner: float
-    width: float
-    strength: float
-
-
-def draw_sunburst(axes: Axes, openings: Sequence[Sequence[Any]], total: int) -> None:
-    """Draw a sunburst of the first two words of requests, with the rare ones as one slice.
-
-    Args:
-        axes: from about -1 to 1 in both directions.
-        openings: `[first word, second word, requests]`, the most frequent ones in order.
-        total: the number of all requests.
-    """
-    firsts: dict[str, dict[str, int]] = {}
-    for first, second, count in openings:
-        firsts.setdefault(first, {})[second] = count
-    ranked = sorted(firsts.items(), key=lambda item: (-sum(item[1].values()), item[0]))[:_FIRST]
-    start = 0.0
-    for (first, seconds), colour in zip(ranked, cycle(_COLOURS), strict=False):
-        count = sum(seconds.values())
-        _draw_slice(axes, _Slice(first, count, colour, 0.34, 0.32, 1.0), start, total)
-        inner_start = start
-        for second, part in _most_frequent(seconds):
-            _draw_slice(axes, _Slice(second, part, colour, 0.67, 0.33, 0.55), inner_start, total)
-            inner_start += part / total
-        start += count / total
-    if start < 1 - 1e-9:
-        rest = total - round(start * total)
-        _draw_slice(axes, _Slice(_REST, rest, NEUTRAL, 0.34, 0.32, 0.35), start, total)
-    axes.text(0, 0.03, f"{total:,}", ha="center", va="bottom", size=13, color=INK, weight="bold")
-    axes.text(0, -0.01, "request" if total == 1 else "requests", ha="center", va="top", size=9, color=QUIET)
-
-
-def _most_frequent(seconds: Mapping[str, int]) -> list[tuple[str, int]]:
-    ranked = sorted(seconds.items(), key=lambda item: (-item[1], item[0]))
-    rest = sum(count for _, count in ranked[_SECOND:])
-    return [*ranked[:_SECOND], *([(_REST, rest)] if rest else [])]
-
-
-def _draw_slice(axes: Axes, piece: _Slice, start: float, total: int) -> None:
-    """Draw a slice and its word; `start` is a share of the turn, clockwise from the top."""
-    from matplotlib.patches import Wedge
-
-    share = piece.requests / total
-    ends = 90 - 360 * (start + share), 90 - 360 * start
-    axes.add_patch(
-        Wedge(
-            (0, 0),
-            piece.inner + piece.width,
-            *ends,
-            width=piece.width,
-            facecolor=piece.colour,
-            alpha=piece.strength,
-            edgecolor="white",
-            linewidth=min(1.0, share * _WIDE_EDGE),  # edges of thin slices would hide them
-        )
-    )
-    radius = piece.inner + piece.width / 2
-    if share * 2 * pi * radius < _LEAST_ROOM:
-        return
-    angle = pi / 2 - 2 * pi * (start + share / 2)
-    turned = 0.0 if len(piece.word) < 3 else degrees(angle) if cos(angle) >= 0 else degrees(angle) + 180
-    axes.text(
-        radius * cos(angle),
-        radius * sin(angle),
-        one_line(piece.word, longest=11),
-        rotation=turned,
-        rotation_mode="anchor",
-        ha="center",
-        va="center",
-        size=8.5,
-        color="white" if piece.strength == 1 and piece.colour not in _LIGHT else INK,
-    )
-
-
-PICTURES = ("first_words", "sizes_and_shapes", "tools", "lengths", "likeness")
-_DPI = 130
-_WIDTH, _HEIGHT = 7.0, 3.2  # inches
+PICTURES = ("sizes_and_shapes", "tools")
 
 
 def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -235,12 +102,10 @@ def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         ToolassayError: the folder cannot be written.
     """
+    shown = len(figures["tools"].get("uses", ()))
     pictures: dict[str, tuple[str, float, Callable[[Axes, Any], None]]] = {
-        "first_words": ("first_words", 5.8, lambda axes, part: _sunburst(axes, part, figures["requests"])),
         "sizes_and_shapes": ("sizes", 2.3, draw_sizes),
-        "tools": ("tools", _tools_height(figures["tools"]), draw_tools),
-        "lengths": ("lengths", _HEIGHT, draw_lengths),
-        "likeness": ("likeness", _HEIGHT, draw_likeness),
+        "tools": ("tools", 3.2 if shown > MOST_TOOLS else 0.9 + 0.19 * shown, draw_tools),
     }
     made = []
     for name, (part, height, draw) in pictures.items():
@@ -257,22 +122,7 @@ def _draw_picture(path: Path, height: float, draw: Callable[[Axes, Any], None], 
     from matplotlib.figure import Figure
 
     with plain_style():
-        figure = Figure(figsize=(_WIDTH, height), facecolor="white", layout="constrained")
+        figure = Figure(figsize=(7.0, height), facecolor="white", layout="constrained")  # inches
         FigureCanvasAgg(figure)
         draw(figure.subplots(), part)
-        return save(figure, path, dpi=_DPI)
-
-
-def _sunburst(axes: Axes, part: Mapping[str, Any], requests: int) -> None:
-    axes.set_xlim(-1.04, 1.04)
-    axes.set_ylim(-1.04, 1.04)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    title = f"How requests begin: {count_of(part['different_openings'], 'pair')} of first words"
-    axes.set_title(title, loc="left", size=11, color=INK, weight="bold")
-    draw_sunburst(axes, part["openings"], requests)
-
-
-def _tools_height(tools: Mapping[str, Any]) -> float:
-    shown = len(tools.get("uses", ()))
-    return _HEIGHT if shown > MOST_TOOLS else 0.9 + 0.19 * shown
+        return save(figure, path, dpi=130)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,9 +17,8 @@ from networkx.utils import UnionFind
 
 from toolassay.dataset import RequestId, Shape, shape_of
 from toolassay.gold import Ends, Gold
-from toolassay.variety import Item, PlanDigest, Thresholds, find_repeats
+from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats
 from toolassay.variety.normal_form import digest
-from toolassay.variety.text_store import TextStore, temporary_folder
 
 # Matches ", " and "_"; nothing in "café2".
 _NOT_WORDS = re.compile(r"[\W_]+")
@@ -156,7 +154,7 @@ def near_repeats(golds: Iterable[Gold], thresholds: Thresholds | None = None) ->
     similar requests, and the order of the file must not decide which.
 
     Args:
-        golds: the samples, iterated over once. Requests are kept in a temporary file.
+        golds: the samples, iterated over once.
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
 
     Returns:
@@ -166,15 +164,9 @@ def near_repeats(golds: Iterable[Gold], thresholds: Thresholds | None = None) ->
     >>> near_repeats(Gold.of({"id": number, "user_request": text}) for number, text in enumerate(texts))
     [[0, 2]]
     """
-    plans: list[PlanDigest] = []
-    ranks = array("Q")
-    with temporary_folder() as folder, TextStore(folder / "texts") as texts:
-        for gold in golds:
-            plan = PlanDigest.of(gold)
-            texts.append(gold.request)
-            plans.append(plan)
-            ranks.append(digest([str(gold.id), gold.request, plan]))
-        order = sorted(range(len(plans)), key=ranks.__getitem__)
-        items = (Item(place, texts[place], plans[place]) for place in order)
-        clusters = find_repeats(items, thresholds=thresholds).clusters()
+    ranked = sorted(
+        (digest([str(gold.id), gold.request]), Item.of(gold)._replace(key=place))
+        for place, gold in enumerate(golds)
+    )
+    clusters = find_repeats((item for _, item in ranked), thresholds=thresholds).clusters()
     return sorted(sorted(int(place) for place in cluster) for cluster in clusters)

@@ -42,8 +42,7 @@ from toolassay.stages.checked import (
 from toolassay.stages.choice import Choice, other_set, whole_set_gates, worth_reviewing
 from toolassay.stages.sort_set import Sorted, sort_set
 from toolassay.text_formatting import count_of
-from toolassay.variety import Thresholds
-from toolassay.variety.minhash import SEED
+from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
 
 PREDICTIONS = "predictions"

@@ -25,7 +25,7 @@ from toolassay.gates.second_opinion_gate import SecondOpinionGate
 from toolassay.screen import Screen
 from toolassay.stages.sort_set import LabelPart
 from toolassay.text_formatting import count_of
-from toolassay.variety import Thresholds
+from toolassay.variety.near_duplicates import Thresholds
 
 
 @dataclass

@@ -13,7 +13,7 @@ from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.variety.measures import measure_variety
+from toolassay.variety.measures import VarietyPart, measure_variety
 
 FUNNEL = "funnel.json"
 MOST_LINKS = 3_000
@@ -38,7 +38,8 @@ def data_summary(folder: DataFolder) -> dict[str, Any] | None:
     try:
         graph = folder.graph(folder.benchmark.get("dependency_type")) if folder.graph_desc.exists() else None
         library = graph.library if graph is not None else folder.library()
-        found = measure_variety(golds(), library=library, graph=graph, sample=300)
+        parts = (VarietyPart([gold]) for gold in golds())
+        found = measure_variety(parts, library=library, graph=graph, sample=300)
     except UsageError:
         return None
     return {

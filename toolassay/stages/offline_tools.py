@@ -21,7 +21,7 @@ def left_to_a_model(graph: ToolGraph, values: RealValues | None = None) -> dict[
     Their arguments cannot be filled, or what they do cannot be said: no sentence of the description says it,
     or the gate "language" would hold back every request that repeats it.
     """
-    from toolassay.gates.language.language_gate import language_findings
+    from toolassay.gates.language_gate import language_findings
     from toolassay.offline.own_tools.purpose import purpose_of
     from toolassay.offline.writer.instruction import is_known, needs_model
 

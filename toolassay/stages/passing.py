@@ -19,7 +19,7 @@ from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
 from toolassay.locks import temporary_folder
 from toolassay.stages.sort_set import CheckTask, checked_parts
-from toolassay.variety import Thresholds
+from toolassay.variety.near_duplicates import Thresholds
 
 NO_PLAN = "format"
 """What holds back a sample whose plan cannot be read."""

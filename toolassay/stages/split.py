@@ -15,7 +15,7 @@ from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
 from toolassay.splits.split_file import signature, write_splits
 from toolassay.tables import Table
 from toolassay.text_formatting import count_of
-from toolassay.variety import DEFAULT_THRESHOLD, Thresholds
+from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
 
 
 def split(

@@ -16,7 +16,8 @@ from toolassay.graph import ToolGraph
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
-from toolassay.variety.measures import PART, SAMPLE, VarietyPart, VarietyTask, measure_parts
+from toolassay.variety import measures
+from toolassay.variety.measures import PART, SAMPLE, VarietyPart, VarietyTask
 from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
 from toolassay.variety.variety_report import REPORT_FILES, VarietyReport, write_variety
 
@@ -69,14 +70,13 @@ def measure_variety(
                 )
                 advance()
 
-        figures = measure_parts(
+        figures = measures.measure_variety(
             parts(),
             library=library,
             graph=graph,
             thresholds=bars,
             sample=sample,
             seed=seed,
-            engine=opened,
         )
     report = write_variety(out, figures)
     _report(report, screen)

@@ -22,13 +22,15 @@ _FILES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4"
 
 
 def canned_answer(prompt: str) -> str:
-    """A sample with gold plan for a Back-Instruct prompt; for any other prompt a plan over its tools.
+    """A sample with gold plan for a Back-Instruct prompt, a review for a critic, else a plan over its tools.
 
     >>> canned_answer("Go!")[:40]
     '{"task_steps": ["Step 1: none", "Step 2:'
     """
     if "Work backwards" in prompt:
         return json.dumps(_instruction_for(prompt), ensure_ascii=False)
+    if "# YOUR REVIEW #" in prompt:
+        return json.dumps({"review": "All is well.", "executable": True, "correct": True})
     return json.dumps(_plan_for(prompt), ensure_ascii=False)
 
 

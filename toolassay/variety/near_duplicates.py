@@ -1,7 +1,8 @@
 """Exact and near duplicates among requests: similarity thresholds, the search, and the pairs it finds.
 
-The search hashes requests with MinHash and then verifies each candidate pair by its true Jaccard similarity.
-Results are arrays, because a data set of similar requests has millions of similar pairs.
+MinHash signatures (Broder 1997; datasketch) with locality-sensitive hashing propose pairs (Leskovec and
+others, Mining of Massive Datasets, chapter 3). The true Jaccard similarity of their shingles decides. Bands
+are searched one by one: datasketch's MinHashLSH holds all of them, which is ten kilobytes per request.
 """
 
 from __future__ import annotations
@@ -10,29 +11,20 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from toolassay.engines import Engine, OneProcess
+from networkx.utils import UnionFind
+
 from toolassay.errors import UsageError
+from toolassay.evaluation.line_index import CompactTexts
 from toolassay.gold import Gold
-from toolassay.variety.minhash import (
-    PERMUTATIONS,
-    band_groups,
-    equal_groups,
-    jaccard,
-    lsh_pairs,
-    rows_per_band,
-    shingles,
-    write_signatures,
-)
-from toolassay.variety.normal_form import PlanDigest, content, digest, exact_form, sorted_digits
-from toolassay.variety.text_store import TextStore, temporary_folder
+from toolassay.variety.normal_form import NO_PLAN, PlanDigest, content, digest, exact_form, sorted_digits
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
+    from datasketch import MinHash
 
 DEFAULT_THRESHOLD = 0.6
 """Least Jaccard similarity of near duplicates; chosen on the published data sets (docs/variety.md)."""
@@ -42,8 +34,8 @@ OTHER_PLAN_SURCHARGE = 0.15
 """Added to the threshold for two requests with different plans, up to halfway between it and 1."""
 
 Plans = Literal["same", "other", "unknown"]
-PLANS: tuple[Plans, ...] = ("unknown", "other", "same")
-"""Arrays hold the index into this tuple instead of the word."""
+_PLANS: tuple[Plans, ...] = ("unknown", "other", "same")  # arrays hold the index
+Key = str | int
 
 
 @dataclass(frozen=True)
@@ -82,60 +74,111 @@ class Thresholds:
         return self.threshold
 
 
-@dataclass(frozen=True)
-class PlanKnowledge:
-    """The digests of all requests, one array element per request; 0 stands for unknown.
+_SHINGLE = 4  # characters in a shingle; docs/variety.md says why
+_PERMUTATIONS = 128
+"""Length of a signature: the standard error of an estimated similarity is at most 0.5 / √128 = 0.044."""
+SEED = 1
+"""Seed of the permutations; fixed, so that every process finds the same candidates."""
+_SLACK = 0.14
+"""Three standard errors: an estimate is lower than the true similarity by more in one of 1,000 pairs."""
+_RECALL = 0.97
+"""Least probability that a pair whose similarity is the threshold becomes a candidate."""
+_CROWD = 64
+"""Of a larger group of similar requests, each is compared with the first 64 and 64 of those before it."""
+_BATCH = 1 << 16  # candidate pairs whose signatures are compared at once
 
-    The methods compare many pairs at once: `first` and `second` are the indices of the two requests of each
-    pair, and results have their shape (pairs,).
+
+def shingles(text: str) -> frozenset[str]:
+    """The runs of four characters in a text that is padded with one blank on each side.
+
+    >>> sorted(shingles("crop"))
+    [' cro', 'crop', 'rop ']
+    """
+    padded = f" {text} "
+    return frozenset(padded[place : place + _SHINGLE] for place in range(max(1, len(padded) - _SHINGLE + 1)))
+
+
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    """The Jaccard similarity of two sets of shingles: shared over all.
+
+    >>> jaccard(frozenset("abc"), frozenset("bcd"))
+    0.5
+    """
+    shared = len(first & second)
+    return shared / (len(first) + len(second) - shared)
+
+
+@lru_cache(maxsize=1)
+def _sketch() -> MinHash:
+    from datasketch import MinHash  # late: it loads SciPy
+
+    return MinHash(num_perm=_PERMUTATIONS, seed=SEED, hashfunc=int)
+
+
+def signature(text: str) -> bytes:
+    """The MinHash signature of a text's shingles, `_PERMUTATIONS` numbers of 32 bits."""
+    import numpy as np
+
+    letters = np.frombuffer(f" {text:2} ".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    numbers = np.zeros(len(letters) - _SHINGLE + 1, np.uint64)
+    for place in range(_SHINGLE):
+        numbers = (numbers << np.uint64(16)) ^ letters[place : place + len(numbers)]
+    # 2^64 divided by the golden ratio: multiplicative hashing (Knuth) spreads similar shingles.
+    hashes = numbers * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
+    sketch = _sketch()
+    sketch.clear()
+    sketch.update_batch(np.unique(hashes).tolist())
+    return bytes(sketch.hashvalues.astype(np.uint32).tobytes())
+
+
+def rows_per_band(threshold: float) -> int:
+    """The largest number of rows in a band that still finds a pair at the threshold with 97 %.
+
+    A pair of similarity s agrees in one of b bands of r rows with probability 1 - (1 - s^r)^b.
+
+    >>> rows_per_band(0.6), rows_per_band(0.9)
+    (4, 11)
+    """
+    return max(
+        (
+            rows
+            for rows in range(1, _PERMUTATIONS + 1)
+            if 1 - (1 - threshold**rows) ** (_PERMUTATIONS // rows) >= _RECALL
+        ),
+        default=1,
+    )
+
+
+class Item(NamedTuple):
+    """What the search keeps of a request; another process may compute it.
 
     Attributes:
-        tools: digest of the plan's tools, as in `PlanDigest`.
-        whole: digest of the plan with its values and links, as in `PlanDigest`.
-        figures: digest of the digits in the request.
+        key: identifies the request in results: the line of its label, or its id.
+        content: the content words, of which near duplicates share many; empty for a request without words.
+        words: digest of all words, which are the same in exact duplicates; 0 without words.
+        figures: digest of the digits.
+        plan: digests of the plan.
+        signature: MinHash of the content.
     """
 
-    tools: npt.NDArray[np.uint64]
-    whole: npt.NDArray[np.uint64]
-    figures: npt.NDArray[np.uint64]
+    key: Key
+    content: str
+    words: int
+    figures: int
+    plan: PlanDigest
+    signature: bytes
 
-    def plans(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
-        """For each pair, how the two plans relate, as an index into `PLANS`."""
-        import numpy as np
+    @classmethod
+    def of(cls, gold: Gold) -> Item:
+        """The item of a label; its key is its line or, without a line, its id."""
+        return cls.from_request(gold.line or gold.id, gold.request, PlanDigest.of(gold))
 
-        differ = np.where(self.others(first, second), PLANS.index("other"), PLANS.index("unknown"))
-        return np.where(self.same(first, second), PLANS.index("same"), differ).astype(np.int8)
-
-    def same(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """For each pair, whether both plans are known and equal."""
-        same: npt.NDArray[np.bool_] = (self.whole[first] != 0) & (self.whole[first] == self.whole[second])
-        return same
-
-    def others(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """For each pair, whether the plans differ or, if one is unknown, the digits of the requests do."""
-        whole, other_whole = self.whole[first], self.whole[second]
-        tools, other_tools = self.tools[first], self.tools[second]
-        known = (whole != 0) & (other_whole != 0)
-        differ: npt.NDArray[np.bool_] = known & (whole != other_whole)
-        differ |= (tools != 0) & (other_tools != 0) & (tools != other_tools)
-        differ |= ~known & (self.figures[first] != self.figures[second])
-        return differ
-
-    def least_similarity(
-        self, thresholds: Thresholds, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        """For each pair, the least similarity of near duplicates."""
-        import numpy as np
-
-        near = np.where(self.others(first, second), thresholds.of("other"), thresholds.of("unknown"))
-        return np.where(self.same(first, second), thresholds.of("same"), near)
-
-
-Key = str | int
-
-# Pairs that become Python objects at once, and pairs that go into one sparse matrix: limits on memory.
-_CHUNK = 1 << 16
-_LINKS = 1 << 20
+    @classmethod
+    def from_request(cls, key: Key, request: str, plan: PlanDigest = NO_PLAN) -> Item:
+        """The item of a request in the user's words; by default its plan is unknown."""
+        form = exact_form(request)
+        text = content(request) if form else ""
+        return cls(key, text, digest(form) if form else 0, digest(sorted_digits(form)), plan, signature(text))
 
 
 class DuplicatePair(NamedTuple):
@@ -156,366 +199,162 @@ class DuplicatePair(NamedTuple):
     plans: Plans
 
 
-@dataclass(frozen=True, eq=False)
-class DuplicatePairs(Sequence[DuplicatePair]):
-    """A sequence of `DuplicatePair`, stored as one array per attribute; all arrays have one length.
-
-    Attributes:
-        later: as in `DuplicatePair`, like the other attributes.
-        plans: index into `PLANS`.
-    """
-
-    later: npt.NDArray[np.int64]
-    earlier: npt.NDArray[np.int64]
-    similarity: npt.NDArray[np.float64]
-    exact: npt.NDArray[np.bool_]
-    plans: npt.NDArray[np.int8]
-
-    @classmethod
-    def joined(cls, parts: Sequence[DuplicatePairs]) -> DuplicatePairs:
-        """Concatenate sequences of pairs; `parts` must not be empty."""
-        import numpy as np
-
-        return cls(
-            np.concatenate([part.later for part in parts]),
-            np.concatenate([part.earlier for part in parts]),
-            np.concatenate([part.similarity for part in parts]),
-            np.concatenate([part.exact for part in parts]),
-            np.concatenate([part.plans for part in parts]),
-        )
-
-    def __len__(self) -> int:
-        return len(self.later)
-
-    @overload
-    def __getitem__(self, index: int) -> DuplicatePair: ...
-    @overload
-    def __getitem__(self, index: slice) -> DuplicatePairs: ...
-    def __getitem__(self, index: int | slice) -> DuplicatePair | DuplicatePairs:
-        if isinstance(index, slice):
-            return self.chosen(index)
-        return DuplicatePair(
-            int(self.later[index]),
-            int(self.earlier[index]),
-            float(self.similarity[index]),
-            bool(self.exact[index]),
-            PLANS[self.plans[index]],
-        )
-
-    def __iter__(self) -> Iterator[DuplicatePair]:
-        for start in range(0, len(self), _CHUNK):
-            part = self[start : start + _CHUNK]
-            plans = (PLANS[place] for place in part.plans.tolist())
-            columns = (part.later, part.earlier, part.similarity, part.exact)
-            yield from map(DuplicatePair, *(column.tolist() for column in columns), plans)
-
-    def chosen(self, which: slice | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> DuplicatePairs:
-        """The pairs that a slice, indices or a mask select; indices give the order."""
-        return DuplicatePairs(
-            self.later[which],
-            self.earlier[which],
-            self.similarity[which],
-            self.exact[which],
-            self.plans[which],
-        )
-
-
-@dataclass(frozen=True)
 class Repeats:
     """The repeated requests of a set.
 
     Attributes:
-        keys: the keys of all requests, in the order given.
-        matches: near duplicates among requests with different words, and each exact duplicate with the first
-            request of the same words. Pairs hold indices into `keys`.
+        held_back: the requests that repeat an earlier one, by key, each with the most similar earlier one.
+            An exact duplicate is always held back; a near duplicate only if the earlier request is kept, so
+            that every second one of a chain of similar requests is kept.
     """
 
-    keys: Sequence[Key]
-    matches: DuplicatePairs
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self._keys = keys
+        self._sets: UnionFind[int] = UnionFind()
+        self.held_back: dict[Key, DuplicatePair] = {}
 
-    def held_back(self) -> dict[Key, DuplicatePair]:
-        """The requests that repeat an earlier one, by key, each with its most similar earlier request.
-
-        An exact duplicate is always held back. A near duplicate is held back only if the earlier request is
-        kept: in a chain of requests that are each near the next, every second one may be kept.
-        """
-        import numpy as np
-
-        found = self.matches
-        order = np.lexsort((found.earlier, -found.similarity, ~found.exact, found.later))
-        held: dict[int, int] = {}  # index of the request -> index of its match
-        for start in range(0, len(order), _CHUNK):
-            chosen = order[start : start + _CHUNK]
-            columns = (chosen, found.later[chosen], found.earlier[chosen], found.exact[chosen])
-            for number, later, earlier, exact in zip(*(part.tolist() for part in columns), strict=True):
-                if later not in held and (exact or earlier not in held):
-                    held[later] = number
-        return {self.keys[place]: found[number] for place, number in held.items()}
+    def add(self, matches: Iterable[DuplicatePair]) -> None:
+        """Add all matches of one request, after those of earlier ones."""
+        for match in sorted(matches, key=lambda one: (not one.exact, -one.similarity, one.earlier)):
+            self._sets.union(match.earlier, match.later)
+            if match.exact or self._keys[match.earlier] not in self.held_back:
+                self.held_back.setdefault(self._keys[match.later], match)
 
     def clusters(self) -> list[list[Key]]:
         """The keys of requests that matches connect, directly or through others; one list per component."""
-        import numpy as np
-
-        found = self.matches
-        component = component_numbers(found.earlier, found.later, len(self.keys))
-        matched = np.zeros(len(self.keys), np.bool_)
-        matched[found.earlier] = matched[found.later] = True
-        together: dict[int, list[Key]] = {}
-        for place in np.flatnonzero(matched).tolist():
-            together.setdefault(int(component[place]), []).append(self.keys[place])
-        return list(together.values())
-
-
-def component_numbers(
-    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], count: int
-) -> npt.NDArray[np.int64]:
-    """The connected component of each of `count` items, numbered from 0, given the pairs that connect them.
-
-    Args:
-        first: one item of each pair.
-        second: the other item of each pair.
-        count: number of items.
-
-    >>> import numpy as np
-    >>> component_numbers(np.array([0, 3]), np.array([2, 2]), 5).tolist()
-    [0, 1, 0, 0, 2]
-    """
-    import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    component = np.arange(count)
-    for start in range(0, len(first), _LINKS):  # one matrix of all pairs would take 40 bytes per pair
-        one, other = component[first[start : start + _LINKS]], component[second[start : start + _LINKS]]
-        links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(count, count))
-        _, joined = connected_components(links, directed=False)
-        component = joined[component].astype(np.int64)
-    return component
-
-
-# Three standard errors: an estimate falls below the true similarity by more than this once in 1,000 times.
-_SLACK = 0.09
-# The beginning of a signature rules out most candidates, of which a request has the more, the more requests
-# there are. It falls below the estimate of the whole by more than the slack less than once in a million.
-_BEGINNING, _BEGINNING_SLACK = 64, 0.27
-# Candidate pairs in memory before duplicates (pairs found in several bands) are removed.
-_MOST_WAITING = 4_000_000
-
-
-class Item(NamedTuple):
-    """A request to compare.
-
-    Attributes:
-        key: identifies the request in results: the line of its label, or its id.
-        request: the user's words.
-        plan: digests of its plan; by default unknown.
-    """
-
-    key: Key
-    request: str
-    plan: PlanDigest = PlanDigest()
-
-    @classmethod
-    def of(cls, gold: Gold) -> Item:
-        """The item of a label; its key is its line or, without a line, its id."""
-        return cls(gold.line or gold.id, gold.request, PlanDigest.of(gold))
-
-
-class Fingerprint(NamedTuple):
-    """What the search keeps of a request; another process may compute it.
-
-    Attributes:
-        key: as in `Item`.
-        content: the content words, of which near duplicates share many; empty for a request without words.
-        words: digest of all words, which are the same in exact duplicates; 0 without words.
-        figures: digest of the digits.
-        plan: digests of the plan.
-    """
-
-    key: Key
-    content: str
-    words: int
-    figures: int
-    plan: PlanDigest
-
-    @classmethod
-    def of(cls, item: Item) -> Fingerprint:
-        """The fingerprint of a request."""
-        form = exact_form(item.request)
-        return cls(
-            item.key,
-            content(item.request) if form else "",
-            digest(form) if form else 0,
-            digest(sorted_digits(form)),
-            item.plan,
-        )
+        found = sorted(sorted(places) for places in self._sets.to_sets())
+        return [[self._keys[place] for place in places] for places in found]
 
 
 def find_repeats(
-    items: Iterable[Item | Fingerprint],
+    items: Iterable[Item],
     *,
-    against: Iterable[Item | Fingerprint] | None = None,
+    against: Iterable[Item] | None = None,
     thresholds: Thresholds | None = None,
-    engine: Engine | None = None,
 ) -> Repeats:
     """Find the requests that repeat one another, or that repeat one of another set.
 
     Exact duplicates have the same words (`exact_form`). Candidates for near duplicates are requests with the
     same plan, and requests whose MinHash signatures agree in a band. A candidate pair is a match if the true
-    Jaccard similarity of its shingles reaches its threshold. Memory holds a few numbers per request.
+    Jaccard similarity of its shingles reaches its threshold.
 
     Args:
         items: the requests, in order. A request without words repeats nothing.
         against: another set. If given, each pair has one request of each set.
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
-        engine: where signatures are computed. Default: in this process.
-
-    Raises:
-        ToolassayError: there is no space for temporary files.
 
     Returns:
-        The pairs. With `against`, the keys of the other set come first.
+        The pairs. With `against`, the indices of the other set come first.
 
-    >>> found = find_repeats([Item("a", "Crop a.jpg"), Item("b", "crop a.jpg!"), Item("c", "Cut b.jpg")])
-    >>> [(key, match.exact) for key, match in found.held_back().items()]
+    >>> found = find_repeats(map(Item.from_request, "abc", ["Crop a.jpg", "crop a.jpg!", "Cut b.jpg"]))
+    >>> [(key, match.exact) for key, match in found.held_back.items()]
     [('b', True)]
     """
-    thresholds = thresholds or Thresholds()
-    with temporary_folder() as folder, TextStore(folder / "texts") as texts:
-        table = _Table(texts)
-        for item in against or ():
-            table.add(item)
-        first = len(table.keys)
-        for item in items:
-            table.add(item)
-        file = folder / "signatures"
-        exact, near = _exact(table, first), _near(table, first, thresholds, file, engine or OneProcess())
-    return Repeats(table.keys, DuplicatePairs.joined([exact, near]))
+    return _Search(against or (), items, thresholds or Thresholds()).repeats()
 
 
-class _Table:
-    """What memory holds of each request: its key and four digests; its content words are on disk."""
+class _Search:
+    """What memory holds of each request, and the search over it."""
 
-    def __init__(self, texts: TextStore) -> None:
-        self.texts = texts
-        self.keys: list[Key] = []
-        self.words, self.tools, self.whole, self.figures = (array("Q") for _ in range(4))
+    def __init__(self, against: Iterable[Item], items: Iterable[Item], thresholds: Thresholds) -> None:
+        import numpy as np
 
-    def add(self, item: Item | Fingerprint) -> None:
-        one = item if isinstance(item, Fingerprint) else Fingerprint.of(item)
-        self.keys.append(one.key)
-        self.texts.append(one.content)
-        self.words.append(one.words)
-        self.tools.append(one.plan.tools)
-        self.whole.append(one.plan.whole)
-        self.figures.append(one.figures)
+        self._thresholds, self._keys, self._texts = thresholds, list[Key](), CompactTexts()
+        numbers, signatures = array("Q"), bytearray()
+        self._boundary = 0
+        for part in (against, items):
+            self._boundary = len(self._keys)
+            for item in part:
+                self._keys.append(item.key)
+                self._texts.append(item.content)
+                signatures += item.signature
+                numbers.extend((item.words, item.figures, item.plan.tools, item.plan.whole))
+        columns = np.frombuffer(numbers.tobytes(), np.uint64).reshape(-1, 4)
+        self._words, self._figures, self._tools, self._whole = columns.T
+        self._signatures = np.frombuffer(signatures, np.uint32).reshape(-1, _PERMUTATIONS)
 
+    def repeats(self) -> Repeats:
+        import numpy as np
 
-def _numbers(values: array[int]) -> npt.NDArray[np.uint64]:
-    import numpy as np
+        found = Repeats(self._keys)
+        exact, places = self._exact()
+        pairs = np.unique(np.concatenate([exact, *self._near(places)]))
+        plans = self._plans(pairs & np.uint64(0xFFFFFFFF), pairs >> np.uint64(32))
+        shingled = lru_cache(8_192)(lambda place: shingles(self._texts[place]))
 
-    return np.frombuffer(values, np.uint64) if values else np.empty(0, np.uint64)
+        def matches(group: Iterable[tuple[int, int]]) -> Iterator[DuplicatePair]:
+            for pair, code in group:
+                later, earlier = divmod(pair, 1 << 32)
+                is_exact = bool(self._words[later] == self._words[earlier])
+                similarity = 1.0 if is_exact else jaccard(shingled(later), shingled(earlier))
+                if is_exact or similarity >= self._thresholds.of(_PLANS[code]):
+                    yield DuplicatePair(later, earlier, similarity, is_exact, _PLANS[code])
 
+        coded = zip(pairs.tolist(), plans.tolist(), strict=True)
+        for _, group in groupby(coded, key=lambda one: one[0] >> 32):
+            found.add(matches(group))
+        return found
 
-def _known(table: _Table) -> PlanKnowledge:
-    return PlanKnowledge(_numbers(table.tools), _numbers(table.whole), _numbers(table.figures))
+    def _exact(self) -> tuple[npt.NDArray[np.uint64], list[int]]:
+        """The pairs of requests with the same words, and the requests to compare further."""
+        import numpy as np
 
+        first: dict[int, int] = {}
+        pairs, places = array("Q"), []
+        for place, words in enumerate(self._words.tolist()):
+            if words and words not in first:
+                places.append(place)
+                if not self._boundary or place < self._boundary:
+                    first[words] = place
+            elif words and place >= self._boundary:
+                pairs.append(place << 32 | first[words])
+        return np.frombuffer(pairs.tobytes(), np.uint64), places
 
-def _exact(table: _Table, boundary: int) -> DuplicatePairs:
-    """Each request that has the words of an earlier one, paired with the first of these."""
-    import numpy as np
+    def _near(self, places: Sequence[int]) -> Iterator[npt.NDArray[np.uint64]]:
+        """Pairs that may be near duplicates, for each way to propose them."""
+        rows = rows_per_band(self._thresholds.threshold)
+        yield from self._likely([self._whole[place].tobytes() for place in places], places, b"\0" * 8)
+        for start in range(0, _PERMUTATIONS - rows + 1, rows):
+            band = self._signatures[:, start : start + rows]
+            yield from self._likely([band[place].tobytes() for place in places], places, b"")
 
-    repeated = [
-        (leader, place)
-        for leader, others in _others(_numbers(table.words)).items()
-        for place in others
-        if leader < boundary <= place or not boundary
-    ]
-    first, second = np.array(repeated, np.int64).reshape(-1, 2).T
-    plans = _known(table).plans(first, second)
-    return DuplicatePairs(second, first, np.ones(len(first)), np.ones(len(first), np.bool_), plans)
+    def _likely(
+        self, buckets: Sequence[bytes], places: Sequence[int], unknown: bytes
+    ) -> Iterator[npt.NDArray[np.uint64]]:
+        """Pairs of one bucket whose signatures are similar."""
+        members: dict[bytes, list[int]] = {}
+        later, earlier = array("q"), array("q")
+        for place, bucket in zip(places, buckets, strict=True):
+            if bucket == unknown:
+                continue
+            row = members.setdefault(bucket, [])
+            if place >= self._boundary:
+                earlier.extend(row)
+                later.extend([place] * len(row))
+            if place < self._boundary or not self._boundary:
+                spot = len(row) if len(row) < 2 * _CROWD else _CROWD + place % _CROWD
+                row[spot : spot + 1] = [place]
+            if len(later) > _BATCH:
+                yield self._similar(later, earlier)
+                later, earlier = array("q"), array("q")
+        yield self._similar(later, earlier)
 
+    def _similar(self, later: array[int], earlier: array[int]) -> npt.NDArray[np.uint64]:
+        import numpy as np
 
-def _near(table: _Table, boundary: int, thresholds: Thresholds, file: Path, engine: Engine) -> DuplicatePairs:
-    """The near duplicates; of requests with the same words only the first is compared."""
-    import numpy as np
+        one, other = (np.array(places, np.int64) for places in (earlier, later))
+        least = np.array([self._thresholds.of(plans) for plans in _PLANS])[self._plans(one, other)] - _SLACK
+        shared = (self._signatures[one] == self._signatures[other]).mean(axis=1)
+        one, other = (places[shared >= least].astype(np.uint64) for places in (one, other))
+        return np.unique(other << np.uint64(32) | one)
 
-    spoken = _numbers(table.words)
-    _, places = np.unique(spoken, return_index=True)
-    places = np.sort(places[spoken[places] != 0])
-    signatures = write_signatures((table.texts[place] for place in places.tolist()), file, engine)
-    known = _known(table)
-    met = [np.empty(0, np.uint64)]
-    for one, other in _candidates(signatures, known.whole[places], thresholds):
-        first, second = places[one], places[other]
-        wanted = (first < boundary) & (second >= boundary) if boundary else np.ones(len(first), bool)
-        one, other, first, second = one[wanted], other[wanted], first[wanted], second[wanted]
-        least = known.least_similarity(thresholds, first, second) - _SLACK
-        for length, slack in ((_BEGINNING, _BEGINNING_SLACK), (PERMUTATIONS, 0.0)):
-            rows = signatures[:, :length]
-            likely = (rows[one] == rows[other]).mean(axis=1) >= least - slack
-            one, other, least = one[likely], other[likely], least[likely]
-        packed = places[one].astype(np.uint64) << np.uint64(32) | places[other].astype(np.uint64)
-        met.append(packed)
-        if sum(map(len, met[1:])) > _MOST_WAITING:
-            met = [np.unique(np.concatenate(met))]
-    first, second = _unpacked(np.unique(np.concatenate(met)))
-    met.clear()
-    # Pairs of one component side by side, so that the cache computes the shingles of each request once.
-    order = np.argsort(component_numbers(first, second, len(spoken))[first], kind="stable")
-    first, second = first[order], second[order]
-    if boundary:
-        # Repeat each match for the further requests with the same words: each repeats the other set, too.
-        others = _others(spoken)
-        again = [[place, *others.get(place, ())] for place in second.tolist()]
-        first = np.repeat(first, np.array([*map(len, again)], np.int64))
-        second = np.array([place for places in again for place in places], np.int64)
-    similarity = _similarities(table, first, second)
-    near = similarity >= known.least_similarity(thresholds, first, second)
-    first, second, similarity = first[near], second[near], similarity[near]
-    return DuplicatePairs(
-        second, first, similarity, np.zeros(len(first), np.bool_), known.plans(first, second)
-    )
+    def _plans(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
+        """For each pair, how the two plans relate, as an index into `_PLANS`; 0 stands for unknown."""
+        import numpy as np
 
-
-def _unpacked(lsh_pairs: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The first and second indices of pairs that are packed into 64 bits each."""
-    import numpy as np
-
-    return (lsh_pairs >> np.uint64(32)).astype(np.int64), (lsh_pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
-
-
-def _similarities(
-    table: _Table, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """The true Jaccard similarity of each pair."""
-    import numpy as np
-
-    shingled = lru_cache(4_096)(lambda place: shingles(table.texts[place]))
-    similarities = (
-        jaccard(shingled(int(one)), shingled(int(other))) for one, other in zip(first, second, strict=True)
-    )
-    return np.fromiter(similarities, np.float64, len(first))
-
-
-def _others(spoken: npt.NDArray[np.uint64]) -> dict[int, list[int]]:
-    """For the first request of each wording, the indices of further requests with the same words."""
-    others: dict[int, list[int]] = {}
-    leader = -1
-    for place, stands in zip(*(part.tolist() for part in equal_groups(spoken)), strict=True):
-        if stands == 0:
-            leader = place
-        elif spoken[place]:
-            others.setdefault(leader, []).append(place)
-    return others
-
-
-def _candidates(
-    signatures: npt.NDArray[np.uint32], whole: npt.NDArray[np.uint64], thresholds: Thresholds
-) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Pairs that may be near duplicates, in chunks; a pair found in several bands is repeated."""
-    members, standing = equal_groups(whole)
-    planned = whole[members] != 0
-    yield from lsh_pairs(members[planned], standing[planned])
-    for group in band_groups(signatures, rows_per_band(thresholds.threshold, PERMUTATIONS)):
-        yield from lsh_pairs(*group)
+        whole, tools, figures = (
+            (column[one] == column[other], (column[one] != 0) & (column[other] != 0))
+            for column in (self._whole, self._tools, self._figures)
+        )
+        differ = np.where(whole[1], ~whole[0], ~figures[0]) | (tools[1] & ~tools[0])
+        return np.where(whole[0] & whole[1], 2, differ).astype(np.int8)

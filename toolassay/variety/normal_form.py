@@ -29,9 +29,6 @@ _SPOKEN = regex.compile(rf"{_ALONE}|[\p{{L}}\p{{M}}\p{{N}}]+(?:'[\p{{L}}\p{{M}}]
 _WORD_OR_SIGN = regex.compile(
     r"[\p{L}\p{M}\p{N}]+|[\p{Sm}\p{Sc}\p{So}%#&*/@\\]|(?<![\p{L}\p{N}])[-−](?=\p{N})"
 )
-# The same two patterns for ASCII text, which most requests are: they take a third of the time.
-_PLAIN_WORD = re.compile(r"[a-z0-9]+")
-_PLAIN_WORD_OR_SIGN = re.compile(r"[a-z0-9]+|[$+<=>|~%#&*/@\\]|(?<![a-z0-9])-(?=[0-9])")
 # The blank of "1 5", which must stay so that 1.5 and 15 differ; not that of "add 1".
 _BETWEEN_FIGURES = re.compile(r"(?<=\d) (?=\d)")
 # A digit of any script.
@@ -39,18 +36,6 @@ _FIGURE = re.compile(r"\d")
 # Format characters, such as the zero-width space.
 _UNSEEN = regex.compile(r"\p{Cf}")
 _APOSTROPHE = re.compile("[’‘ʼ`´]")
-_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
-_SHORT_WORDS = {
-    "can't": "can not",
-    "cannot": "can not",
-    "won't": "will not",
-    "let's": "let us",
-    "i'm": "i am",
-    **{f"{word}'s": f"{word} is" for word in ("it", "that", "what", "there", "here", "who", "where")},
-}
-_SHORT_FORMS = _ENDINGS | _SHORT_WORDS
-# "n't" of "don't" and all of "it's"; not the "'s" of "Bo's", which may be a possessive.
-_SHORT_FORM = re.compile(rf"(?:{'|'.join(_ENDINGS)}|\b(?:{'|'.join(_SHORT_WORDS)}))\b")
 # Words that phrase a request and say nothing about its subject: "could you please …, thank you in advance".
 _COURTESY = frozenset(Path(__file__).with_name("courtesy.txt").read_text(encoding="utf-8").split())
 
@@ -79,8 +64,7 @@ def exact_form(text: str) -> str:
     ('add1 5', 'add-15', '?!')
     """
     folded = plain(text)
-    pattern = _PLAIN_WORD_OR_SIGN if folded.isascii() else _WORD_OR_SIGN
-    parted = _BETWEEN_FIGURES.sub("\0", " ".join(pattern.findall(folded)))
+    parted = _BETWEEN_FIGURES.sub("\0", " ".join(_WORD_OR_SIGN.findall(folded)))
     return parted.replace(" ", "").replace("\0", " ") or "".join(folded.split())
 
 
@@ -95,18 +79,15 @@ def words(text: str) -> list[str]:
 
 
 def content(text: str) -> str:
-    """The content words of a request in order: contractions written out, words of courtesy left out.
+    """The content words of a request in order, words of courtesy left out.
 
     Requests are *near* duplicates if these are similar. The words left out are English; a text without
     content words keeps all its words.
 
     >>> content("Hello! Could you please crop the photo? I don't need it bigger. Thank you very much!")
-    'crop photo not bigger'
+    'crop photo don t bigger'
     """
-    folded = _APOSTROPHE.sub("'", plain(text))
-    if "'" in folded or "cannot" in folded:
-        folded = _SHORT_FORM.sub(lambda found: _SHORT_FORMS[found[0]], folded)
-    found = (_PLAIN_WORD if folded.isascii() else _WORD).findall(folded)
+    found: list[str] = _WORD.findall(plain(text))
     return " ".join([word for word in found if word not in _COURTESY] or found or [exact_form(text)])
 
 
@@ -143,7 +124,7 @@ class PlanDigest(NamedTuple):
         (True, False)
         """
         if not gold.nodes:
-            return cls()
+            return NO_PLAN
         tools = digest(sorted(node.tool for node in gold.nodes))
         if not gold.has_arguments:
             return cls(tools)
@@ -153,6 +134,9 @@ class PlanDigest(NamedTuple):
             for node in gold.nodes
         )
         return cls(tools, digest([calls, sorted(gold.links)]))
+
+
+NO_PLAN = PlanDigest()
 
 
 def digest(value: Any) -> int:

@@ -148,8 +148,6 @@ DOUBTED = [
     ("call +61 2 5550 9325", "+61 2 5550 9326", "quarantine"),
     ("order AB-1234", "AB-1235", "quarantine"),
     ("change its color to red", "change its color to blue", "quarantine"),
-    ("change its color to blue", "do not change its color to blue", "quarantine"),
-    ("please don't change its color to blue", "change color of it to blue", "quarantine"),
     (
         "a bright coral reef with a turtle gliding above it",
         "a dark coral reef with a turtle gliding above it",

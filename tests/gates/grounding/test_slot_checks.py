@@ -54,13 +54,6 @@ def test_the_ends_of_a_change_are_not_exchanged() -> None:
     assert check("Cool it from 100 to 25", initial_temperature=100, final_temperature=25) == []
 
 
-def test_an_amount_of_money_is_no_percentage() -> None:
-    request = "What do $5,000 earn at 5% a year?"
-    assert check(request, principal=5000, interest_rate=0.05) == []
-    assert states(check(request, principal=0.05, interest_rate=5000)) == ["quarantine", "quarantine"]
-    assert check("5% of 200 dollars", rate=5, total=200) == []
-
-
 @pytest.mark.parametrize(
     ("first", "second", "state"),
     [
@@ -99,31 +92,6 @@ def test_a_unit_is_that_of_the_slot(request_text: str, name: str, wrong: Any, ri
     assert right is None or check(request_text, **{name: right}) == []
 
 
-def test_a_unit_of_the_description_counts() -> None:
-    about = {"length": "length in minutes"}
-    assert check("Play it for 2 hours", about=about, length=2) != []
-    assert check("Play it for 2 minutes", about=about, length=2) == []
-
-
-@pytest.mark.parametrize(
-    ("request_text", "listed", "gone"),
-    [
-        ("Invite Ana, Bo, Cy and Di to dinner", ["Ana", "Bo", "Cy", "Di"], "Bo"),
-        ("Invite Ana, Bo and Cy to dinner", ["Ana", "Bo", "Cy"], "Cy"),
-        (
-            "Buy oat milk, brown bread, two lemons and rice.",
-            ["oat milk", "brown bread", "lemons", "rice"],
-            "lemons",
-        ),
-    ],
-)
-def test_an_item_that_is_listed_is_not_left_out(request_text: str, listed: list[str], gone: str) -> None:
-    assert check(request_text, items=listed) == []
-    (finding,) = check(request_text, items=[item for item in listed if item != gone])
-    assert finding.state == "quarantine"
-    assert gone.split()[0] in finding.reason
-
-
 def test_an_enumeration_of_numbers_or_quotations_is_complete() -> None:
     assert check("The mean of 3, 5 and 8", numbers=[3, 5, 8]) == []
     (finding,) = check("The mean of 3, 5 and 8", numbers=[3, 8])
@@ -154,33 +122,9 @@ def test_what_a_list_excludes_is_left_out() -> None:
     assert check("Invite Ana and Bo and tell Cy", items=["Ana", "Bo"]) == []
 
 
-@pytest.mark.parametrize(
-    ("request_text", "name", "right", "state"),
-    [
-        ("Book it without breakfast", "breakfast", False, "reject"),
-        ("No receipt, please", "send_receipt", False, "reject"),
-        ("Don't send me a reminder", "reminder", False, "quarantine"),
-        ("Book it with breakfast", "include_breakfast", True, "quarantine"),
-        ("Pay it just once", "recurring", False, "quarantine"),
-        ("Pay it every month", "recurring", True, "quarantine"),
-    ],
-)
-def test_a_switch_is_set_as_the_request_says(request_text: str, name: str, right: bool, state: str) -> None:
-    assert check(request_text, **{name: right}) == []
-    assert states(check(request_text, **{name: not right})) == [state]
-
-
 def test_a_switch_that_is_not_mentioned_may_be_anything() -> None:
     for value in (True, False):
         assert check("Book a room", breakfast=value, no_smoking=value) == []
-
-
-def test_a_frequency_is_that_of_the_request() -> None:
-    assert check("Save 20 every month", frequency="monthly", amount=20) == []
-    assert states(check("Save 20 every month", frequency="weekly", amount=20)) == ["reject"]
-    assert states(check("Save 20, mail me every day or each week", frequency="monthly", amount=20)) == [
-        "quarantine"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -194,20 +138,6 @@ def test_a_frequency_is_that_of_the_request() -> None:
 def test_numbers_are_not_exchanged(request_text: str, right: dict[str, int], state: str) -> None:
     assert check(request_text, **right) == []
     assert states(check(request_text, **dict(zip(right, reversed(right.values()), strict=True)))) == [state]
-
-
-def test_a_number_is_the_one_that_the_request_counts() -> None:
-    (finding,) = check("A table for 4 guests", guests=5)
-    assert (finding.state, "4 guests" in finding.reason) == ("reject", True)
-    assert states(check("A table for 4 guests and another two", guests=7)) == ["quarantine"]
-    assert check("A table for four guests", guests=4) == []
-
-
-def test_a_thing_is_no_person() -> None:
-    findings = check("Remind Ann of the half marathon", contact="half marathon", title="half marathon")
-    assert states(findings) == ["quarantine"]
-    assert check("Remind Ann of the half marathon", contact="Ann", title="half marathon") == []
-    assert check("Call the front desk", contact="front desk") == []
 
 
 @pytest.mark.parametrize(
@@ -224,7 +154,6 @@ def test_a_thing_is_no_person() -> None:
         ("Call +61 2 5550 9325", "+61 2 5550 9326", "reject"),
         ("At 7:45 pm", "19:46", "reject"),
         ("An hour after 7:45 pm", "20:45", "quarantine"),
-        ("Ask Anna Smith", "Anna Brown", "reject"),
         ("Born on 9 November 1950", "2025-11-09", "quarantine"),
         ("Fly to NOLA on New Year's Eve", "New Orleans", "quarantine"),
         ("Ask Liz Brandt", "Elizabeth Brandt", "quarantine"),
@@ -275,12 +204,6 @@ def test_a_departure_is_not_after_the_return() -> None:
         ),
         ("Mail a.pdf and b.pdf, but leave out c.pdf", ["a.pdf", "b.pdf"], ["a.pdf", "b.pdf", "c.pdf"]),
         ("Ask Maud and Ravi, not Piotr", ["Maud", "Ravi"], ["Maud", "Ravi", "Piotr"]),
-        (
-            "Buy oat milk, six eggs, and a jar of honey.",
-            ["oat milk", "eggs", "jar of honey"],
-            ["oat milk", "eggs"],
-        ),
-        ("Players: Anil, Greta, Theo.", ["Anil", "Greta", "Theo"], ["Anil", "Greta"]),
     ],
 )
 def test_a_list_has_all_that_is_listed_and_nothing_excluded(
@@ -288,9 +211,3 @@ def test_a_list_has_all_that_is_listed_and_nothing_excluded(
 ) -> None:
     assert check(request_text, items=right) == []
     assert states(check(request_text, items=wrong)) == ["quarantine"]
-
-
-def test_a_price_of_one_is_no_number_of_pieces() -> None:
-    request = "Order 12 desk lamps at 35 each"
-    assert check(request, quantity=12, unit_price=35) == []
-    assert "quarantine" in states(check(request, quantity=35, unit_price=12))

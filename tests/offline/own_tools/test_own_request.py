@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from toolassay.dataset import Sample
-from toolassay.gates.language import language_findings
+from toolassay.gates.language_gate import language_findings
 from toolassay.graph import Link
 from toolassay.offline.writer.instruction import is_known, needs_model, write_instruction
 from toolassay.tools import ToolLibrary

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolassay.answers import CUT_OFF
-from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
+from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_answered_review
 from toolassay.gates.critic.prompt import critic_prompt, critique_of, plan_of
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
 from toolassay.models import ChatRequest
+from toolassay.models.structured_output import json_schema
 from toolassay.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
@@ -67,12 +68,7 @@ class CriticWork(ItemWork[Gold]):
 
     async def answer(self, item: Gold, ask: Ask) -> dict[str, Any]:
         """Ask for a review."""
-        response = await ask(_request(item, self._background, self._prompt(item)))
-        entry: dict[str, Any] = {
-            "outcome": "refused" if response.refused else "answered",
-            "response": response.text,
-            "finish_reason": response.finish_reason,
-        }
+        entry = await _answer(item, self._background, self._prompt(item), ask)
         if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
             entry["outcome"] = "malformed"
         return entry
@@ -100,9 +96,42 @@ def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
     return [finding.reason for finding in gate.check(gold) if finding.state == "quarantine"]
 
 
-def _request(gold: Gold, background: Background, prompt: str) -> ChatRequest:
+_ANSWER = json_schema(
+    "review",
+    {
+        "type": "object",
+        "properties": {
+            "review": {"type": "string"},
+            "executable": {"type": "boolean"},
+            "correct": {"type": "boolean"},
+        },
+        "required": ["review", "executable", "correct"],
+        "additionalProperties": False,
+    },
+)
+_AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
+
+
+async def _answer(
+    gold: Gold, background: Background, prompt: str, ask: Ask, critic: str | None = None
+) -> dict[str, Any]:
+    """The critic's answer as an entry; an answer that is not the JSON object is requested once more."""
     task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
-    return ChatRequest([{"role": "user", "content": prompt}], PARAMETERS, None, task, "critic")
+    messages = [{"role": "user", "content": prompt}]
+    is_again = False
+    while True:
+        request = ChatRequest(messages, {**PARAMETERS, **_ANSWER}, None, task, "critic")
+        response = await ask(request, critic)
+        entry = {
+            "outcome": "refused" if response.refused else "answered",
+            "response": response.text,
+            "finish_reason": response.finish_reason,
+        }
+        if is_again or response.refused or _is_cut_off(entry) or _review(entry).verdict != "unknown":
+            return entry
+        is_again = True
+        answer = {"role": "assistant", "content": response.text}
+        messages = [*messages, answer, {"role": "user", "content": _AGAIN}]
 
 
 async def reviewed(critic: str, gold: Gold, background: Background, ask: Ask) -> Review:
@@ -112,20 +141,18 @@ async def reviewed(critic: str, gold: Gold, background: Background, ask: Ask) ->
         ModelError: The model cannot be reached.
     """
     prompt = critic_prompt(gold, background.library, doubts_of(gold, GroundingGate(background)))
-    response = await ask(_request(gold, background, prompt), critic)
-    entry = {
-        "outcome": "refused" if response.refused else "answered",
-        "response": response.text,
-        "finish_reason": response.finish_reason,
-    }
-    return _review(entry)
+    return _review(await _answer(gold, background, prompt, ask, critic))
 
 
 def _review(entry: Mapping[str, Any]) -> Review:
     """The review in an entry; "unknown" if the model refused or its answer was cut off."""
-    cut_off = (entry.get("finish_reason") or "").lower() in CUT_OFF
-    review = read_review(entry.get("response"))
-    return Review("unknown", review.conclusion) if cut_off or entry.get("outcome") == "refused" else review
+    review = read_answered_review(entry.get("response"), entry.get("finish_reason"))
+    is_none = _is_cut_off(entry) or entry.get("outcome") == "refused"
+    return Review("unknown", review.conclusion) if is_none else review
+
+
+def _is_cut_off(entry: Mapping[str, Any]) -> bool:
+    return (entry.get("finish_reason") or "").lower() in CUT_OFF
 
 
 def _fingerprint(prompt: str) -> str:

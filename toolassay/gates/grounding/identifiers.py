@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 from toolassay.offline.planner.mentions import FILE_TYPES
 from toolassay.text_values.vocabulary import NUMBER_WORDS, longest_first
@@ -117,72 +116,6 @@ def codes_in(text: str) -> set[str]:
         elif run.isdigit():
             found.add(run)
     return found
-
-
-class CharacterRow(NamedTuple):
-    """The letters and digits of a text without separators, with the positions where groups start and end.
-
-    >>> row = CharacterRow.of("order ab-12 3")
-    >>> row.spells("ab123"), row.spells("b123"), row.spells("ab12")
-    (True, False, True)
-    """
-
-    text: str
-    starts: frozenset[int]
-    ends: frozenset[int]
-
-    @classmethod
-    def of(cls, text: str) -> CharacterRow:
-        """The row of a plain text. A blank in it marks what cannot separate two groups of one code."""
-        row: list[str] = []
-        starts, ends, last, length, is_dotted = set(), set(), 0, 0, False
-        for match in _RUN.finditer(text):
-            gap = text[last : match.start()]
-            # "1.5" is no code of two groups; "inc.0042.17" is one of three.
-            is_decimal = (
-                gap == "." and text[last - 1].isdigit() and match.group()[0].isdigit() and not is_dotted
-            )
-            is_dotted = gap == "."
-            if length and (is_decimal or not _GAP.fullmatch(gap)):
-                row.append(" ")
-                length += 1
-            starts.add(length)
-            row.append(match.group())
-            length += len(match.group())
-            ends.add(length)
-            last = match.end()
-        return cls("".join(row), frozenset(starts), frozenset(ends))
-
-    def spells(self, code: str) -> bool:
-        """Whether a code occurs as one or more whole groups."""
-        place = self.text.find(code)
-        for _ in range(50):
-            if place < 0 or not code:
-                return False
-            if place in self.starts and place + len(code) in self.ends:
-                return True
-            place = self.text.find(code, place + 1)
-        return False
-
-
-def is_code(text: str) -> bool:
-    """Whether a text may be a code: letters with digits, or capitals alone; no measure such as "5 km".
-
-    >>> is_code("B-MW 1234"), is_code("XKCD"), is_code("5 km"), is_code("report 2026")
-    (True, True, False, False)
-    """
-    key = code_key(text.casefold())
-    if (
-        not 3 <= len(key) <= 40
-        or not key.isascii()
-        or MEASURE.fullmatch(key)
-        or re.search(r"[^\w\s./#:-]", text)
-    ):
-        return False
-    digits = sum(character.isdigit() for character in key)
-    if not digits:
-        return text.isupper() and len(key) > 3 and " " not in text
-    return 0 < digits < len(key) and not re.search(r"\b[a-z]{4,}\b|\d[.:]\d", text.casefold())
 
 
 def code_key(text: str) -> str:

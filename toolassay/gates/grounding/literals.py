@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -10,7 +9,6 @@ from toolassay.gold import Gold, GoldNode
 from toolassay.output_paths import parse_reference
 
 Leaf = str | int | float | bool
-REFERENCE = re.compile(r"<node-(\d+)>")
 # Bounds the work on values that are very deep or wide.
 _MOST_LEAVES = 10_000
 
@@ -79,44 +77,6 @@ def placed_leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Leaf]]:
         elif isinstance(item, str | int | float):
             count += 1
             yield place, item
-
-
-def earlier_nodes(gold: Gold, node: GoldNode) -> list[GoldNode]:
-    """The nodes whose output a node may use: earlier ones and those it depends on, but none that needs it."""
-    feeds: dict[int, set[int]] = {}
-    by_tool: dict[str, list[int]] = {}
-    for other in gold.nodes:
-        by_tool.setdefault(other.tool, []).append(other.place)
-        for leaf in leaves(list(other.arguments or ())):
-            if isinstance(leaf, str):
-                found = [int(number) for number in REFERENCE.findall(leaf) if len(number) < 9]
-                feeds.setdefault(other.place, set()).update(found)
-    for giver, taker in gold.links:
-        if len(by_tool.get(giver, ())) == len(by_tool.get(taker, ())) == 1:
-            feeds.setdefault(by_tool[taker][0], set()).add(by_tool[giver][0])
-    before = _reached(node.place, feeds)
-    needs: dict[int, set[int]] = {}
-    for target, sources in feeds.items():
-        for source_place in sources:
-            needs.setdefault(source_place, set()).add(target)
-    after = _reached(node.place, needs) - before
-    return [
-        other
-        for other in gold.nodes
-        if other.place != node.place
-        and (other.place in before or (other.place < node.place and other.place not in after))
-    ]
-
-
-def _reached(start: int, ways: Mapping[int, set[int]]) -> set[int]:
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for place in ways.get(waiting.pop(), ()):
-            if place not in found:
-                found.add(place)
-                waiting.append(place)
-    return found
 
 
 def _name(text: str) -> str:

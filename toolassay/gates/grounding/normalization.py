@@ -77,14 +77,6 @@ _TURNED_WORDS = """
 """
 _TURNED = frozenset(_TURNED_WORDS.split())
 _STOP = (STOP_WORDS | _TURNED | {"done", "s", "t", "d", "ll", "re", "ve", "m", "o", "x"}) - {"mine", "might"}
-_BRITISH = (
-    ("isation", "ization"),
-    ("ise", "ize"),
-    ("yse", "yze"),
-    ("our", "or"),
-    ("tre", "ter"),
-    ("gue", "g"),
-)
 
 
 @cache
@@ -110,7 +102,7 @@ def _same() -> Mapping[str, str]:
 def key_of(word: str) -> str:
     """The key of a plain word: its stem, or the group of words that mean the same.
 
-    >>> key_of("colours") == key_of("color"), key_of("photo") == key_of("picture"), key_of("red")
+    >>> key_of("painting") == key_of("painted"), key_of("photo") == key_of("picture"), key_of("red")
     (True, True, 'red')
     """
     stem = _stem(word)
@@ -129,13 +121,9 @@ def _stemmer() -> Callable[[str], str]:
 def _stem(word: str) -> str:
     if len(word) > 40 or not word.isascii():
         return word
-    for british, american in _BRITISH:
-        root = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-        for ending in ("", "d", "r", "ed", "ing", "s", "able"):
-            if len(word) > 5 and root.endswith(british + ending):
-                word = root[: len(root) - len(british + ending)] + american + ending
-                break
-    return _stemmer()(word)
+    # "colour" and "organise", not "hour" nor "wise".
+    word = re.sub(r"(?<=[a-z]{2}[^f])our(?=s$|ed$|ing$|$)", "or", word)
+    return _stemmer()(re.sub(r"(?<=[a-z]{3})is(?=(?:e|es|ed|ing|ation)$)", "iz", word))
 
 
 def words_in(text: str) -> list[str]:

@@ -7,11 +7,10 @@ something that the rules do not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterable, Iterator
 
 from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.source_text import SourceText
-from toolassay.text_values.vocabulary import word_set
 
 # From these words other days follow: "the week after", "three nights", "at the end of March".
 _DERIVED_DAYS = re.compile(
@@ -24,14 +23,6 @@ _DERIVED_TIMES = re.compile(
     r"\b(?:later|after|before|earlier|for|until|hours?|minutes?|mins?|half|quarter|utc|gmt|zone|local|same)\b"
 )
 _SHAPE = str.maketrans("0123456789", "9999999999")
-# "Anna Lindqvist" and "Maple Street Clinic"; not "Please Book", whose words open sentences.
-_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){1,3}")
-
-
-# Names that share one of these are no variants of each other: "New Orleans" and "New Year's".
-_COMMON = word_set(
-    "New Old North South East West Upper Lower Great Saint St San Los Las El La Mount Lake Port Fort"
-)
 
 
 def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> list[str]:
@@ -49,27 +40,30 @@ def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> lis
     >>> rivals("day", "2027-05-10", SourceText("Fly a week after 3 May 2027"), used)
     []
     """
-    find = _FINDERS.get(kind)
-    return list(dict.fromkeys(find(missing, source, used))) if find else []
-
-
-def _emails(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    yield from _others(source.emails, used.emails)
-
-
-def _urls(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    mentioned = (identifiers.url_key(match.group()) for match in identifiers.URL.finditer(source.plain))
-    yield from _others(mentioned, used.urls)
-
-
-def _files(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    ending = missing.rpartition(".")[2]
-    yield from (name for name in _others(source.files, used.files) if name.rpartition(".")[2] == ending)
+    found: Iterable[str] = ()
+    if kind == "email":
+        found = (one for one in source.emails if one not in used.emails)
+    elif kind == "url":
+        mentioned = (identifiers.url_key(match.group()) for match in identifiers.URL.finditer(source.plain))
+        found = (one for one in mentioned if one not in used.urls)
+    elif kind == "file":
+        ending = missing.rpartition(".")[2]
+        files = (one for one in source.files if one.rpartition(".")[2] == ending)
+        found = (one for one in files if one not in used.files)
+    elif kind == "phone":
+        numbers = used.phone_numbers
+        found = (one for one in source.phone_numbers if not identifiers.is_phone_of(one, numbers))
+    elif kind == "code":
+        found = _codes(missing, source, used)
+    elif kind == "day" and not _DERIVED_DAYS.search(source.plain):
+        found = _days(missing, source, used)
+    elif kind == "time" and not _DERIVED_TIMES.search(source.plain):
+        times = (time for time in source.times if not {time, (time + 720) % 1440} & set(used.times))
+        found = (f"{int(time) // 60:02}:{int(time) % 60:02}" for time in times)
+    return list(dict.fromkeys(found))
 
 
 def _days(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    if _DERIVED_DAYS.search(source.plain):
-        return
     wanted = SourceText(missing).days
     for day, words in source.days.items():
         # A birthday is no rival of its anniversary.
@@ -78,63 +72,9 @@ def _days(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
             yield words.strip(" ,")
 
 
-def _times(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    if _DERIVED_TIMES.search(source.plain):
-        return
-    for time in source.times:
-        if time not in used.times and (time + 720) % 1440 not in used.times:
-            yield f"{int(time) // 60:02}:{int(time) % 60:02}"
-
-
-def _phones(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    yield from (one for one in source.phone_numbers if not identifiers.is_phone_of(one, used.phone_numbers))
-
-
 def _codes(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
     shape = identifiers.code_key(missing).translate(_SHAPE)
     for match in identifiers.CODE.finditer(source.plain):
         key = identifiers.code_key(match.group())
         if key.translate(_SHAPE) == shape and key not in used.codes:
             yield match.group()
-
-
-def _others(stated: Collection[str] | Iterator[str], used: Collection[str]) -> Iterator[str]:
-    return (one for one in stated if one not in used)
-
-
-_FINDERS: dict[str, Callable[[str, SourceText, SourceText], Iterator[str]]] = {
-    "email": _emails,
-    "url": _urls,
-    "file": _files,
-    "day": _days,
-    "time": _times,
-    "phone": _phones,
-    "code": _codes,
-}
-
-
-def other_name(value: str, source: SourceText, used: SourceText) -> str:
-    """A name of the source that differs from a missing one in its last word, and that the plan does not use.
-
-    "Liz Brandt" may be Elizabeth Brandt.
-
-    >>> source = SourceText("Invite Anna Lindqvist and Bo Berg")
-    >>> other_name("Anna Lindgren", source, SourceText("Anna Lindgren")), other_name("Anna", source, source)
-    ('Anna Lindqvist', '')
-    """
-    row = value.split()
-    if not 2 <= len(row) <= 4 or not all(word[:1].isupper() for word in row):
-        return ""
-    for match in _NAME.finditer(source.text):
-        words = match.group().split()
-        for start in range(len(words) - len(row) + 1):
-            name = words[start : start + len(row)]
-            same = [one for one, other in zip(row, name, strict=True) if one == other]
-            if (
-                len(same) == len(row) - 1
-                and row[-1] != name[-1]
-                and _COMMON.isdisjoint(same)
-                and not used.states(" ".join(name))
-            ):
-                return " ".join(name)
-    return ""

@@ -11,12 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from functools import lru_cache
+from itertools import permutations
 from typing import Any, Literal, NamedTuple
 
-from toolassay.gates.grounding.listed_items import EXCLUDING, list_fault
-from toolassay.gates.grounding.normalization import key_of, other_names, words_in
+from toolassay.gates.grounding.normalization import key_of, lists, other_names, words_in
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold, GoldNode
 from toolassay.output_paths import parse_reference
@@ -68,22 +67,17 @@ def slot_faults(gold: Gold, library: ToolLibrary, source: SourceText) -> Iterato
         others = {str(one.value) for place, row in listed.items() if place != node.place for one in row}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
-        for first in (one for one in arguments if not _ENDS.keys().isdisjoint(one.words)):
-            for second in arguments:
-                if first is not second:
-                    yield from _ends(first, second, source, is_only=is_only)
-                    yield from _amount_of(first, second, arguments, source)
+        for first, second in permutations(arguments, 2):
+            yield from _ends(first, second, source, is_only=is_only)
+            yield from _amount_of(first, second, arguments, source)
         for one in arguments:
             yield from _unit(one, source)
-            yield from _count(one, arguments, source)
-            yield from _kind_of_amount(one, source)
-            yield from _price_of_one(one, source)
-            yield from _person(one, arguments, source)
-            if is_only:
-                if isinstance(one.value, list) and (reason := list_fault(one.name, one.value, source)):
-                    yield SlotFault("quarantine", reason, one.where)
-                yield from _switch(one, source)
-                yield from _frequency(one, source)
+            if (
+                is_only
+                and isinstance(one.value, list)
+                and (reason := list_fault(one.name, one.value, source))
+            ):
+                yield SlotFault("quarantine", reason, one.where)
         yield from _counts(arguments, others, source)
 
 
@@ -108,40 +102,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 # Starts and ends.
 
-_ENDS = {
-    start: ends.split()
-    for start, ends in {
-        "start": "end stop finish",
-        "starts": "ends",
-        "starting": "ending",
-        "begin": "end",
-        "beginning": "end",
-        "from": "to until till",
-        "since": "until",
-        "after": "before",
-        "earliest": "latest",
-        "checkin": "checkout",
-        "arrival": "departure",
-        "departure": "return arrival",
-        "depart": "return",
-        "pickup": "dropoff return",
-        "min": "max",
-        "minimum": "maximum",
-        "low": "high",
-        "lower": "upper",
-        "in": "out",
-        "open": "close",
-        "opens": "closes",
-        "origin": "destination",
-        "source": "target destination",
-        "sender": "recipient receiver",
-        "payer": "payee",
-        "debit": "credit",
-        "old": "new",
-        "initial": "final",
-        "current": "target",
-    }.items()
-}
+_ENDS = lists()["ends"]  # the ends of each start: "to" and "until" of "from"
 # Slots that name the two ends of a way; a value behind "to" is no start.
 _WAYS = frozenset(
     {"from", "origin", "source", "departure", "sender", "payer", "debit", "pickup", "start"}
@@ -279,45 +240,9 @@ def _said(one: _Argument) -> str:
 
 # Units.
 
-_UNITS = {
-    spelling: (dimension, unit)
-    for dimension, units in {
-        "time": {
-            "second": "seconds sec secs second s",
-            "minute": "minutes min mins minute",
-            "hour": "hours hour hr hrs h",
-            "day": "days day",
-            "week": "weeks week",
-            "month": "months month",
-            "year": "years year",
-        },
-        "length": {
-            "millimeter": "mm millimeters millimetres",
-            "centimeter": "cm centimeters centimetres",
-            "meter": "m meters metres meter metre",
-            "kilometer": "km kilometers kilometres kms kilometer kilometre",
-            "mile": "miles mile mi",
-            "foot": "feet foot ft",
-            "inch": "inches inch",
-        },
-        "weight": {
-            "gram": "g grams gram",
-            "kilogram": "kg kilos kilo kilograms kgs kilogram",
-            "pound": "lb lbs pounds pound",
-            "ounce": "oz ounces ounce",
-        },
-        "volume": {
-            "milliliter": "ml milliliters millilitres",
-            "liter": "l liters litres liter litre",
-            "gallon": "gallons gallon",
-        },
-        "temperature": {
-            "celsius": "celsius centigrade c",
-            "fahrenheit": "fahrenheit f",
-        },
-    }.items()
-    for unit, spellings in units.items()
-    for spelling in spellings.split()
+# The dimension and unit of each spelling: ("length", "mile") of "mi".
+_UNITS: dict[str, tuple[str, ...]] = {
+    word: tuple(name.split()) for name, words in lists()["units"].items() for word in words
 }
 _SHORT = word_set("s h m g l c f mi min")
 
@@ -350,219 +275,10 @@ def _with_commas(number: str) -> str:
     return f"{int(whole):,}".replace(",", ",?") + (rf"\.{rest}" if point else "")
 
 
-def _unit_of(one: _Argument) -> tuple[str, str] | None:
+def _unit_of(one: _Argument) -> tuple[str, ...] | None:
     named = {_UNITS[word] for word in one.words if word in _UNITS and word not in _SHORT}
     named = named or ({_UNITS[one.words[-1]]} if one.words[-1:] and one.words[-1] in _UNITS else set())
-    if not named and one.parameter is not None:
-        words = words_in(plain(one.parameter.description[:120]))
-        named = {
-            _UNITS[word]
-            for word, before in zip(words, ["", *words], strict=False)
-            if word in _UNITS and word not in _SHORT and word.endswith("s") and before in _IN
-        }
     return next(iter(named)) if len(named) == 1 else None
-
-
-# "length in minutes", "number of hours".
-_IN = frozenset({"in", "of", "many", ""})
-
-
-# Money and percentages.
-
-_OF_MONEY = word_set(
-    "amount price cost budget salary payment principal investment fee total income revenue equity deposit "
-    "balance wage rent money"
-)
-_OF_SHARES = word_set("rate percent percentage yield discount tip tax interest share ratio probability")
-_OTHER_KIND = {"money": "percent", "percent": "money"}
-
-
-_OF_COUNTS = word_set("quantity count pieces copies")
-_OF_PRICES = word_set("price cost rate")
-
-
-def _price_of_one(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
-    """A price of one piece where their number is due: "12 desk lamps at 35 each"."""
-    if isinstance(one.value, bool) or not isinstance(one.value, int | float):
-        return
-    if _OF_COUNTS.isdisjoint(one.words) or not _OF_PRICES.isdisjoint(one.words):
-        return
-    number = rf"(?<![\d.,]){_with_commas(f'{one.value:.10g}')}"
-    each = rf"{number}(?:\s(?:euros?|dollars?|pounds?|[a-z]{{3}}))?\s(?:each|apiece|a piece|per piece)\b"
-    said = re.search(each, source.digits)
-    if said and len(re.findall(rf"{number}(?![\d.,]*\d)", source.digits)) == 1:
-        reason = f"'{one.name}' is {one.value}, but the request says '{said[0]}'"
-        yield SlotFault("quarantine", reason, one.where)
-
-
-def _kind_of_amount(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
-    """An amount of money where a percentage is due, or the other way round."""
-    if isinstance(one.value, bool) or not isinstance(one.value, int | float) or not one.words:
-        return
-    is_money, is_share = (not words.isdisjoint(one.words) for words in (_OF_MONEY, _OF_SHARES))
-    if is_money == is_share:
-        return
-    number = f"{one.value:,.10g}".replace(",", ",?").replace(".", r"\.")
-    share = f"{one.value * 100:.10g}".replace(".", r"\.")
-    is_said = {
-        "money": rf"[$€£]\s?{number}(?![\d.,]*\d)|(?<![\d.,]){number}\s(?:dollars|euros|usd|eur|gbp)\b",
-        "percent": rf"(?<![\d.,])(?:{number}|{share})\s?(?:%|percent\b)",
-    }
-    said = [kind for kind, pattern in is_said.items() if re.search(pattern, source.plain)]
-    if said == [_OTHER_KIND["percent" if is_share else "money"]]:
-        what = "an amount of money" if is_share else "a percentage"
-        yield SlotFault("quarantine", f"'{one.name}' is {one.value}, but the request says {what}", one.where)
-
-
-# Switches.
-
-_NEGATED = (
-    r"(?:no|without(?: any| a| the)?|not|don't|do not|doesn't|never|skip(?: the)?|no need (?:for|to)(?: a)?)"
-)
-_NEGATIVE_NAMES = word_set(
-    "no not without disable disabled skip exclude hide silent mute muted ignore off private "
-    "anonymous dry free"
-)
-_OFTEN = re.compile(r"\b(?:every|each|weekly|daily|monthly|yearly|annually|recurring|repeating|regularly)\b")
-_ONCE = re.compile(
-    r"\b(?:just once|only once|one[- ]off|one[- ]time|a single time|this once|just this (?:time|once))\b"
-)
-_RECURRING = word_set("recurring recurrent repeat repeats repeating recurs monthly weekly daily yearly")
-# Words of a switch that say nothing of what it switches.
-_SWITCH_WORDS = word_set(
-    "is has with include includes including add enable enabled needs need wants want send allow use show do "
-    "should the a of by on required request requested as make get set"
-)
-
-
-def _switch(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
-    if not isinstance(one.value, bool) or not _NEGATIVE_NAMES.isdisjoint(one.words):
-        return
-    if not _RECURRING.isdisjoint(one.words):
-        often, once = _OFTEN.search(source.plain), _ONCE.search(source.plain)
-        found = once if one.value else often
-        if found and not (once and often):
-            yield SlotFault(
-                "quarantine", f"'{one.name}' is {_truth(one)}, but the request says '{found[0]}'", one.where
-            )
-        return
-    words = [word for word in one.words if word not in _SWITCH_WORDS and len(word) > 2]
-    if not words:
-        return
-    last = re.escape(words[-1][: max(4, len(words[-1]) - 2)])
-    mentions = list(re.finditer(rf"\b{last}\w*", source.plain))[:_MOST_PLACES]
-    if not mentions:
-        return
-    denied = re.search(rf"\b({_NEGATED})(?:\s[\w'-]+){{0,3}}?\s{last}\w*", source.plain)
-    later = re.search(
-        rf"\b{last}\w*\s(?:is|are)?\s?(?:not|n't)\s(?:needed|necessary|required|wanted)", source.plain
-    )
-    if one.value and (denied or later):
-        said = (denied or later)[0]  # type: ignore[index]
-        is_next = (
-            denied is not None and len(denied[0].split()) <= 3 and denied[1].startswith(("no", "without"))
-        )
-        state: Literal["quarantine", "reject"] = (
-            "reject" if is_next and denied and denied[1] != "not" else "quarantine"
-        )
-        yield SlotFault(state, f"'{one.name}' is true, but the request says '{said}'", one.where)
-    elif not one.value and not denied and not later:
-        wanted = re.search(
-            rf"\b(?:with|include|including|add|want|need|plus)(?:\s[\w'-]+){{0,2}}?\s{last}\w*", source.plain
-        )
-        if wanted and not EXCLUDING.search(source.plain[max(0, wanted.start() - 20) : wanted.end()]):
-            yield SlotFault(
-                "quarantine", f"'{one.name}' is false, but the request says '{wanted[0]}'", one.where
-            )
-
-
-def _truth(one: _Argument) -> str:
-    return "true" if one.value else "false"
-
-
-# Frequencies.
-
-_FREQUENCIES = {
-    "hourly": r"hourly|every hour|each hour|once an hour",
-    "daily": r"daily|every (?:single )?day|each day|once a day|every (?:morning|evening|night)",
-    "weekly": r"weekly|every week|each week|once a week|every (?:mon|tues|wednes|thurs|fri|satur|sun)day",
-    "monthly": r"monthly|every month|each month|once a month",
-    "quarterly": r"quarterly|every quarter|every three months|every 3 months",
-    "yearly": r"yearly|annual(?:ly)?|every year|each year|once a year",
-}
-_SAME_FREQUENCY = {
-    "annual": "yearly",
-    "annually": "yearly",
-    "day": "daily",
-    "week": "weekly",
-    "month": "monthly",
-    "year": "yearly",
-    "hour": "hourly",
-}
-
-
-def _frequency(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
-    if not isinstance(one.value, str):
-        return
-    value = plain(one.value).strip()
-    value = _SAME_FREQUENCY.get(value, value)
-    if value not in _FREQUENCIES:
-        return
-    stated = [
-        name for name, pattern in _FREQUENCIES.items() if re.search(rf"\b(?:{pattern})\b", source.plain)
-    ]
-    if stated and value not in stated:
-        state: Literal["quarantine", "reject"] = "reject" if len(stated) == 1 else "quarantine"
-        yield SlotFault(state, f"'{one.name}' is '{one.value}', but the request says {stated[0]}", one.where)
-
-
-# Slots of another kind.
-
-_PERSON_WORDS = word_set(
-    "contact guest attendee person recipient member patient customer client assignee host invitee passenger"
-)
-_THING_WORDS = word_set("title place city location venue product item subject event topic song book film")
-
-
-def _person(one: _Argument, arguments: Sequence[_Argument], source: SourceText) -> Iterator[SlotFault]:
-    if not isinstance(one.value, str) or not (set(one.words) & _PERSON_WORDS) or "@" in one.value:
-        return
-    if set(one.words) & {"id", "email", "phone", "number", "type", "count", "group", "code"}:
-        return
-    value = one.value.strip()
-    if not value or any(character.isdigit() for character in value):
-        return
-    same = next(
-        (
-            other
-            for other in arguments
-            if other is not one
-            and isinstance(other.value, str)
-            and plain(other.value) == plain(value)
-            and set(other.words) & _THING_WORDS
-        ),
-        None,
-    )
-    if same is not None:
-        reason = f"'{one.name}' and '{same.name}' are both {_said(one)}"
-        yield SlotFault("quarantine", reason, one.where)
-        return
-    place = source.text.casefold().find(value.casefold())
-    is_small = place >= 0 and len(source.text.casefold()) == len(source.text) and source.text[place].islower()
-    rest = source.text.casefold().find(value.casefold(), place + 1) if place >= 0 else -1
-    if is_small and rest < 0 and " " in value and not _is_role(value):
-        yield SlotFault("quarantine", f"'{one.name}' is {_said(one)}, which reads like no name", one.where)
-
-
-_ROLE = re.compile(
-    r"\b(?:my|the|our|his|her)\b|team|manager|group|department|office|desk|staff|people|everyone|family|mom|mum|dad"
-    r"|wife|husband|sister|brother|partner|boss|doctor|dentist|neighbou?r|friend|colleague|landlord|plumber",
-    re.IGNORECASE,
-)
-
-
-def _is_role(value: str) -> bool:
-    return _ROLE.search(value) is not None
 
 
 # Counts.
@@ -602,32 +318,6 @@ def _counts(
             yield SlotFault(state, reason, slot.where)
 
 
-def _count(one: _Argument, arguments: Sequence[_Argument], source: SourceText) -> Iterator[SlotFault]:
-    """A number that the request does not have, where it counts what the slot is called: "3 hours"."""
-    if isinstance(one.value, bool) or not isinstance(one.value, int):
-        return
-    own = Decimal(one.value)
-    if any(own in numbers for numbers in (source.numbers, source.all_numbers, source.converted)):
-        return
-    taken = {str(other.value) for other in arguments if other is not one}
-    keys = _noun_keys(one)
-    said = {
-        match[1]: match[0]
-        for match in re.finditer(r"(?<![\d.,:/-])(\d{1,6})\s([a-z]{3,})", source.digits)
-        if key_of(_IRREGULAR.get(match[2], match[2])) in keys and match[1] not in taken
-    }
-    if len(said) == 1 and not _DERIVED.search(source.plain):
-        reason = f"'{one.name}' is {one.value}, but the request says '{next(iter(said.values()))}'"
-        yield SlotFault("reject", reason, one.where)
-
-
-# From these words a number follows that is not said: "2 more", "half of the 300".
-_DERIVED = re.compile(
-    r"\b(?:more|less|fewer|half|third|quarter|double|twice|triple|each|per|every|both|extra|plus|another|other"
-    r"|total|together|altogether|dozens?|pairs?|couples?|times|besides|including|except|but|remaining|rest)\b"
-)
-
-
 def _noun_keys(one: _Argument) -> set[str]:
     return {key_of(_IRREGULAR.get(word, word)) for word in one.words if len(word) > 2}
 
@@ -648,3 +338,53 @@ def _nouns_beside(number: str, source: SourceText) -> set[str]:
         words = [*behind, *([before[1]] if before else [])]
         found |= {key_of(_IRREGULAR.get(word, word)) for word in words}
     return found
+
+
+# Lists.
+
+_ARTICLES = (
+    r"(?:(?:the|a|an|my|some|also|our|his|her|one|two|three|four|five|six|seven|eight|nine|ten|dozen|\d+)\s)*"
+)
+# "'red', 'green' and 'blue'" and "3, 5 and 8"; not "3 and later 5".
+_AND = r"\s*(?:,\s*(?:and\s|or\s)?|\band\s|&)\s*"
+_QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")"
+_NUMBER = r"(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w%]|[.:/]\d)"
+_ENUMERATIONS = (
+    (re.compile(rf"{_QUOTED}(?:{_AND}{_QUOTED})+"), re.compile(_QUOTED)),
+    (re.compile(rf"{_NUMBER}(?:{_AND}{_NUMBER})+"), re.compile(_NUMBER)),
+)
+_MOST_MISSING = 2
+# "skip the varnish", "but leave out annex_a.pdf", "not Beth".
+_LEFT_OUT = r"\b(?:skip|leave out|leaving out|without|except(?: for)?|but not|not|no need for)\s"
+
+
+def list_fault(name: str, values: list[Any], source: SourceText) -> str:
+    """What a list lacks of an enumeration in the request, or has though the request excludes it; else empty.
+
+    >>> list_fault("guests", ["Ana", "Cy"], SourceText("Invite 'Ana', 'Bo' and 'Cy'"))
+    "'guests' lacks 'bo', which the request lists among 'Ana', 'Cy'"
+    """
+    if not 1 < len(values) <= 20:
+        return ""
+    own = {_as_item(item) for item in values}
+    for pattern, each in _ENUMERATIONS:
+        for row in pattern.finditer(source.plain):
+            stated = list(dict.fromkeys(_as_item(found) for found in each.findall(row.group())))
+            missing = [found for found in stated if found not in own]
+            if own < set(stated) and len(missing) <= _MOST_MISSING:
+                among = ", ".join(f"'{value}'" for value in values[:3])
+                return f"'{name}' lacks '{missing[0]}', which the request lists among {among}"
+    items = [plain(item).strip() for item in values if isinstance(item, str) and "<node" not in item]
+    if len(items) != len(values) or any(item[:1].isdigit() for item in items):
+        return ""
+    text = source.plain
+    for item in items:
+        if out := re.search(rf"{_LEFT_OUT}{_ARTICLES}{re.escape(item)}(?!\w)", text):
+            return f"'{name}' has '{item}', but the request says '{out[0]}'"
+    return ""
+
+
+def _as_item(value: object) -> str:
+    """An item of a list in one spelling: 5.0 and "5" are the same."""
+    text = plain(str(value)).strip(" '\"")
+    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text

@@ -12,7 +12,6 @@ from itertools import pairwise
 from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.identifiers import dictated, dictated_digits, phones_of
 from toolassay.gates.grounding.normalization import (
-    NEGATIONS,
     key_of,
     lemma_key,
     signs_as_words,
@@ -26,21 +25,8 @@ from toolassay.text_values.numbers import converted_numbers_in, has_article, num
 from toolassay.text_values.spelling import plain, with_digits
 from toolassay.text_values.times import find_times
 
-# Places kept for each word: enough to see its surroundings, and a bound for texts that repeat it.
-_MOST_PLACES = 200
 _MOST_BASES = 4
-_CAPITALS = re.compile(r"\b(?:[A-Z]{3}|U[SK])\b")
-# "mondays", "this sat" and "thurs", but not "sat" alone, which is a verb too.
-_WEEKDAY = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
-    r"|\b(?:(?:on|this|next|every|each|and) (?:sat|sun)|mon|tues?|weds?|thur?s?|fri)\b"
-)
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
-# "steps 1, 2 and 3", but not "3 steps".
-_STEPS = re.compile(r"\bsteps?\s\d+(?:(?:,|,? and| to|-| or)\s?\d+)*")
-# "1." and "(1)" at the head of a list item, but not "1.5".
-_FIRST_MARKER = re.compile(r"(?:^|\s)\(?1[.)]\s")
-_MARKER = re.compile(r"(?:(?<=\s)|^)\(?\d{1,2}[.)](?=\s)")
 # Before a date: "today is friday, " makes it the day of speaking; "the deadline is " does not.
 _TODAY_IS = re.compile(r"\b(?:today|tonight|now|tomorrow|it|date|day)(?:'s date)?(?: is|:|,| \()[^.]{0,20}$")
 
@@ -116,17 +102,6 @@ class SourceText:
         return identifiers.codes_in(self.plain) | identifiers.codes_in(self.digits)
 
     @cached_property
-    def row_of_characters(self) -> identifiers.CharacterRow:
-        """The letters and digits without separators, for codes that are written in groups."""
-        return identifiers.CharacterRow.of(self.plain)
-
-    @cached_property
-    def prose(self) -> str:
-        """The text with digits, without numbers of list items and steps ("2) …", "after steps 1 and 3")."""
-        text = _STEPS.sub(" ", self.digits)
-        return _MARKER.sub(" ", text) if _FIRST_MARKER.search(text) else text
-
-    @cached_property
     def numbers(self) -> Collection[Decimal]:
         """The quantities: numbers outside addresses, phone numbers, days and times; and the years."""
         spans = [match.span() for match, _ in (*find_days(self._quantities), *find_times(self._quantities))]
@@ -144,7 +119,7 @@ class SourceText:
 
     @cached_property
     def _quantities(self) -> str:
-        text = self.prose
+        text = self.digits
         for pattern in (identifiers.URL, identifiers.EMAIL, identifiers.FILE):
             text = pattern.sub(" ", text)
         return identifiers.PHONE.sub(lambda m: " " if _looks_like_phone(m.group()) else m.group(), text)
@@ -173,9 +148,9 @@ class SourceText:
         """The days, each with the words that state it."""
         found: dict[Day, str] = {}
         bases: list[Day] = []
-        for match, days in find_days(self.prose, lenient=True):
+        for match, days in find_days(self.digits, lenient=True):
             found |= dict.fromkeys(days, match.group())
-            if _TODAY_IS.search(self.prose, max(0, match.start() - 40), match.start()):
+            if _TODAY_IS.search(self.digits, max(0, match.start() - 40), match.start()):
                 bases.extend(days)
         for base in bases[:_MOST_BASES]:
             for day in relative_days_in(self.plain, base):
@@ -185,7 +160,7 @@ class SourceText:
     @cached_property
     def years(self) -> Collection[int]:
         """The years, with a day or alone."""
-        return {day.year for day in self.days if day.year} | years_in(self.prose)
+        return {day.year for day in self.days if day.year} | years_in(self.digits)
 
     @cached_property
     def has_relative_days(self) -> bool:
@@ -195,7 +170,7 @@ class SourceText:
     @cached_property
     def times(self) -> Collection[float]:
         """The times of day, in minutes since midnight."""
-        return {time for _, times in find_times(self.prose, lenient=True) for time in times}
+        return {time for _, times in find_times(self.digits, lenient=True) for time in times}
 
     @property
     def states_none(self) -> bool:
@@ -207,37 +182,17 @@ class SourceText:
         return words_in(signs_as_words(self.digits))
 
     @cached_property
-    def places(self) -> dict[str, list[int]]:
-        """The positions of each word, counted in words; of compounds too ("voice over" for "voiceover")."""
+    def keys(self) -> Collection[str]:
+        """The keys of the words; of compounds too ("voice over" for "voiceover")."""
         words = self._words
-        found: dict[str, list[int]] = {}
-        for place, word in enumerate(words):
-            places = found.setdefault(key_of(word), [])
-            if len(places) < _MOST_PLACES:
-                places.append(place)
-            if measure := identifiers.MEASURE.fullmatch(word):
-                found.setdefault(key_of(measure[2]), []).append(place)
-        for place, (one, two) in enumerate(pairwise(words)):
-            if min(len(one), len(two)) > 1 and len(one) + len(two) < 30:
-                found.setdefault(key_of(one + two), [place])
-        return found
-
-    @cached_property
-    def negations(self) -> list[int]:
-        """The positions of negations, counted in words."""
-        return sorted(place for word in NEGATIONS for place in self.places.get(key_of(word), []))
-
-    def word_at(self, place: int) -> str:
-        return self._words[place]
+        found = {key_of(word) for word in words}
+        found |= {key_of(match[2]) for word in words if (match := identifiers.MEASURE.fullmatch(word))}
+        pairs = ((one, two) for one, two in pairwise(words) if min(len(one), len(two)) > 1)
+        return found | {key_of(one + two) for one, two in pairs if len(one) + len(two) < 30}
 
     def has_word(self, key: str) -> bool:
         """Whether a word occurs in any form, or in what a file name or a code stands for."""
-        return key in self.places or key in self._media
-
-    @cached_property
-    def weekdays(self) -> Collection[str]:
-        """The first three letters of each weekday that is named."""
-        return {match.group().split()[-1][:3] for match in _WEEKDAY.finditer(self.plain)}
+        return key in self.keys or key in self._media
 
     def has_lemma(self, word: str) -> bool:
         """Whether another form of a word occurs, irregular ones included ("swam" for "swimming")."""
@@ -245,33 +200,13 @@ class SourceText:
 
     @cached_property
     def _lemmas(self) -> Collection[str]:
-        return {lemma_key(word) for word in set(self._words[:5000])} | set(self.places)
+        return {lemma_key(word) for word in set(self._words[:5000])} | set(self.keys)
 
     @cached_property
     def _media(self) -> Collection[str]:
         """The kinds of the files that are named: "the picture" may be portrait.png."""
         kinds = {identifiers.media_of(file) for file in self.files}
         return {key_of(kind) for kind in kinds}
-
-    def narrowest(self, keys: Collection[str]) -> tuple[int, int] | None:
-        """The first and the last position of the shortest stretch with all these words."""
-        marks = sorted((place, key) for key in keys for place in self.places.get(key, ()))
-        if not marks or any(key not in self.places for key in keys):
-            return None
-        best: tuple[int, int] | None = None
-        counts: dict[str, int] = {}
-        left = 0
-        for place, key in marks:
-            counts[key] = counts.get(key, 0) + 1
-            while len(counts) == len(set(keys)):
-                start, first = marks[left]
-                if best is None or place - start < best[1] - best[0]:
-                    best = (start, place)
-                counts[first] -= 1
-                if not counts[first]:
-                    del counts[first]
-                left += 1
-        return best
 
 
 def _looks_like_phone(text: str) -> bool:

@@ -58,26 +58,11 @@ def is_variable(text: str) -> bool:
     return _VARIABLE.fullmatch(text) is not None
 
 
-# "20 %", "20.5 pct", but not the "5 %" of "1.5.5 %".
-_PERCENT = re.compile(r"(?<![\w.,])\d{1,4}(?:[.,]\d{1,4})?\s?(?:%|percent\b|per cent\b|pct\b)")
 # Digits without separators that may be a phone number: "4155550172", but not "4155550172.5".
 _LONG_NUMBER = re.compile(r"(?<![\w.,-])\+?\d{7,15}(?![\w.]|,\d)")
 # Parts of words for times and durations without digits: "noon", "midnight", "an hour".
 _SPELLED = re.compile(r"no|mid|hour|min|day|week|fortnight|month|year|half|quarter")
-# The form of a time of day for what is none: "16:9", "1:30:00"; not "16:".
-_CLOCK = re.compile(r"(?<![\w:])\d{1,3}(?::\d{1,3}){1,2}(?![\w:])")
 _PARTS_OF_DAY = ("morning", "afternoon", "evening", "night", "lunch", "dinner", "breakfast", "lunchtime")
-_MEDIA_WORDS = {
-    "image": ("picture", "portrait", "scan", "screenshot", "drawing", "scene"),
-    "audio": ("audio", "song", "voice", "speech", "music", "podcast", "interview", "track"),
-    "video": ("video", "animation"),
-    "text": ("text", "document", "article", "report", "file", "letter", "script", "page"),
-}
-# "your-image.png" and "example_photo1.jpg", but not "red-fox.png".
-_PLACEHOLDER = re.compile(
-    r"(?:my|the|your|user)?[-_]?(?:(?:example|sample|input|placeholder|image|photo|picture|audio|video|file"
-    r"|document|text)[-_]?){1,2}\d*\.\w+"
-)
 
 
 class ValuePart(NamedTuple):
@@ -131,12 +116,10 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
     if _is_short_day_or_time(rest.strip(), source):
         return [*parts, ValuePart(text.strip(), True)], ""
     if any(character.isdigit() for character in rest) or _SPELLED.search(rest):
-        rest = take(_PERCENT, lambda found: _percent(found, source), rest)
         for reader in (_dates, _times, _durations):
             for start, end, part in list(reader(rest, source)):
                 parts.append(part)
                 rest = rest[:start] + " " * (end - start) + rest[end:]
-        rest = take(_CLOCK, lambda found: ValuePart(found, found in source.plain), rest)
         rest = take(_LONG_NUMBER, lambda found: _long_number(found, source), rest)
         rest = take(identifiers.PHONE, lambda found: _phone(found, source), rest)
         rest = take(identifiers.CODE, lambda found: _code(found, source), rest)
@@ -158,10 +141,7 @@ def _file(found: str, source: SourceText) -> ValuePart:
     words = [word for word in re.findall(r"[^\W\d_]+", name.rpartition(".")[0]) if len(word) > 1]
     if is_result(name.rpartition(".")[0]):
         return ValuePart(found, False, remark="it reads like the result of a step")
-    placeholder = _PLACEHOLDER.fullmatch(name) and any(
-        source.has_word(key_of(w)) for w in _MEDIA_WORDS[media]
-    )
-    if placeholder or (words and all(source.has_word(key_of(word)) for word in words)):
+    if words and all(source.has_word(key_of(word)) for word in words):
         return ValuePart(found, False, True, "it tells of the file and gives no name")
     return ValuePart(found, False)
 
@@ -193,18 +173,9 @@ def _is_short_day_or_time(text: str, source: SourceText) -> bool:
 
 
 def _is_day_stated(day: Day, source: SourceText) -> bool:
-    if any(day.agrees_with(other) and not _is_other_year(day, other, source) for other in source.days):
+    if any(day.agrees_with(other) for other in source.days):
         return True
     return _is_stated_apart(day, source)
-
-
-def _is_other_year(day: Day, other: Day, source: SourceText) -> bool:
-    """Whether the source states another year elsewhere for a day without a year."""
-    if other.year or not day.year or not source.years or day.year in source.years:
-        return False
-    # "From 28 December 2026 to 3 January".
-    is_next = day.year - 1 in source.years and any(known.month > day.month for known in source.days)
-    return not is_next
 
 
 def _is_but_for_year(day: Day, source: SourceText) -> bool:
@@ -247,11 +218,6 @@ def _durations(text: str, source: SourceText) -> Iterator[tuple[int, int, ValueP
         if start >= end_of_last and any(length.is_same(other) for other in source.durations):
             end_of_last = end
             yield start, end, ValuePart(text[start:end].strip(), True)
-
-
-def _percent(found: str, source: SourceText) -> ValuePart | None:
-    number = re.split(r"\s|%|p", found)[0].replace(",", ".")
-    return ValuePart(found, True) if is_share(Decimal(number) / 100, source.shares) else None
 
 
 def _long_number(found: str, source: SourceText) -> ValuePart | None:
