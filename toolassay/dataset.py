@@ -37,6 +37,9 @@ _MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "samp
 # rejects those with thousands of digits.
 _REFERENCE = re.compile(r"<node-(\d{1,18})>")
 
+WORK_ORDER = "work order"
+"""Value of `form` in a label whose request is a numbered list that rules made of the tools' own sentences."""
+
 RequestId = str | int
 
 _MOST_VALUES = 10_000  # values that are visited in the arguments of a plan

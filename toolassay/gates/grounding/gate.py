@@ -13,6 +13,7 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from toolassay.argument_schemas import schema_at, type_name
+from toolassay.argument_values.allowed_values import allowed_values
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import identifiers, normalization
 from toolassay.gates.grounding.literals import PlanLiteral, earlier_nodes, leaves, literals_of
@@ -21,10 +22,9 @@ from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
 from toolassay.gold import Gold, GoldNode
-from toolassay.offline.writer.allowed_values import allowed_values
 from toolassay.text_values.dates import find_days
 from toolassay.text_values.spelling import plain, with_digits
-from toolassay.tools import Parameter, Tool
+from toolassay.tools import Parameter
 
 _BESIDE = 2
 _MOST_BEFORE = 4
@@ -271,7 +271,7 @@ class GroundingGate:
     def __init__(self, background: Background) -> None:
         self._library = background.library
         self._slots: dict[tuple[str, str, tuple[str | int, ...]], _Slot] = {
-            (tool.id, parameter.name, ()): _slot_of(parameter, tool)
+            (tool.id, parameter.name, ()): _slot_of(parameter)
             for tool in background.library
             for parameter in tool.parameters
         }
@@ -312,7 +312,7 @@ class GroundingGate:
         if key not in self._slots and schema is not None and place:
             found = schema_at([literal.parameter, *place], schema)
             inner = Parameter(str(place[-1]), type_name(found, schema), declaration=found)
-            self._slots[key] = _slot_of(inner, self._library[literal.node.tool])
+            self._slots[key] = _slot_of(inner)
         return self._slots.get(key)
 
     def _doubt(self, literal: PlanLiteral, source: SourceText) -> Doubt | None:
@@ -354,10 +354,10 @@ def _stated_instead(value: str, doubt: Doubt, request: SourceText, used: SourceT
     return f"'{name}'" if name else ""
 
 
-def _slot_of(parameter: Parameter, tool: Tool) -> _Slot:
+def _slot_of(parameter: Parameter) -> _Slot:
     declared = parameter.declaration
     kinds = {kind.strip() for kind in parameter.type.casefold().split("|")} - {"null"}
-    allowed = (str(declared["const"]),) if "const" in declared else tuple(allowed_values(parameter, tool))
+    allowed = (str(declared["const"]),) if "const" in declared else tuple(allowed_values(parameter))
     return _Slot(bool(kinds) and kinds <= _BOOLEAN, allowed, declared.get("default"))
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from toolassay.dataset import TaskGraph
 from toolassay.graph import ToolGraph
-from toolassay.offline.own_tools.purpose import purpose_of
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources, with_references
 from toolassay.offline.planner.tool_selection import Retriever, select_tools
+from toolassay.offline.writer.english import first_sentence
 from toolassay.tools import Tool
 
 
@@ -88,9 +87,5 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"
     verb = "Use" if tool.is_resource else "Call"
-    return f"{verb} {tool.id} to {_purpose(tool)}"
-
-
-@lru_cache(maxsize=4096)
-def _purpose(tool: Tool) -> str:
-    return purpose_of(tool).imperative
+    about = first_sentence(tool.description)
+    return f"{verb} {tool.id}: {about}" if about else f"{verb} {tool.id}"
