@@ -37,9 +37,6 @@ _MAY_BE_TEXT = ("task_steps", "task_nodes", "task_links", "sampled_nodes", "samp
 # rejects those with thousands of digits.
 _REFERENCE = re.compile(r"<node-(\d{1,18})>")
 
-WORK_ORDER = "work order"
-"""Value of `form` in a label whose request is a numbered list that rules made of the tools' own sentences."""
-
 RequestId = str | int
 
 _MOST_VALUES = 10_000  # values that are visited in the arguments of a plan
@@ -100,6 +97,20 @@ class TaskGraph:
             "task_nodes": list(self.nodes),
             "task_links": list(self.links),
         }
+
+
+WORK_ORDER_OPENINGS = ("Please do the following:\n", "Please do the following, in this order:\n")
+"""How a work order begins, a numbered list that rules made of the tools' sentences."""
+
+
+def form_of(request: Any) -> dict[str, str]:
+    r"""The mark of a work order in a record or a label; nothing for other requests.
+
+    >>> form_of("Please do the following:\n1. Pay."), form_of("Pay, please.")
+    ({'form': 'work order'}, {})
+    """
+    is_order = isinstance(request, str) and request.startswith(WORK_ORDER_OPENINGS)
+    return {"form": "work order"} if is_order else {}
 
 
 def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def test_a_chain_is_linked_by_its_references() -> None:
         {"source": "Image-to-Text", "target": "Translation"},
         {"source": "Translation", "target": "Text-to-Speech"},
     ]
-    assert plan.steps[0] == "Step 1: Use Image-to-Text: Reads the text in an image."
+    assert plan.steps[0] == "Step 1: Use Image-to-Text to read the text in an image"
 
 
 def test_literals_go_to_the_slots_of_their_type() -> None:
@@ -150,7 +150,7 @@ def test_parameters_get_the_values_said_for_them() -> None:
     assert plan.steps[1] == (
         "Step 2: Call send_email with email_address: 'ann@example.org' and content: 'I am coming'"
     )
-    assert plan.steps[2] == "Step 3: Call water_plants: Water the plants"
+    assert plan.steps[2] == "Step 3: Call water_plants to water the plants"
 
 
 def test_quoted_words_do_not_choose_tools() -> None:

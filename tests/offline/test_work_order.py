@@ -16,7 +16,7 @@ from writer_measures import literals_of
 
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import raw_record
-from toolassay.dataset import WORK_ORDER, Sample
+from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding.gate import GroundingGate
@@ -64,7 +64,6 @@ def test_a_work_order_quotes_the_tools_own_sentences_and_labels_the_values() -> 
         f'2. Cancel order. order_id: "{values[1]}"; reason: "{values[2]}"',
         f'3. Publish post. channel: "{values[3]}"',
     ]
-    assert reply["form"] == WORK_ORDER
     assert reply["task_steps"][0] == f"Step 1: Call get_order with order_id: '{values[0]}'"
     assert values[0] != values[1]
 
@@ -84,19 +83,20 @@ def test_each_attempt_has_other_values_and_the_same_seed_the_same() -> None:
     assert texts[0] == texts[2] != texts[1]
 
 
-def test_the_label_of_a_work_order_is_marked() -> None:
+def test_the_record_and_the_label_of_a_work_order_are_marked() -> None:
     reply = written(OFFICE, "get_order")
     record = raw_record(Sample(0, 0, "single", ("get_order",), ()), OFFICE, reply)
     label, problems = Labeller(OFFICE, "temporal").label(record)
-    assert label is not None and label["form"] == WORK_ORDER and not problems
-    label, _ = Labeller(OFFICE, "temporal").label({**record, "result": {**reply, "form": "poem"}})
+    assert label is not None and not problems
+    assert record["form"] == label["form"] == "work order"
+    rewritten = {**reply, "user_request": "What is order A-1042?"}
+    label, _ = Labeller(OFFICE, "temporal").label({**record, "result": rewritten})
     assert label is not None and "form" not in label
 
 
 def test_the_bundled_libraries_have_phrases_and_need_no_work_order() -> None:
     library = graph_of("multimedia").library
     assert is_known(library, "resource")
-    assert "form" not in write_instruction(Sample(0, 3, "single", library.ids[:1], ()), library, "resource")
     assert not is_known(OFFICE, "temporal") and needs_model(OFFICE, "temporal") == {}
 
 

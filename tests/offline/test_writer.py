@@ -110,16 +110,6 @@ def test_a_thousand_singles_differ(name: str) -> None:
     assert variety.different == 1000
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_five_thousand_requests_differ(name: str) -> None:
-    variety = measure([reply for _, reply in written(name, 5000, 0)], graph_of(name).library)
-    assert variety.skeletons >= 4500
-    assert variety.opening <= 0.04
-    assert variety.overlap < 0.8
-    assert variety.different == 5000
-
-
 def test_a_request_depends_on_its_sample_alone() -> None:
     graph = graph_of("multimedia")
     samples = list(samples_of(graph, 40, seed=3))

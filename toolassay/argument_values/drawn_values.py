@@ -320,20 +320,22 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
     if (span := allowed_range(place.parameter)) is not None:
         low, high = span.low, span.high
     else:
-        lows = [one for key in ("minimum", "exclusiveMinimum") if _is_number(one := schema.get(key))]
-        highs = [one for key in ("maximum", "exclusiveMaximum") if _is_number(one := schema.get(key))]
+        lows, highs = (
+            _numbers(schema, least, f"exclusive{least.capitalize()}") for least in ("minimum", "maximum")
+        )
         high = min(highs) if highs else max(lows) + 20 if lows else 99
         low = max(lows) if lows else min(1, high - 20)
-    step = schema.get("multipleOf")
     digits = 0 if place.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
-    unit = Fraction(repr(step)) if _is_number(step) and step > 0 else Fraction(1, 10**digits)
+    steps = _numbers(schema, "multipleOf")
+    unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
     least, most = ceil(Fraction(low) / unit), Fraction(high) // unit
     number = rng.randint(least, max(least, most)) * unit
     return int(number) if number.denominator == 1 else float(number)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+def _numbers(schema: Mapping[str, Any], *keywords: str) -> list[float]:
+    found = [schema[one] for one in keywords if one in schema]
+    return [one for one in found if isinstance(one, int | float) and isfinite(one)]
 
 
 # A class of characters is narrowed to those of the first row that it has.

@@ -18,8 +18,8 @@ from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
 from toolassay.dataset import (
-    WORK_ORDER,
     Shape,
+    form_of,
     is_paths,
     reference_index,
     references_in,
@@ -260,7 +260,7 @@ class Labeller:
             "task_nodes": nodes,
             "task_links": [{"source": source, "target": target} for source, target in links],
             "check_by_teacher": result.get("check_by_teacher"),
-            **({"form": WORK_ORDER} if result.get("form") == WORK_ORDER else {}),
+            **form_of(request),
         }, []
 
     def _nodes(

@@ -23,7 +23,7 @@ from toolassay.argument_values.drawn_values import (
 )
 from toolassay.argument_values.fed_arguments import FedArgument, fed_arguments
 from toolassay.argument_values.places import ValuePlace, as_text
-from toolassay.dataset import WORK_ORDER, Sample
+from toolassay.dataset import WORK_ORDER_OPENINGS, Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
 from toolassay.graph.derive.fields import verb_of
@@ -50,7 +50,7 @@ def write_work_order(
     attempt: int = 0,
     values: RealValues | None = None,
 ) -> dict[str, Any]:
-    """A request, steps and gold plan, in the form of `write_instruction` and marked as a work order.
+    """A request, steps and gold plan, in the form of `write_instruction`.
 
     Args:
         sample: The tools and their links.
@@ -74,15 +74,13 @@ def write_work_order(
         items.append(f"{number}. {_sentence(tool, names)} {labelled}".strip())
         steps.append(f"Step {number}: {step}")
         nodes.append(node)
-    order = "Please do the following:" if len(items) == 1 else "Please do the following, in this order:"
     return {
         "task_steps": steps,
-        "user_request": "\n".join([order, *items]),
+        "user_request": WORK_ORDER_OPENINGS[len(items) > 1] + "\n".join(items),
         "invoking_graph": {
             "nodes": nodes,
             "links": [{"source": link.source, "target": link.target} for link in sample.links],
         },
-        "form": WORK_ORDER,
     }
 
 
