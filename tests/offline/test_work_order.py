@@ -18,6 +18,7 @@ from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
+from toolassay.gates.duplicate_gates import DuplicateGate
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding.gate import GroundingGate
 from toolassay.gates.leak_gate import LeakGate
@@ -123,6 +124,20 @@ def test_the_gates_accept_work_orders(graph: ToolGraph) -> None:
         gold = Gold.of(label)
         findings = [one for gate in gates for one in gate.check(gold) if one.state != "not applicable"]
         assert not findings, (findings, gold.request)
+
+
+def test_a_similar_work_order_with_another_plan_is_no_duplicate() -> None:
+    texts = [
+        f'Please do the following:\n1. Gets an order. order_id: "{key}"' for key in ("id-1", "id-2", "id-2")
+    ]
+    golds = [
+        Gold.of(
+            {"id": number, "user_request": text, "task_nodes": [{"task": "get", "arguments": [text[-3:]]}]}
+        )
+        for number, text in enumerate(texts)
+    ]
+    gate = DuplicateGate(golds)
+    assert [len(gate.check(gold)) for gold in golds] == [0, 0, 1]
 
 
 def test_the_planner_finds_most_tools_of_a_work_order() -> None:

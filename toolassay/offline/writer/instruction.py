@@ -111,6 +111,7 @@ def write_instruction(
     Raises:
         ToolassayError: No valid arguments were found for a tool (see `work_order.unfillable`).
 
+    >>> from toolassay.tools import Tool
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))
     >>> reply = write_instruction(Sample(0, 7, "single", (tool.id,), ()), ToolLibrary([tool]), "resource")
     >>> reply["invoking_graph"]["nodes"][0]["input"][0] in reply["user_request"]
