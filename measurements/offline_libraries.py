@@ -1,20 +1,17 @@
-"""Offline samples for libraries that nobody wrote phrases for: valid, sound English, passed by the gates?
+"""Work orders for libraries that the offline writer has no phrases for: valid, and passed by the gates?
 
-    python -m measurements.offline_libraries OUT FOLDER... [--samples 300] [--seed 0] [--read 30]
+    python -m measurements.offline_libraries OUT FOLDER... [--samples 300] [--seed 0]
 
 A FOLDER is what `toolassay import` wrote, or holds a hand-written `tool_desc.json`. For each, a copy in OUT
-gets
-a graph, samples of the offline writer, and a check. Printed as a table: tools, tools that need a model,
-samples, arguments that contradict their schema (by `jsonschema` itself, formats included), requests that the
-gate "language" flags, and how many samples pass. `OUT/NAME.md` has `--read` of the passing requests with
-their plans, drawn at random, to be read and judged.
+gets a graph, samples of the offline writer, and a check. Printed as a table: tools, tools that need a model,
+samples, arguments that contradict their schema (by `jsonschema` itself, formats included), and how many
+samples pass.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import shutil
 import sys
 from collections import Counter
@@ -35,7 +32,7 @@ from toolassay.stages.graph import build_graph
 from toolassay.tools import Tool, ToolLibrary
 
 HEADER = (
-    "| library | tools | need a model | links | samples | schema violations | flagged by the language gate "
+    "| library | tools | need a model | links | samples | schema violations "
     "| pass | quarantine | reject | most held back by |"
 )
 
@@ -49,17 +46,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--samples", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--read", type=int, default=30)
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     print(HEADER)
-    print("| --- " + "| ---: " * 9 + "| --- |")
+    print("| --- " + "| ---: " * 8 + "| --- |")
     for folder in given.folders:
-        print(row(folder, given.out / folder.name, given.samples, given.seed, given.read), flush=True)
+        print(row(folder, given.out / folder.name, given.samples, given.seed), flush=True)
     return 0
 
 
-def row(source: Path, place: Path, count: int, seed: int, read: int) -> str:
+def row(source: Path, place: Path, count: int, seed: int) -> str:
     """The table row of one library."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -82,19 +78,15 @@ def row(source: Path, place: Path, count: int, seed: int, read: int) -> str:
     wrong = list(violations(labels, library))
     (place / "violations.txt").write_text("\n".join(wrong), encoding="utf-8")
     lines = [line for _, line in read_json_lines(place / "checked" / "gates.jsonl")]
-    flagged = sum(line["gates"].get("language") not in (None, "pass", "not applicable") for line in lines)
     held = Counter(next((g for g, state in line["gates"].items() if state in _HELD), "") for line in lines)
     held.pop("", None)
     worst = ", ".join(f"{name} {number}" for name, number in held.most_common(2))
-    passing = [label for _, label in read_json_lines(place / "checked" / "data.json")]
-    chosen = random.Random(seed).sample(passing, min(read, len(passing)))
-    place.with_suffix(".md").write_text(sheet(source.name, chosen), encoding="utf-8")
     levels = checked.levels
     links = sum(1 for _ in json.loads((place / "graph_desc.json").read_text())["links"] or ())
     return (
         f"| {source.name} | {len(library)} | {needing(library, DataFolder(place))} | {links:,} "
         f"| {len(labels)} "
-        f"| {len(wrong)} | {flagged} ({100 * flagged / max(1, len(lines)):.1f} %) "
+        f"| {len(wrong)} "
         f"| {levels['pass']} | {levels['quarantine']} | {levels['reject']} | {worst} |"
     )
 
@@ -128,18 +120,6 @@ def violations(labels: Iterable[dict[str, Any]], library: ToolLibrary) -> Iterat
                     "additionalProperties",
                 ):
                     yield f"{label['id']} {tool.id} {error.json_path}: {error.message[:200]}"
-
-
-def sheet(name: str, labels: Iterable[dict[str, Any]]) -> str:
-    """Requests with their plans as Markdown."""
-    lines = [f"# {name}", ""]
-    for number, label in enumerate(labels, start=1):
-        lines.append(f"{number}. {label['user_request']}")
-        for node in label["task_nodes"]:
-            arguments = {one["name"]: one["value"] for one in node["arguments"]}
-            lines.append(f"   - `{node['task']}` `{json.dumps(arguments, ensure_ascii=False)}`")
-        lines.append("")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from math import prod
 from typing import Any, NamedTuple
 
 Schema = Mapping[str, Any]
@@ -582,10 +583,18 @@ def _validator_class() -> Any:
     return extend(Draft202012Validator, own)
 
 
+# "{99}" and "{1,99}" of "(a{99}){1,99}".
+_REPEATS = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
+_MOST_REPEATS = 100_000  # of all repetitions multiplied
+
+
 def _matches(pattern: Any, text: str) -> bool | None:
-    """Whether a text matches; None if the pattern is not valid here or takes too long."""
+    """Whether a text matches; None if the pattern is not valid here, takes too long, or repeats too much."""
     import regex
 
+    repeats = (int(most or least) for least, most in _REPEATS.findall(str(pattern)))
+    if prod(max(1, number) for number in repeats) > _MOST_REPEATS:
+        return None  # `regex` writes repetitions out, in memory
     try:
         return regex.search(str(pattern), text, timeout=_PATTERN_SECONDS) is not None
     except (regex.error, TimeoutError):

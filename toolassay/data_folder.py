@@ -18,8 +18,8 @@ from toolassay.tools import ToolLibrary
 
 Say = Callable[[str], None]
 WRITTEN = "written"
-"""Key of `benchmark.json` of a set that rules wrote for tools that nobody wrote phrases for."""
-BY_RULES = "written by rules; generate with a model before publishing"
+"""Key of `benchmark.json` of a set that rules wrote as work orders."""
+BY_RULES = "written by rules, as work orders; generate with a model before publishing"
 DEFAULT_BENCHMARK = "taskbench"
 """The benchmark of a folder whose `benchmark.json` names none: part of the published file format."""
 
@@ -104,7 +104,7 @@ class DataFolder:
 
     @property
     def is_by_rules(self) -> bool:
-        """Whether any part of the set is written by rules, for tools that nobody wrote phrases for."""
+        """Whether any part of the set is written by rules, as work orders."""
         return is_by_rules(self.benchmark)
 
     def describe(self, *gone: str, **facts: Any) -> None:

@@ -99,6 +99,20 @@ class TaskGraph:
         }
 
 
+WORK_ORDER_OPENINGS = ("Please do the following:\n", "Please do the following, in this order:\n")
+"""How a work order begins, a numbered list that rules made of the tools' sentences."""
+
+
+def form_of(request: Any) -> dict[str, str]:
+    r"""The mark of a work order in a record or a label; nothing for other requests.
+
+    >>> form_of("Please do the following:\n1. Pay."), form_of("Pay, please.")
+    ({'form': 'work order'}, {})
+    """
+    is_order = isinstance(request, str) and request.startswith(WORK_ORDER_OPENINGS)
+    return {"form": "work order"} if is_order else {}
+
+
 def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a label or prediction line to the repository's form; other keys are kept.
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import deep_tool, difficult_tools, imported_tool, workshop_tools
+from builders import difficult_tools, imported_tool, workshop_tools
 
 from toolassay.argument_schemas import ArgumentValidator
+from toolassay.argument_values.places import ABSENT, filled_arguments, places_of, template_of
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions
-from toolassay.offline.argument_templates import filled_arguments, places_of, template_of
 from toolassay.offline.baselines import create
 from toolassay.offline.critic import review
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.offline.own_tools.arguments import unfillable
 from toolassay.offline.planner import Planner
+from toolassay.offline.work_order import unfillable
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.serving.offline_answers import calls_of, graph_of
 from toolassay.tools import ToolLibrary
@@ -66,39 +64,12 @@ def test_the_offline_critic_accepts_what_the_offline_writer_writes(tools: dict[s
         assert said.endswith("Executable: yes\nCorrect: yes"), said
 
 
-def test_numbers_dates_choices_lists_and_objects_have_their_types() -> None:
-    written = write_instruction(Sample(0, 3, "single", ("order_material",), ()), WORKSHOP, "temporal")
-    (line,) = arguments_of(written["invoking_graph"]["nodes"][0])["lines"]
-    assert type(line["amount"]) in (int, float) and line["unit"] in ("piece", "metre", "litre")
-    formats = {
-        name: {"type": "string", "format": name} for name in ("date", "date-time", "email", "uri", "uuid")
-    }
-    library = ToolLibrary.from_json([imported_tool("note", "Notes.", formats, list(formats))])
-    for seed in range(8):
-        written = write_instruction(Sample(0, seed, "single", ("note",), ()), library, "temporal")
-        given = arguments_of(written["invoking_graph"]["nodes"][0])
-        assert ArgumentValidator(library["note"].input_schema or {}).problems(given) == []
-        assert given["date-time"][10] == "T" and given["date-time"].endswith(":00Z")
-
-
 def test_of_many_optional_arguments_two_are_stated_and_objects_left_out() -> None:
     library = ToolLibrary.from_json(difficult_tools())
     assert [one.parameter.name for one in places_of(library["set_options"], 2)] == [
         *("option_0", "option_1", "option_2", "option_3")
     ]
     assert "photo" not in template_of(WORKSHOP["report_damage"], 64)
-
-
-def test_length_and_pattern_are_met_if_a_draw_meets_them() -> None:
-    limits = {
-        "code": {"type": "string", "maxLength": 2},
-        "letter": {"type": "string", "pattern": "^[A-F][0-9]$"},
-    }
-    library = ToolLibrary.from_json([imported_tool("mark", "Marks.", limits, list(limits))])
-    for seed in range(6):
-        written = write_instruction(Sample(0, seed, "single", ("mark",), ()), library, "temporal")
-        given = arguments_of(written["invoking_graph"]["nodes"][0])
-        assert ArgumentValidator(library["mark"].input_schema or {}).problems(given) == []
 
 
 @pytest.mark.parametrize("tools", BOTH)
@@ -146,8 +117,6 @@ def test_random_plans_have_valid_types(tools: dict[str, Any]) -> None:
 
 def test_absent_values_leave_no_empty_objects() -> None:
     def nothing(place: object) -> Any:
-        from toolassay.offline.argument_templates import ABSENT
-
         return ABSENT
 
     assert filled_arguments(WORKSHOP["order_material"], 2, nothing) == []
@@ -169,25 +138,6 @@ def test_function_calls_of_a_served_model_fill_nested_arguments() -> None:
     arguments = json.loads(call.arguments)
     assert arguments["lines"][0]["unit"] == "metre"
     assert not [name for name in ("lines", "project") if isinstance(arguments.get(name), int)]
-
-
-def test_the_file_of_a_library_is_not_needed(tmp_path: Path) -> None:
-    empty = ToolLibrary.from_json([imported_tool("x", "", {}), imported_tool("y", "", {"a": {}}, ["a"])])
-    for name in empty.ids:
-        written = write_instruction(Sample(0, 1, "single", (name,), ()), empty, "temporal")
-        assert written["user_request"]
-
-
-@pytest.mark.parametrize("in_lists", [False, True])
-def test_what_is_nested_deeper_than_a_sentence_can_say_needs_a_model(in_lists: bool) -> None:
-    library = ToolLibrary.from_json(
-        [deep_tool("dig", 12, in_lists=in_lists), deep_tool("bore", 2, in_lists=in_lists)]
-    )
-    assert "nested deeper" in unfillable(library)["dig"]
-    written = write_instruction(Sample(0, 1, "single", ("bore",), ()), library, "temporal")
-    given = arguments_of(written["invoking_graph"]["nodes"][0])
-    assert ArgumentValidator(library["bore"].input_schema or {}).problems(given) == []
-    assert all(str(leaf) in written["user_request"] for leaf in leaves(given))
 
 
 def endless(width: int, kind: str) -> dict[str, Any]:
@@ -213,18 +163,3 @@ def test_a_tool_without_valid_arguments_is_named_and_gets_no_gold(width: int, ki
         write_instruction(sample, library, "temporal")
     request = ChatRequest([], task=BackInstructTask(sample, library, "temporal"))
     assert asyncio.run(OfflineModel().complete(request)).refused
-
-
-def test_a_pattern_decides_a_value() -> None:
-    code = {"code": {"type": "string", "pattern": "^zz[0-9]{7}qq$"}}
-    library = ToolLibrary.from_json([imported_tool("mark", "Marks.", code, ["code"])])
-    written = write_instruction(Sample(0, 1, "single", ("mark",), ()), library, "temporal")
-    (value,) = leaves(arguments_of(written["invoking_graph"]["nodes"][0]))
-    assert re.fullmatch(r"zz[0-9]{7}qq", str(value))
-    assert str(value) in written["user_request"]
-
-
-def test_a_pattern_that_nothing_matches_is_named() -> None:
-    code = {"code": {"type": "string", "pattern": "^a$", "minLength": 4}}
-    library = ToolLibrary.from_json([imported_tool("mark", "Marks.", code, ["code"])])
-    assert "mark" in unfillable(library)

@@ -1,4 +1,4 @@
-"""The offline writer with real values: what a call takes of them, and what wins over them."""
+"""Work orders with real values: what a call takes of them, and what wins over them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.argument_schemas import ArgumentValidator
+from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
+from toolassay.argument_values.fed_arguments import FedArgument
 from toolassay.dataset import Sample
 from toolassay.graph import FieldPair, Link
-from toolassay.offline.fed_arguments import FedArgument
-from toolassay.offline.own_tools.arguments import UnfillableError, draw_arguments, real_arguments, unfillable
-from toolassay.offline.own_tools.request import write_own_instruction
-from toolassay.offline.tool_names import ToolNames
+from toolassay.offline.work_order import real_arguments, unfillable, write_work_order
+from toolassay.offline.writer.english import ToolNames
 from toolassay.tools import Tool, ToolLibrary
 
 TEXT = {"type": "string"}
@@ -40,10 +40,9 @@ PAIRS = {("alpha", "1f3a9c2d", None), ("beta", "9c77e01b", 3), ("beta", "77aa01c
 @given(st.integers(0, 10_000))
 def test_values_of_one_call_stay_together(seed: int) -> None:
     rng = Random(seed)
-    drawn = draw_arguments(SHOW, rng, real=real_arguments(ROWS, "show_commit", rng))
+    drawn = draw_arguments(SHOW, rng, given=real_arguments(ROWS, "show_commit", rng))
     given_values = drawn.arguments
     assert (given_values["repository"], given_values["commit"], given_values.get("lines")) in PAIRS
-    assert {one.evidence for one in drawn.stated} == {"real"}
 
 
 def test_a_row_that_agrees_with_what_the_call_has_is_chosen() -> None:
@@ -72,7 +71,7 @@ def test_hand_written_lists_of_any_lengths_are_used(one: list[str], other: list[
 def test_a_list_takes_its_items_in_order_and_has_no_others() -> None:
     one = tool("open_pages", "names", names={"type": "array", "items": TEXT})
     for seed in range(20):
-        drawn = draw_arguments(one, Random(seed), real={"names": ["Ann Moss", "Bo Lind"]})
+        drawn = draw_arguments(one, Random(seed), given={"names": ["Ann Moss", "Bo Lind"]})
         assert drawn.arguments == {"names": ["Ann Moss", "Bo Lind"]}
 
 
@@ -93,36 +92,30 @@ NESTED = tool(
 def test_values_in_nested_lists_are_used() -> None:
     for seed in range(20):
         real = {"deletions.owner": ["Ann Moss"], "deletions.notes": ["likes tea"]}
-        drawn = draw_arguments(NESTED, Random(seed), real=real)
+        drawn = draw_arguments(NESTED, Random(seed), given=real)
         assert drawn.arguments == {"deletions": [{"owner": "Ann Moss", "notes": ["likes tea"]}]}
 
 
 def test_a_fed_argument_wins_over_a_real_one() -> None:
     fed = [FedArgument(("commit",), 0, "<node-0>.id", ("id",))]
-    drawn = draw_arguments(SHOW, Random(1), fed=fed, real={"repository": "alpha", "commit": "1f3a9c2d"})
+    drawn = draw_arguments(SHOW, Random(1), fed=fed, given={"repository": "alpha", "commit": "1f3a9c2d"})
     assert drawn.arguments == {"repository": "alpha", "commit": "<node-0>.id"}
-    assert [one.text for one in drawn.stated] == ["alpha"]
-
-
-def test_a_known_value_wins_over_a_real_one() -> None:
-    real = {"repository": "alpha", "commit": "1f3a9c2d"}
-    drawn = draw_arguments(SHOW, Random(1), known={"repository": "beta"}, real=real)
-    assert drawn.arguments["repository"] == "beta"
+    assert drawn.stated == [("repository", "alpha")]
 
 
 @pytest.mark.parametrize("real", [{"commit": "x" * 3}, {"lines": "many"}, {"lines": 2.5}])
 def test_a_real_value_that_the_schema_forbids_is_refused_and_not_replaced(real: dict[str, Any]) -> None:
     strict = tool("show", "commit", commit={"type": "string", "minLength": 8}, lines={"type": "integer"})
-    with pytest.raises(UnfillableError, match="does not take a real value"):
-        draw_arguments(strict, Random(1), real=real)
-    assert unfillable(ToolLibrary([strict]), real={"show": {name: [one] for name, one in real.items()}})
+    with pytest.raises(UnfillableError, match="does not take the value"):
+        draw_arguments(strict, Random(1), given=real)
+    assert unfillable([strict], {"show": {name: [one] for name, one in real.items()}})
 
 
 @given(st.integers(0, 1000), st.sampled_from(["4", 4, "9c", "x"]))
 def test_every_call_with_real_values_is_valid(seed: int, value: Any) -> None:
     one = tool("get_item", "number", number={"type": ["integer", "string"]}, kind={"enum": ["a", "b"]})
     try:
-        drawn = draw_arguments(one, Random(seed), real={"number": value})
+        drawn = draw_arguments(one, Random(seed), given={"number": value})
     except UnfillableError:
         return
     assert ArgumentValidator(one.input_schema or {}).problems(drawn.arguments) == []
@@ -144,7 +137,7 @@ SAMPLE = Sample(
 
 
 def written(values: Any) -> dict[str, Any]:
-    return write_own_instruction(
+    return write_work_order(
         SAMPLE, LIBRARY, "schema", ToolNames([tool.id for tool in LIBRARY]), values=values
     )
 

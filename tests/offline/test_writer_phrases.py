@@ -2,36 +2,18 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from writer_libraries import INVENTED, NAMES, graph_of
+from writer_libraries import NAMES, graph_of
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.offline.writer.clauses import wire_calls
+from toolassay.offline.writer.clauses import slot_names, wire_calls, written_phrases
 from toolassay.offline.writer.english import read_list
-from toolassay.offline.writer.phrases import invented_phrases, slot_names, written_phrases
 from toolassay.tools import Tool, ToolLibrary
 
-RESOURCE_NAMES = [name for name in NAMES if graph_of(name).dependency_type == "resource"]
 
-
-@pytest.mark.parametrize(
-    ("tool", "action"),
-    [
-        ("Invoice Total", "calculate the total amount of {0}"),
-        ("Map Intersect", "intersect {0} and {1}"),
-        ("Map Buffer", "buffer {0} by {1:bare} metres"),
-        ("Parcel Outline", "draw the outline of a land parcel from {0}"),
-        ("Invoice Scanner", "read {0}"),
-    ],
-)
-def test_inputs_take_their_place_in_the_phrase(tool: str, action: str) -> None:
-    assert invented_phrases(INVENTED[tool]).actions[0] == action
-
-
-@pytest.mark.parametrize("name", ["huggingface", "multimedia", "dailylifeapis"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_bundled_tool_has_written_phrases(name: str) -> None:
     graph = graph_of(name)
     for tool in graph.library:
@@ -47,16 +29,6 @@ def test_every_bundled_tool_has_written_phrases(name: str) -> None:
 def test_phrases_are_written_for_the_published_parameters_only() -> None:
     assert written_phrases(Tool("book_flight", "Flight booking tool"), "temporal") is None
     assert written_phrases(Tool("Translation", "", ("image",), ("text",)), "resource") is None
-
-
-@pytest.mark.parametrize("name", RESOURCE_NAMES)
-def test_invented_phrases_have_a_place_for_every_input(name: str) -> None:
-    graph = graph_of(name)
-    for tool in graph.library:
-        phrases = invented_phrases(tool)
-        for action in phrases.actions:
-            places = re.findall(r"\{(\w+)(?::\w+)?\}", action)
-            assert sorted(places) == sorted(slot_names(tool, graph.dependency_type)), tool.id
 
 
 def test_links_feed_inputs_by_type_each_once() -> None:
@@ -83,10 +55,3 @@ def test_word_lists_know_every_kind_they_mention() -> None:
     assert {role for entry in read_list("resource_phrases").values() for role in entry["inputs"]} <= set(
         roles
     )
-
-
-def test_the_word_lists_are_package_data() -> None:
-    import toolassay.offline.writer as writer
-
-    folder = Path(str(writer.__file__)).parent / "data"
-    assert {path.suffix for path in folder.iterdir()} == {".json"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import ROOT, imported_folder, typed_tool, workshop_tools
@@ -174,18 +173,3 @@ def test_a_set_by_rules_says_so_everywhere(tmp_path: Path) -> None:
 
 def test_a_bundled_library_and_a_model_get_no_such_label(tmp_path: Path) -> None:
     assert not DataFolder(generated(tmp_path / "d")).is_by_rules
-
-
-def test_a_library_that_is_not_english_needs_a_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tools: list[dict[str, Any]] = [
-        {"id": "t1", "desc": "Bucht einen Termin für eine Kundin.", "parameters": [{"name": "name"}]},
-        {"id": "t2", "desc": "Sendet eine Bestätigung per Brief.", "parameters": [{"name": "adresse"}]},
-    ]
-    write_json(tmp_path / "tool_desc.json", {"nodes": tools})
-    folder = str(tmp_path)
-    assert command("graph", "--data_dir", folder) == 0
-    assert command("generate", "--data_dir", folder, "--llm", "offline", "--number_of_samples", "2") == 2
-    (line,) = [one for one in capsys.readouterr().err.splitlines() if "error" in one]
-    assert "another language" in line and "--generator MODEL" in line

@@ -17,7 +17,15 @@ import networkx as nx
 from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
-from toolassay.dataset import Shape, is_paths, reference_index, references_in, renumbered, shape_of
+from toolassay.dataset import (
+    Shape,
+    form_of,
+    is_paths,
+    reference_index,
+    references_in,
+    renumbered,
+    shape_of,
+)
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
@@ -252,6 +260,7 @@ class Labeller:
             "task_nodes": nodes,
             "task_links": [{"source": source, "target": target} for source, target in links],
             "check_by_teacher": result.get("check_by_teacher"),
+            **form_of(request),
         }, []
 
     def _nodes(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolassay.backinstruct.critics import verdicts
-from toolassay.dataset import Sample
+from toolassay.dataset import Sample, form_of
 from toolassay.tools import Tool, ToolLibrary
 
 
@@ -48,6 +48,7 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
             "both": rule.both,
             "llm": teacher,
         },
+        **form_of(result.get("user_request")),
     }
 
 

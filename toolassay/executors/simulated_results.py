@@ -1,7 +1,6 @@
 """Results of simulated tools, drawn from output schemas.
 
-A schema becomes the same tree of nodes as that of arguments (`argument_shapes.py`), of which everything is
-filled. Schemas come from outside: every walk is bounded, and `jsonschema` decides whether a result is valid.
+Schemas come from outside: every walk is bounded, and `jsonschema` decides whether a result is valid.
 """
 
 from __future__ import annotations
@@ -11,15 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, kinds_of
+from toolassay.argument_schemas import ArgumentValidator, kinds_of, properties_at
+from toolassay.argument_values.drawn_values import drawn_value
+from toolassay.argument_values.places import SchemaWalk
 from toolassay.executors.simulated_resources import is_key
 from toolassay.graph.derive.names import Words, is_transparent, same_thing, thing_of, words_of
-from toolassay.offline.own_tools import argument_shapes as shapes
-from toolassay.offline.own_tools.argument_shapes import UnfillableError
-from toolassay.offline.own_tools.related_values import lay_out
-from toolassay.offline.own_tools.value_pools import World
-from toolassay.offline.own_tools.value_sources import Slot
-from toolassay.offline.own_tools.value_texts import value_text
 from toolassay.tools import Tool
 
 _MOST_VALUES = 600  # of one result
@@ -29,6 +24,8 @@ _DRAWS = 8  # of a whole result, until one is valid
 _UNIQUE_DRAWS = 12  # of an item that differs from the others
 _LONGEST = 4_000  # characters that a schema may demand of a text
 _REPAIRS = 4  # rounds in which invalid properties are dropped
+
+_ITEM = "item"  # the name of an item of a list
 
 Path = tuple[str, ...]
 
@@ -51,18 +48,16 @@ class ResultMaker:
     def __init__(self, tool: Tool) -> None:
         assert tool.output_schema is not None
         self._validator = ArgumentValidator(tool.output_schema)
-        source = {key: one for key, one in tool.source.items() if key in ("name", "server")}
-        like = Tool(tool.id, tool.description[:160], input_schema=tool.output_schema, source=source)
-        self._shape = _ResultShape(like)
+        self._schema = tool.output_schema
 
     def make(self, rng: Random, *, small: bool = False) -> Any:
         """A valid result, a `small` one with only what the schema requires; raises UnmakeableError."""
         reason = ""
         for attempt in range(_DRAWS):
             try:
-                draw = _Draw(rng, attempt, small=small or attempt >= _DRAWS // 2)
-                value = draw.value(self._shape.node((self._shape.root,), ()), 0)
-            except UnfillableError as error:
+                draw = _Draw(self._schema, rng, attempt, small=small or attempt >= _DRAWS // 2)
+                value = draw.value(self._schema, ())
+            except UnmakeableError as error:
                 reason = str(error)
                 continue
             for _ in range(_REPAIRS):
@@ -106,89 +101,88 @@ class ResultMaker:
         return False
 
 
-class _ResultShape(shapes.Shape):
-    """The shape of a result: as deep as it is, and a list of anything is empty."""
-
-    def node(self, parts: Sequence[Any], names: Path) -> shapes.Node:
-        """See `Shape.node`, whose limit on depth is one on the length of `names`."""
-        try:
-            return super().node(parts, names[-2:])
-        except UnfillableError:
-            if kinds_of({"allOf": list(parts)}, self.root) == {"array"}:
-                return shapes.Fixed([])
-            raise
-
-
 class _Draw:
-    """Draws one result; its methods raise UnfillableError if there is none."""
+    """Draws one result; its methods raise UnmakeableError if there is none."""
 
-    def __init__(self, rng: Random, attempt: int, *, small: bool) -> None:
+    def __init__(self, root: Mapping[str, Any], rng: Random, attempt: int, *, small: bool) -> None:
+        self.walk = SchemaWalk(root, self._alternative)
         self.rng, self.attempt, self.small = rng, attempt, small
         self.left = _MOST_VALUES
+        self.taken: set[str] = set()
 
-    def value(self, node: shapes.Node, depth: int) -> Any:
-        """A value of a node."""
+    def _alternative(self, parts: Sequence[Any]) -> Any:
+        """The largest alternative at first, later any."""
+        return self.rng.choice(parts) if self.attempt else max(parts, key=self._rank)
+
+    def _rank(self, schema: Any) -> int:
+        kinds = kinds_of(schema, self.walk.root)
+        return 2 if "object" in kinds else 1 if "array" in kinds else 0
+
+    def value(self, schema: Any, path: Path) -> Any:
+        """A value of a schema; `path` has the names on the way to it."""
         self.left -= 1
-        if depth > _DEEPEST or self.left < -_MOST_VALUES:
-            raise UnfillableError("the output schema has no end")
-        if isinstance(node, shapes.Fixed):
-            return copy.deepcopy(node.value)
-        if isinstance(node, shapes.Choice):  # the simple alternatives are the first ones
-            option = self.rng.choice(node.options) if self.attempt else node.options[-1]
-            return self.value(option, depth + 1)
-        if isinstance(node, shapes.Listed):
-            return self._list(node, depth)
-        if isinstance(node, shapes.Group):
-            return self._object(node, depth)
-        if found := self._scalars({"value": node}):
-            return found["value"]
-        raise UnfillableError(f"no valid value was found for '{'.'.join(node.names)}'")
+        if len(path) > _DEEPEST or self.left < -_MOST_VALUES:
+            raise UnmakeableError("the output schema has no end")
+        if schema is False:
+            raise UnmakeableError(f"'{'.'.join(path)}' may have no value")
+        schema = self.walk.chosen(schema)
+        if "const" in schema:
+            return copy.deepcopy(schema["const"])
+        if isinstance(values := schema.get("enum"), list) and values:
+            return copy.deepcopy(self.rng.choice(values))
+        kinds = kinds_of(schema, self.walk.root)
+        if "object" in kinds or (not kinds and "properties" in schema):
+            return self._object(schema, path)
+        if "array" in kinds or (not kinds and "items" in schema):
+            return self._list(schema, path)
+        if kinds == {"null"}:
+            return None
+        place = self.walk.place(schema, path)
+        value = drawn_value(place, self.rng, self.taken)
+        if value is None and isinstance(least := schema.get("minLength"), int) and least <= _LONGEST:
+            value = "x" * least
+        if value is None:
+            raise UnmakeableError(f"no valid value was found for '{'.'.join(path)}'")
+        self.taken.add(str(value))
+        return value
 
-    def _list(self, node: shapes.Listed, depth: int) -> list[Any]:
+    def _list(self, schema: Mapping[str, Any], path: Path) -> list[Any]:
         """A list of 2 or 3 items, fewer deep inside."""
-        wish = 0 if self.small or self.left < 0 else 1 if depth > 3 else self.rng.choice((2, 3))
+        first, further = schema.get("prefixItems"), schema.get("items", True)
+        first = first if isinstance(first, list) else []
+        least, most = schema.get("minItems", 0), schema.get("maxItems", _MOST_VALUES)
+        wish = 0 if self.small or self.left < 0 else 1 if len(path) > 6 else self.rng.choice((2, 3))
+        if further is True or further == {}:
+            wish = 0
         made: list[Any] = []
-        for number in range(max(node.least, min(wish, node.most))):
-            item = node.items[min(number, len(node.items) - 1)]
-            one = self.value(item, depth + 1)
-            for _ in range(_UNIQUE_DRAWS if isinstance(item, Slot) else 0):
-                one = self.value(item, depth + 1) if one in made else one
+        for number in range(max(least, min(wish, most), len(first) if not self.small else 0)):
+            item = first[number] if number < len(first) else further
+            if item is False:
+                break
+            one = self.value(item, (*path, _ITEM))
+            for _ in range(_UNIQUE_DRAWS if not isinstance(one, dict | list) else 0):
+                one = self.value(item, (*path, _ITEM)) if one in made else one
             made.append(one)
         return made
 
-    def _object(self, node: shapes.Group, depth: int) -> dict[str, Any]:
+    def _object(self, schema: Mapping[str, Any], path: Path) -> dict[str, Any]:
         """An object: required properties, and optional ones where there is room."""
         values: dict[str, Any] = {}
-        slots: dict[str, Slot] = {}
-        room = 0 if self.small or depth >= _DEEPEST_OPTIONAL else node.most - len(node.required)
-        for name, field in node.fields.items():
-            is_required = name in node.required
-            if not is_required and (room <= 0 or self.left < 0):
+        properties = properties_at(schema, self.walk.root)
+        required = {one.name for one in properties if one.required}
+        missing = [name for name in schema.get("required", ()) if name not in required]
+        room = (
+            0 if self.small or len(path) >= _DEEPEST_OPTIONAL else schema.get("maxProperties", _MOST_VALUES)
+        )
+        for one in properties:
+            if not one.required and (room <= len(required) + len(values) or self.left < 0):
                 continue
-            room -= not is_required
             try:
-                if isinstance(field.node, Slot):
-                    values[name], slots[name] = None, field.node
-                else:
-                    values[name] = self.value(field.node, depth + 1)
-            except UnfillableError:
-                if is_required:
+                values[one.name] = self.value(one.schema, (*path, one.name))
+            except UnmakeableError:
+                if one.required:
                     raise
-        drawn = self._scalars(slots)
-        return {name: drawn.get(name, one) for name, one in values.items()}
-
-    def _scalars(self, slots: Mapping[str, Slot]) -> dict[str, Any]:
-        """Values of the scalars of one object, whose people, places and days agree."""
-        world, found = World(self.rng), dict[str, Any]()
-        self.left -= len(slots)
-        for name, placed in zip(slots, lay_out(list(slots.values()), world), strict=True):
-            drawn = placed.slot.draw(world, placed.moment)
-            if drawn is not None:
-                found[name] = drawn.value
-                world.texts += [value_text(drawn.value)] if isinstance(drawn.value, str) else []
-            elif placed.slot.keywords.type == "string":
-                found[name] = "x" * min(placed.slot.keywords.get("minLength") or 0, _LONGEST)
-        return found
+        return values | {name: self.value({}, (*path, name)) for name in missing}
 
 
 class Place(NamedTuple):

@@ -15,7 +15,6 @@ from random import Random
 from typing import Any
 
 from toolassay.argument_schemas import ArgumentValidator
-from toolassay.english.plurals import plural
 from toolassay.executors import simulated_results as results
 from toolassay.executors.executor import (
     CallResult,
@@ -31,6 +30,7 @@ from toolassay.executors.simulated_resources import Actions, Resource, ResourceS
 from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
 from toolassay.graph.derive.fields import name_words
 from toolassay.graph.derive.names import IDENTITIES, meaning_of, words_of
+from toolassay.text_formatting import count_of
 from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, declares_parameters, is_required
 
@@ -255,7 +255,7 @@ class _Call:
             if not one.is_deleted and all(one is not other for other in found):
                 found.append(one)
                 items.append(item)
-        said = f"{len(found)} {self._thing if len(found) == 1 else plural(self._thing)}"
+        said = count_of(len(found), self._thing)
         said += ": " * bool(found) + "; ".join(one.described() for one in found)
         total = dict.fromkeys(("count", "total", "total_count", "total_results"), len(found))
         wanted: list[_Fields] = [((), {"page": 1, "total_pages": 1} | self._given | total)]

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from toolassay.dataset import RequestId
+from toolassay.dataset import RequestId, form_of
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.line_index import CompactTexts
 from toolassay.files import LineRange
@@ -50,6 +50,9 @@ class RepeatGate:
         if not gold.request.strip():
             return [Finding(self.name, "not applicable", "there is no request to compare", _WHERE)]
         found = self._findings.get(gold.line or gold.id)
+        # A work order is its plan in words: another plan is another request, however similar the words are.
+        if found and form_of(gold.request) and found.reason.endswith(_PLANS["other"]):
+            return []
         return [found] if found else []
 
 

@@ -7,22 +7,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
+from toolassay.argument_schemas import kinds_of, properties_at
+from toolassay.argument_values.allowed_values import allowed_values
+from toolassay.argument_values.places import SIMPLE, SchemaWalk, ValuePlace, place_of_parameter
 from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of
 from toolassay.graph.derive.names import words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
 from toolassay.live_values.statements import Table, statements
-from toolassay.offline.own_tools.argument_shapes import Choice, Field, Fixed, Group, Listed, Node, shape_of
-from toolassay.offline.own_tools.arguments import UnfillableError
-from toolassay.offline.own_tools.value_pools import people, pool, pool_of_thing
-from toolassay.offline.own_tools.value_sources import Slot
-from toolassay.tools import Tool
+from toolassay.tools import Tool, is_required
 
-_PATH_KEYS = frozenset(
-    {"path", "directory", "folder", "file name", "image path", "document path", "table path"}
-)
 _NEW_STEMS = ("summary", "draft", "overview", "backup", "plan", "review", "results", "ideas")
 _PATH_WORDS = frozenset({"path", "file", "directory", "folder", "repository"})
 _FOLDER_WORDS = frozenset({"directory", "folder", "repository"})
@@ -38,7 +35,9 @@ _PROSE = frozenset(
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
 _MOST_NODES = 60
+_DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server
+_MOST_NEW = 12  # names for what a tool makes
 _MOST_LINES = 40  # that are remembered of a text
 _LEAST_OF_OPTIONAL = 1.5  # score; an argument that one can leave out takes no far-fetched value
 
@@ -55,53 +54,56 @@ class Place:
     """
 
     name: str
-    slot: Slot
+    slot: ValuePlace
     is_required: bool
     is_listed: bool
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The words of its names."""
-        return frozenset(word for name in self.slot.names for word in words_of(name))
+        return frozenset(word for name in self.slot.path for word in words_of(name))
 
     @cached_property
     def head(self) -> str:
         """The last word of its own name, in the singular: "path" of `paths` and of `file_path`."""
-        return (words_of(self.slot.names[-1]) or ("",))[-1]
+        return (words_of(self.slot.path[-1]) or ("",))[-1]
 
     @cached_property
     def described(self) -> frozenset[str]:
         """The words of its description."""
-        return frozenset(words_of(self.slot.description))
+        return frozenset(words_of(self.slot.parameter.description))
 
 
 def places_of(tool: Tool) -> list[Place]:
-    """The places of a tool's arguments; none if its schema cannot be filled."""
-    try:
-        return list(_places(shape_of(tool).top, True, False))[:_MOST_NODES]
-    except UnfillableError:
-        return []
+    """The places of a tool's arguments."""
+    if tool.input_schema is None:
+        return [
+            Place(one.name, place_of_parameter(one), is_required(one, tool), False) for one in tool.parameters
+        ]
+    return list(
+        islice(_places(SchemaWalk(tool.input_schema), tool.input_schema, (), True, False), _MOST_NODES)
+    )
 
 
-def _places(node: Node, is_required: bool, is_listed: bool) -> Iterator[Place]:
-    if isinstance(node, Slot):
-        yield Place(".".join(node.names), node, is_required, is_listed)
-    elif isinstance(node, Listed):
-        yield from _places(node.items[-1], is_required, True)
-    elif isinstance(node, Choice):
-        yield from _places(node.options[0], is_required, is_listed)
-    elif isinstance(node, Group):
-        for name, one in node.fields.items():
-            inner = _node_of(one)
-            if inner is not None and not isinstance(inner, Fixed):
-                yield from _places(inner, is_required and name in node.required, is_listed)
+def _places(
+    walk: SchemaWalk, schema: Any, path: tuple[str, ...], required: bool, listed: bool
+) -> Iterator[Place]:
+    schema = walk.chosen(schema)
+    kinds = kinds_of(schema, walk.root)
+    if "const" in schema or len(path) > _DEEPEST:
+        return
+    if kinds.isdisjoint(SIMPLE) and "array" in kinds:
+        yield from _places(walk, schema.get("items"), path, required, True)
+    elif kinds.isdisjoint(SIMPLE) and ("object" in kinds or not path):
+        for one in properties_at(schema, walk.root):
+            yield from _places(walk, one.schema, (*path, one.name), required and one.required, listed)
+    else:
+        yield Place(".".join(path), walk.place(schema, path), required, listed)
 
 
-def _node_of(one: Field) -> Node | None:
-    try:
-        return one.node
-    except UnfillableError:
-        return None
+def is_closed(place: ValuePlace) -> bool:
+    """Whether the values of a place are listed."""
+    return bool(place.choices or allowed_values(place.parameter))
 
 
 class Known:
@@ -175,19 +177,21 @@ class Known:
             chosen: Values of the call that are chosen already.
         """
         slot = place.slot
-        if slot.keywords.enum is not None or slot.keywords.type == "boolean":
+        if slot.choices or slot.kind == "boolean":
             return []
-        if slot.keywords.type == "string":
+        if slot.kind == "string":
             if _is_present_text(place):
                 lines = [line for value in chosen for line in self._lines.get(str(value), ())]
                 if lines:
                     return _shuffled(lines, rng)
             if is_written_anew(tool, place):
                 return []
-            if (words_of(tool.description) + words_of(slot.description)).count("sql") and self.tables:
+            if (words_of(tool.description) + words_of(slot.parameter.description)).count(
+                "sql"
+            ) and self.tables:
                 may_write = self.may_write and writes(tool)
-                return statements(tool, slot.description, self.tables, rng, may_write=may_write)
-            if slot.key == "glob" or place.words & {"pattern", "glob"}:
+                return statements(tool, slot.parameter.description, self.tables, rng, may_write=may_write)
+            if place.words & {"pattern", "glob"}:
                 return self._patterns(place)
             if self._is_path(tool, place):
                 return self._paths(tool, place, rng, chosen)
@@ -205,15 +209,11 @@ class Known:
         if not there:
             return [], None
         like = rng.choice(there).value
-        kinds = [words_of(value.strip("'")) for value in self._beside.get(repr(like), ()) if len(value) < 30]
-        found = next((name for words in (*kinds, made) if words and (name := pool_of_thing(words))), None)
-        if found is None:
-            return [], None
-        names = [one.full for one in people()] if found == "people" else list(pool(found))
-        return [name for name in _shuffled(names, rng) if repr(name) not in self._beside], like
+        names = [f"{like}-{number}" for number in rng.sample(range(2, 100), _MOST_NEW)]
+        return [name for name in names if repr(name) not in self._beside], like
 
     def _is_path(self, tool: Tool, place: Place) -> bool:
-        is_path = place.slot.key in _PATH_KEYS or bool(place.words & _PATH_WORDS)
+        is_path = bool(place.words & _PATH_WORDS)
         is_about_files = bool(_FILES & {*name_words(tool), *words_of(tool.description[:200])})
         is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
         return is_path and bool(self.files or self.folders)
@@ -299,7 +299,7 @@ class Known:
             is_of = thing & (place.words | place.described | about)
             score += 2.0 if fact.name[-1] not in _KEY_WORDS or is_of else 0.0
             # "entityType" before "relationType", where both end in "type".
-            score += 1.0 * (score > 0 and fact.name == words_of(place.slot.names[-1]))
+            score += 1.0 * (score > 0 and fact.name == words_of(place.slot.path[-1]))
         score += 1.5 * bool(thing & place.words - _KEY_WORDS) * bool(name & _KEY_WORDS or name == thing)
         score += 1.0 * bool((name - _KEY_WORDS) & place.described)
         score += 0.75 * bool(thing & place.described) * bool(name & (_KEY_WORDS & place.described))
@@ -328,7 +328,7 @@ def is_written_anew(tool: Tool, place: Place) -> bool:
     """Whether a call has another value each time: the name of what it makes, or a text."""
     if not writes(tool):
         return False
-    own, made = {*words_of(place.slot.names[-1])}, _made_by(tool)
+    own, made = {*words_of(place.slot.path[-1])}, _made_by(tool)
     is_path = bool(place.words & _PATH_WORDS)  # a new path is one in a folder that is there
     if (place.head in _PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
         return True
@@ -338,7 +338,7 @@ def is_written_anew(tool: Tool, place: Place) -> bool:
 def _is_present_text(place: Place) -> bool:
     """Whether a place takes a line of a text that is there: "oldText"; "Text to search for"."""
     words = place.words | place.described
-    return place.slot.keywords.type == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
+    return place.slot.kind == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
 
 
 def _is_own_name(place: Place, made: Words) -> bool:

@@ -12,6 +12,8 @@ from random import Random
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of, schema_at
+from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
+from toolassay.argument_values.fed_arguments import FedArgument, fed_argument
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -25,13 +27,11 @@ from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.derive.names import words_of
-from toolassay.live_values.candidates import Known, Place, is_written_anew, places_of, writes
+from toolassay.live_values.candidates import Known, Place, is_closed, is_written_anew, places_of, writes
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.observed_schemas import schema_of_results
 from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
 from toolassay.live_values.statements import learn_rows, table_of
-from toolassay.offline.fed_arguments import FedArgument, fed_argument
-from toolassay.offline.own_tools.arguments import UnfillableError, draw_arguments
 from toolassay.output_paths import EACH
 from toolassay.tools import Tool, ToolLibrary
 
@@ -233,7 +233,7 @@ class Collector:
                 return
             extras = self._free(tool, places, rng) if rng.random() < _FREE_SHARE else {}
             try:
-                drawn = draw_arguments(tool, rng, real=real | extras).arguments
+                drawn = draw_arguments(tool, rng, given=real | extras).arguments
             except UnfillableError:
                 continue
             is_again = turn > 0 and not accepted and self._fresh is not self._opened
@@ -461,12 +461,12 @@ class Collector:
     def _free(self, tool: Tool, places: Sequence[Place], rng: Random) -> dict[str, Any]:
         """Optional numbers, flags and choices as the writer draws them, without those at their default."""
         simple = {
-            place.name: place.slot.keywords.get("default")
+            place.name: place.slot.parameter.declaration.get("default")
             for place in places
             if not place.is_required
             and not place.is_listed
             and "." not in place.name
-            and (place.slot.keywords.type != "string" or place.slot.is_closed)
+            and (place.slot.kind != "string" or is_closed(place.slot))
         }
         try:
             drawn = draw_arguments(tool, rng).arguments
@@ -546,7 +546,7 @@ class Collector:
             if pair.source in first.arguments
         }
         try:
-            drawn = draw_arguments(target, rng, fed=fed, real=real | shared)
+            drawn = draw_arguments(target, rng, fed=fed, given=real | shared)
         except UnfillableError:
             return ""
         try:

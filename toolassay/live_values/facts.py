@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from toolassay.graph.derive.fields import name_words, things_of_tool
 from toolassay.graph.derive.names import thing_of, words_of
-from toolassay.offline.own_tools.value_names import SECRET, unstatable
 from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool
 
@@ -78,11 +77,24 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
 
 def _is_usable(fact: Fact) -> bool:
     """Whether a request could name a fact: no flag, no long text, no secret."""
-    if isinstance(fact.value, bool) or unstatable(fact.name) == SECRET:
+    if isinstance(fact.value, bool) or _is_secret(fact.name):
         return False
     if isinstance(fact.value, str):
         return 0 < len(fact.value) <= _LONGEST and fact.value.isprintable() and fact.value.strip() != ""
     return True
+
+
+def _is_secret(name: Words) -> bool:
+    """Whether a name is that of a secret: ("access", "token"), ("api", "key"); not ("key",)."""
+    last = name[-1] if name else ""
+    return last in _SECRETS or (last == "key" and bool(_KEEPERS & {*name}))
+
+
+_SECRETS = frozenset(
+    {"password", "passwd", "pwd", "passphrase", "secret", "credential", "token", "jwt", "otp", "cvv", "cvc"}
+    | {"pin", "ssn", "cookie", "csrf", "bearer", "authorization", "signature"}
+)
+_KEEPERS = frozenset({"api", "app", "access", "private", "secret", "auth", "session", "subscription"})
 
 
 def _is_text(value: Any) -> bool:

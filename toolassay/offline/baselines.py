@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from toolassay.argument_values.places import ValuePlace, filled_arguments
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, ToolCall
-from toolassay.offline.argument_templates import ValuePlace, filled_arguments
 from toolassay.offline.model_tasks import (
     AgentTask,
     CallableTool,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolassay.argument_schemas import Schema, schema_at
+from toolassay.argument_values.places import as_text
 from toolassay.dataset import references_in
-from toolassay.offline.argument_templates import as_text
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.tools import Tool
 

@@ -333,10 +333,10 @@ def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     """The tools that the offline writer did not write about, and why; none if a model wrote the set."""
     if _teacher(folder) != RULES:
         return {}
-    from toolassay.offline.writer.instruction import NEEDS_MODEL
-    from toolassay.stages.offline_tools import left_to_a_model
+    from toolassay.offline.work_order import NEEDS_MODEL
+    from toolassay.offline.writer.instruction import needs_model
 
-    found = left_to_a_model(graph)
+    found = needs_model(graph.library, graph.dependency_type)
     return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
 
 

@@ -8,32 +8,11 @@ from itertools import islice
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
-from toolassay.offline.own_tools.arguments import RealValues
+from toolassay.offline.work_order import RealValues
 from toolassay.screen import WARNING
 from toolassay.tools import ToolLibrary
 
 _MOST_NAMED = 8  # tools in a warning
-
-
-def left_to_a_model(graph: ToolGraph, values: RealValues | None = None) -> dict[str, str]:
-    """The tools that the offline writer cannot write sound requests about, and why.
-
-    Their arguments cannot be filled, or what they do cannot be said: no sentence of the description says it,
-    or the gate "language" would hold back every request that repeats it.
-    """
-    from toolassay.gates.language_gate import language_findings
-    from toolassay.offline.own_tools.purpose import purpose_of
-    from toolassay.offline.writer.instruction import is_known, needs_model
-
-    library = graph.library
-    if graph.dependency_type == "resource" or is_known(library, graph.dependency_type):
-        return {}
-    problems = needs_model(library, graph.dependency_type, values)
-    for tool in library:
-        findings = language_findings(f"Please {purpose_of(tool).imperative}.")
-        if findings and tool.id not in problems:
-            problems[tool.id] = f"its description is not sound English: {findings[0].reason}"
-    return problems
 
 
 def fillable(
@@ -53,17 +32,11 @@ def fillable(
         unusable: Tools of which a server accepted no call.
 
     Raises:
-        UsageError: No tool is left, or the library is not in English.
+        UsageError: No tool is left.
     """
-    from toolassay.offline.own_tools.setting import is_english
-    from toolassay.offline.writer.instruction import is_known
+    from toolassay.offline.writer.instruction import needs_model
 
-    if not is_known(graph.library, graph.dependency_type) and not is_english(graph.library):
-        raise UsageError(
-            "the offline writer writes English; the descriptions of these tools are in another language",
-            fix="name a model: --llm MODEL (pipeline: --generator MODEL)",
-        )
-    problems = left_to_a_model(graph, values)
+    problems = needs_model(graph.library, graph.dependency_type, values)
     problems |= {name: "the server accepted no call of it" for name in unusable if name in graph.library}
     if not problems:
         return graph, {}

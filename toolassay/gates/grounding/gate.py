@@ -12,6 +12,7 @@ import re
 from typing import Literal, NamedTuple
 
 from toolassay.argument_schemas import schema_at, type_name
+from toolassay.argument_values.allowed_values import allowed_values
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import normalization
 from toolassay.gates.grounding.literals import PlanLiteral, leaves, literals_of
@@ -20,11 +21,10 @@ from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
 from toolassay.gold import Gold, GoldNode
-from toolassay.offline.writer.allowed_values import allowed_values
 from toolassay.text_values.dates import find_days
 from toolassay.text_values.spelling import plain, with_digits
 from toolassay.text_values.vocabulary import WEEKDAYS
-from toolassay.tools import Parameter, Tool
+from toolassay.tools import Parameter
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
 # ".5", whose point is no punctuation; not ".a".
@@ -190,7 +190,7 @@ class GroundingGate:
     def __init__(self, background: Background) -> None:
         self._library = background.library
         self._slots: dict[tuple[str, str, tuple[str | int, ...]], _Slot] = {
-            (tool.id, parameter.name, ()): _slot_of(parameter, tool)
+            (tool.id, parameter.name, ()): _slot_of(parameter)
             for tool in background.library
             for parameter in tool.parameters
         }
@@ -231,7 +231,7 @@ class GroundingGate:
         if key not in self._slots and schema is not None and place:
             found = schema_at([literal.parameter, *place], schema)
             inner = Parameter(str(place[-1]), type_name(found, schema), declaration=found)
-            self._slots[key] = _slot_of(inner, self._library[literal.node.tool])
+            self._slots[key] = _slot_of(inner)
         return self._slots.get(key)
 
     def _doubt(self, literal: PlanLiteral, source: SourceText) -> Doubt | None:
@@ -272,10 +272,10 @@ def _stated_instead(doubt: Doubt, request: SourceText, used: SourceText) -> str:
     return ""
 
 
-def _slot_of(parameter: Parameter, tool: Tool) -> _Slot:
+def _slot_of(parameter: Parameter) -> _Slot:
     declared = parameter.declaration
     kinds = {kind.strip() for kind in parameter.type.casefold().split("|")} - {"null"}
-    allowed = (str(declared["const"]),) if "const" in declared else tuple(allowed_values(parameter, tool))
+    allowed = (str(declared["const"]),) if "const" in declared else tuple(allowed_values(parameter))
     return _Slot(bool(kinds) and kinds <= _BOOLEAN, allowed, declared.get("default"))
 
 

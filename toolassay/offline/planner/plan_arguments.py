@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from toolassay.argument_values.allowed_values import allowed_range, allowed_values
+from toolassay.argument_values.fed_arguments import FedArgument, fed_argument, is_fed, with_fed
+from toolassay.argument_values.places import ABSENT, ValuePlace, filled_arguments, places_of
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
-from toolassay.offline.argument_templates import ABSENT, ValuePlace, filled_arguments, places_of
-from toolassay.offline.fed_arguments import FedArgument, fed_argument, is_fed, with_fed
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
 from toolassay.offline.planner.terms import stem, words_of
-from toolassay.offline.writer.allowed_values import allowed_range, allowed_values
 from toolassay.tools import Parameter, Tool
 
 
@@ -161,15 +161,15 @@ def _texts_of(
     examples = {
         number: example
         for number, parameter in enumerate(parameters)
-        if (example := _example(parameter, tool, mentions, place)) is not None
+        if (example := _example(parameter, mentions, place)) is not None
     }
     # "The meeting" names what the tool is about; it is no value.
     own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
     offers = [
         (score, number, mention)
         for number, parameter in enumerate(parameters)
-        if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter, tool)
-        for mention, score in _offers(parameter, tool, mentions, place, taken)
+        if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter)
+        for mention, score in _offers(parameter, mentions, place, taken)
         if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
     ]
     values = {number: example.text for number, example in examples.items()}
@@ -183,11 +183,11 @@ def _texts_of(
 
 
 def _offers(
-    parameter: Parameter, tool: Tool, mentions: Mentions, place: float, taken: set[int]
+    parameter: Parameter, mentions: Mentions, place: float, taken: set[int]
 ) -> Iterator[tuple[MentionedValue, float]]:
     """The values that may fill a parameter, with their scores."""
     look = _expected_kind(parameter)
-    limits = allowed_range(parameter, tool) if look not in _STRICT else None
+    limits = allowed_range(parameter) if look not in _STRICT else None
     about = f"{parameter.name} {parameter.description}"
     own_words = {word.stem for word in words_of(about)}
     spoken = {word.casefold() for word in re.findall(r"\w+", about)}
@@ -219,7 +219,7 @@ def _is_boolean(parameter: Parameter) -> bool:
     return parameter.type.strip().casefold() in ("bool", "boolean")
 
 
-def _example(parameter: Parameter, tool: Tool, mentions: Mentions, place: float) -> MentionedValue | None:
+def _example(parameter: Parameter, mentions: Mentions, place: float) -> MentionedValue | None:
     """The allowed or example value of a parameter that the request has nearest to `place`.
 
     For a boolean, nearest to the parameter's name, if that occurs.
@@ -231,7 +231,7 @@ def _example(parameter: Parameter, tool: Tool, mentions: Mentions, place: float)
         named = re.search(rf"\b{name}\b", mentions.text, re.IGNORECASE)
         place = named.end() if named else place
     else:
-        texts = allowed_values(parameter, tool)
+        texts = allowed_values(parameter)
     if not texts and listed:
         texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1])]
     found = [

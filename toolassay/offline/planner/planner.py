@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
 from typing import Any
 
 from toolassay.dataset import TaskGraph
 from toolassay.graph import ToolGraph
-from toolassay.offline.own_tools.purpose import purpose_of
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources, with_references
 from toolassay.offline.planner.tool_selection import Retriever, select_tools
+from toolassay.offline.writer.english import first_sentence, verbs
 from toolassay.tools import Tool
 
 
@@ -88,9 +88,10 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"
     verb = "Use" if tool.is_resource else "Call"
-    return f"{verb} {tool.id} to {_purpose(tool)}"
-
-
-@lru_cache(maxsize=4096)
-def _purpose(tool: Tool) -> str:
-    return purpose_of(tool).imperative
+    about = re.split(r"[,:;(]| such as ", first_sentence(tool.description).rstrip("."), maxsplit=1)[0].strip()
+    first, _, rest = about.partition(" ")
+    bases = (first, first.removesuffix("s"), first.removesuffix("es"), f"{first.removesuffix('ies')}y")
+    base = next((one.lower() for one in bases if one.lower() in verbs()), None)
+    if base is not None:
+        return f"{verb} {tool.id} to {base} {rest}".strip()
+    return f"{verb} {tool.id}: {about}" if about else f"{verb} {tool.id}"

@@ -7,17 +7,68 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.writer.english import joined, read_list, with_article
-from toolassay.offline.writer.phrases import PLACE, Phrases, slot_names
-from toolassay.offline.writer.story import SLOT, Story
-from toolassay.offline.writer.values import is_quoted, role_entry, role_value, value_of
+from toolassay.offline.writer.story import SLOT, Story, role_value, value_of
 from toolassay.tools import Tool, ToolLibrary
+
+# "{0}", "{0:given}" and "{city}", but not "{0:other}".
+PLACE = re.compile(r"\{([^{}:]+)(?::(given|result|bare))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The wording for one tool.
+
+    Attributes:
+        actions: verb phrases in base form with a place for each input: `{0}`, `{1}` (resources), `{name}`
+            (parameters). `{0:given}` takes only a value of the user, `{0:result}` only the result of another
+            step, `{0:bare}` a value of the user without quotation marks.
+        results: noun phrases, plural ones with a leading "+".
+        done: the step as completed: "the flight is booked", or "after booking the flight".
+        kinds: the role or kind of value of each input.
+    """
+
+    actions: tuple[str, ...]
+    results: tuple[str, ...]
+    done: tuple[str, ...]
+    kinds: dict[str, str] = field(default_factory=dict)
+
+
+def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
+    """The slots of a tool: the numbers of its inputs, or the names of its parameters."""
+    if dependency_type == "resource":
+        return tuple(str(number) for number in range(len(tool.inputs)))
+    return tuple(parameter.name for parameter in tool.parameters)
+
+
+def written_phrases(tool: Tool, dependency_type: DependencyType) -> Phrases | None:
+    """The hand-written phrases for a tool with this id and these inputs, if there are any."""
+    entry = read_list(f"{dependency_type}_phrases").get(tool.id) if dependency_type != "schema" else None
+    if entry is None:
+        return None
+    if dependency_type == "temporal":
+        if tool.input_schema is not None:
+            return None  # whose types the values of the entry need not have
+        if set(entry["values"]) != {parameter.name for parameter in tool.parameters}:
+            return None
+        return Phrases(tuple(entry["actions"]), (), tuple(entry["done"]), dict(entry["values"]))
+    if len(entry["inputs"]) != len(tool.inputs) or not _same_media(entry["inputs"], tool.inputs):
+        return None
+    kinds = {str(number): role for number, role in enumerate(entry["inputs"])}
+    return Phrases(tuple(entry["actions"]), tuple(entry["results"]), (), kinds)
+
+
+def _same_media(roles: list[str], types: tuple[str, ...]) -> bool:
+    """Whether the roles of the inputs in an entry have the types that the tool declares."""
+    lists = read_list("roles")
+    media = [lists[role].get("file") or ("url" if "url" in lists[role] else "text") for role in roles]
+    return media == [kind.casefold() for kind in types]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +287,7 @@ class ClauseWriter:
         }
         self._mentions.append(mentions)
         relation, lead = self._relation(number)
-        is_bare = not call.slots and phrases.are_written
-        text = self._details.added(action) if is_bare else filled(action, mentions, values)
+        text = filled(action, mentions, values) if call.slots else self._details.added(action)
         return Clause(text, lead, call.waits if lead else (), relation, values)
 
     def _value(self, slot: InputSlot, phrases: Phrases) -> str:
@@ -262,9 +312,9 @@ class ClauseWriter:
     def _mention(self, slot: InputSlot, number: int, value: str, phrases: Phrases, action: str) -> str:
         kind = phrases.kinds[slot.name]
         if not self.resource:
-            quoted = self.quote_all or is_quoted(kind)
+            quoted = self.quote_all or bool(read_list("kinds")[kind].get("quoted"))
             return f"{self.quote}{value}{self.quote}" if quoted else value
-        entry = role_entry(kind, self.calls[number].tool.inputs[int(slot.name)])
+        entry = read_list("roles")[kind]
         if slot.source is not None:
             noun = self._noun_phrase(slot.source, near=slot.source == number - 1)
             return str(self.story.pick(_texts(entry["result"]))).replace("{np}", noun)

@@ -1,9 +1,11 @@
-"""English for the writer: word lists (JSON files in `data/`), verb forms, articles, plurals, tool ids."""
+"""English for the writer: word lists (JSON files in `data/`), articles, descriptions and names of tools."""
 
 from __future__ import annotations
 
 import json
 import re
+import textwrap
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -39,62 +41,6 @@ def verbs() -> frozenset[str]:
     return frozenset(str(read_list("verbs")["verbs"]).split())
 
 
-@cache
-def base_form(word: str) -> str | None:
-    """The base form of a known verb or of its form in -s or -ing; None for other words.
-
-    >>> base_form("Searches"), base_form("planning"), base_form("table")
-    ('search', 'plan', None)
-    """
-    word = word.lower()
-    guesses = [word]
-    if word.endswith("ies"):
-        guesses.append(word[:-3] + "y")
-    if word.endswith("es"):
-        guesses.append(word[:-2])
-    if word.endswith("s"):
-        guesses.append(word[:-1])
-    if word.endswith("ing") and len(word) > 5:
-        stem = word[:-3]
-        guesses += [stem, stem + "e", stem[:-1] if stem[-1] == stem[-2] else stem]
-    return next((guess for guess in guesses if guess in verbs()), None)
-
-
-@cache
-def gerund(verb: str) -> str:
-    """The form in -ing.
-
-    >>> gerund("book"), gerund("make"), gerund("get")
-    ('booking', 'making', 'getting')
-    """
-    if verb in read_list("verbs")["doubling"]:
-        return f"{verb}{verb[-1]}ing"
-    if verb.endswith("ie"):
-        return verb[:-2] + "ying"
-    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
-        return verb[:-1] + "ing"
-    return verb + "ing"
-
-
-@cache
-def participle(verb: str) -> str:
-    """The past participle, or a better adjective for the result ("found" for "search").
-
-    >>> participle("translate"), participle("verify"), participle("crop"), participle("search")
-    ('translated', 'verified', 'cropped', 'found')
-    """
-    lists = read_list("verbs")
-    if verb in lists["irregular"]:
-        return str(lists["irregular"][verb])
-    if verb in lists["doubling"]:
-        return f"{verb}{verb[-1]}ed"
-    if verb.endswith("e"):
-        return verb + "d"
-    if verb.endswith("y") and verb[-2] not in "aeiou":
-        return verb[:-1] + "ied"
-    return verb + "ed"
-
-
 def with_article(noun: str) -> str:
     """The noun phrase with "a" or "an".
 
@@ -106,15 +52,6 @@ def with_article(noun: str) -> str:
     return f"{'an' if vowel else 'a'} {noun}"
 
 
-def is_plural(noun: str) -> bool:
-    """Whether a noun phrase looks plural.
-
-    >>> is_plural("search results"), is_plural("bus"), is_plural("news analysis")
-    (True, False, False)
-    """
-    return bool(re.search(r"[^siu]s$", noun)) or noun.endswith("ies")
-
-
 def joined(items: list[str]) -> str:
     """Items with commas and "and".
 
@@ -122,3 +59,52 @@ def joined(items: list[str]) -> str:
     'a, b and c'
     """
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+# "Sends a letter, e.g. by post." of "Sends a letter, e.g. by post. Costs vary."; "发信。" of "发信。收费"
+_SENTENCE = re.compile(r".+?(?:[^\W_]{2}|[)\]\"'`])[.!?](?=\s|$)|.+?[。！？]")
+_LONGEST = 200  # characters of a sentence
+
+
+def first_sentence(description: str) -> str:
+    """The first sentence of a description, without marks of Markdown; empty if there is none.
+
+    >>> first_sentence("# Pays bills, e.g. rent. Costs vary."), first_sentence("")
+    ('Pays bills, e.g. rent.', '')
+    """
+    lines = (line.strip(" #*-") for line in description.splitlines())
+    line = " ".join(next(filter(None, lines), "").split())
+    match = _SENTENCE.match(line)
+    return textwrap.shorten(match[0] if match else line, _LONGEST, placeholder=" …")
+
+
+_NAME_WORD = re.compile(r"\w+")
+# An id of two words or more: "Text Search", "file_modify", "user.name", "GetMovie"; not "Translation".
+_TELLING = re.compile(r"[\s_.-]|[a-z][A-Z]")
+
+
+class ToolNames:
+    """The ids of a library that a request must not contain: those of two words or more.
+
+    >>> ToolNames(["Text Search", "file_modify", "GetMovie", "Translation"]).occur_in("a text search, please")
+    True
+    >>> ToolNames(["Translation"]).occur_in("a translation")
+    False
+    """
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._by_first_word: dict[str, list[str]] = {}
+        for name in ids:
+            first = _NAME_WORD.search(name)
+            if first and _TELLING.search(name):
+                name = name[first.start() :].lower()
+                self._by_first_word.setdefault(first[0].lower(), []).append(name)
+
+    def occur_in(self, text: str) -> bool:
+        """Whether one of the ids is in the text, in any case."""
+        text = text.lower()
+        return any(
+            text.startswith(name, word.start())
+            for word in _NAME_WORD.finditer(text)
+            for name in self._by_first_word.get(word[0], ())
+        )

@@ -10,27 +10,20 @@ from weakref import WeakKeyDictionary
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.offline.own_tools.arguments import RealValues, unfillable
-from toolassay.offline.own_tools.purpose import unclear
-from toolassay.offline.own_tools.request import write_own_instruction
-from toolassay.offline.tool_names import ToolNames
+from toolassay.offline.work_order import RealValues, unfillable, write_work_order
 from toolassay.offline.writer.clauses import (
+    PLACE,
     Clause,
     ClauseWriter,
+    Phrases,
     SampleCall,
     wire_calls,
-)
-from toolassay.offline.writer.english import joined
-from toolassay.offline.writer.phrases import (
-    PLACE,
-    Phrases,
-    invented_phrases,
     written_phrases,
 )
+from toolassay.offline.writer.english import ToolNames, joined, read_list
 from toolassay.offline.writer.request_text import Assembly, Situations
 from toolassay.offline.writer.story import Story
-from toolassay.offline.writer.values import role_entry
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import ToolLibrary
 
 
 def step_texts(
@@ -69,7 +62,7 @@ def _purpose(call: SampleCall, phrases: Phrases, values: Mapping[str, str], noun
     def fill(match: re.Match[str]) -> str:
         name, mark = match.groups()
         source = fed[name]
-        entry = role_entry(phrases.kinds[name], call.tool.inputs[int(name)])
+        entry = read_list("roles")[phrases.kinds[name]]
         if source is None:
             return values[name] if mark == "bare" else str(entry["step"]).replace("{value}", values[name])
         noun = nouns[source].lstrip("+") or "result"
@@ -87,25 +80,7 @@ _UNFILLED = re.compile(r"\{\w*\}")
 _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 
 
-class _Vocabulary:
-    """The phrases of a library's tools and the names to avoid, cached between requests."""
-
-    def __init__(self, library: ToolLibrary) -> None:
-        self.names = ToolNames(library.ids)
-        self._phrases: dict[tuple[str, DependencyType], Phrases | None] = {}
-
-    def phrases(self, tool: Tool, dependency_type: DependencyType) -> Phrases | None:
-        """Written ones, for resource tools also invented ones; None if there are none."""
-        key = tool.id, dependency_type
-        if key not in self._phrases:
-            phrases = written_phrases(tool, dependency_type)
-            if phrases is None and dependency_type == "resource":
-                phrases = invented_phrases(tool)
-            self._phrases[key] = phrases
-        return self._phrases[key]
-
-
-_vocabularies: WeakKeyDictionary[ToolLibrary, _Vocabulary] = WeakKeyDictionary()
+_names: WeakKeyDictionary[ToolLibrary, ToolNames] = WeakKeyDictionary()
 
 
 def write_instruction(
@@ -117,8 +92,8 @@ def write_instruction(
 ) -> dict[str, Any]:
     """A request for a sampled subgraph, with its steps and its gold plan.
 
-    The result depends only on the sample, the library and the attempt. Tools with parameters that nobody
-    wrote phrases for are worded by `own_tools`.
+    The result depends only on the sample, the library and the attempt. For tools without written phrases it
+    is a work order (`work_order.py`).
 
     Args:
         sample: the subgraph of tools that the request needs.
@@ -134,25 +109,26 @@ def write_instruction(
         `{"id", "arguments": [{"name", "value"}, …]}`; in a schema graph values may be references.
 
     Raises:
-        ToolassayError: No valid arguments were found for a tool (see `own_tools.unfillable`).
+        ToolassayError: No valid arguments were found for a tool (see `work_order.unfillable`).
 
+    >>> from toolassay.tools import Tool
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))
     >>> reply = write_instruction(Sample(0, 7, "single", (tool.id,), ()), ToolLibrary([tool]), "resource")
     >>> reply["invoking_graph"]["nodes"][0]["input"][0] in reply["user_request"]
     True
     """
-    vocabulary = _vocabularies.get(library)
-    if vocabulary is None:
-        vocabulary = _vocabularies[library] = _Vocabulary(library)
-    phrases = [vocabulary.phrases(library[name], dependency_type) for name in sample.nodes]
+    names = _names.get(library)
+    if names is None:
+        names = _names[library] = ToolNames(library.ids)
+    phrases = [written_phrases(library[name], dependency_type) for name in sample.nodes]
     known = [one for one in phrases if one is not None]
     if len(known) < len(phrases):
-        return write_own_instruction(sample, library, dependency_type, vocabulary.names, attempt, values)
+        return write_work_order(sample, library, dependency_type, names, attempt, values)
     calls = wire_calls(sample, library, dependency_type)
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     turns = iter(range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS))
     writer, clauses, request = _write(Random(f"write {key} {next(turns)}"), calls, known, dependency_type)
-    while not _is_sound(request, calls, clauses, vocabulary.names) and (turn := next(turns, None)):
+    while not _is_sound(request, calls, clauses, names) and (turn := next(turns, None)):
         writer, clauses, request = _write(Random(f"write {key} {turn}"), calls, known, dependency_type)
     stated = [clause.values for clause in clauses]
     return {
@@ -197,9 +173,6 @@ def _is_sound(
     return not (names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request))
 
 
-NEEDS_MODEL = "needs --llm MODEL"
-
-
 def is_known(library: ToolLibrary, dependency_type: DependencyType) -> bool:
     """Whether there are written phrases for every tool: the bundled libraries."""
     return all(written_phrases(tool, dependency_type) is not None for tool in library)
@@ -211,9 +184,8 @@ def needs_model(
     """The tools that the offline writer cannot write about, and why."""
     if dependency_type == "resource":
         return {}
-    own = [tool for tool in library if written_phrases(tool, dependency_type) is None]
-    said = {tool.id: problem for tool in own if (problem := unclear(tool))}
-    return said | (unfillable(ToolLibrary(own), real=values) if own else {})
+    own = (tool for tool in library if written_phrases(tool, dependency_type) is None)
+    return unfillable(own, values)
 
 
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:

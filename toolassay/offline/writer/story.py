@@ -81,10 +81,6 @@ class Story:
             "complaint": lambda: self.fill(self.pick(self._world["complaints"])),
         }
 
-    def use_iso_dates(self) -> None:
-        """Write dates as the `format` of a schema requires: 2026-05-14."""
-        self._iso = True
-
     def below(self, limit: int) -> int:
         """A whole number from 0 to `limit` - 1."""
         return int(self.rng.random() * limit)
@@ -182,3 +178,32 @@ class Story:
             number = str(self.below(10**digits)).zfill(digits)
             pattern = pattern.replace(f"{{n{digits}}}", number, 1)
         return pattern
+
+
+def value_of(kind: str, story: Story) -> str:
+    """A new value of a kind, coherent with the story."""
+    entry = read_list("kinds")[kind]
+    if "from" not in entry:
+        return story.fresh(lambda: story.fill(story.pick(entry["values"])))
+    name = str(entry["from"])
+    if kind not in ("city", "date", "topic", "country"):
+        return story.fresh(lambda: _field(name, story))
+    value = _field(name, story)
+    if value not in story.literals:
+        story.literals.append(value)
+    return value
+
+
+def _field(name: str, story: Story) -> str:
+    story.used.add(name)
+    return story.field(name)
+
+
+def role_value(role: str, story: Story) -> str:
+    """A new literal for the role of a resource input."""
+    entry = read_list("roles")[role]
+    if "file" in entry:
+        return story.fresh(lambda: story.file(entry["file"], entry.get("names")))
+    if "url" in entry:
+        return story.fresh(lambda: story.url(entry["url"]))
+    return story.fresh(lambda: story.fill(story.pick(entry["values"])))

@@ -1,28 +1,21 @@
 from __future__ import annotations
 
-import re
+from random import Random
+from typing import Any
 
 import pytest
 
-from toolassay.dataset import Sample
+from toolassay.argument_values.allowed_values import allowed_range, allowed_values
+from toolassay.argument_values.drawn_values import draw_arguments
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters
-from toolassay.offline.writer.allowed_values import allowed_range, allowed_values
-from toolassay.offline.writer.instruction import write_instruction
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
-def drawn(entry: dict[str, object]) -> set[str]:
-    """Values of one parameter in 30 requests, each of which holds its value."""
-    nodes = [{"id": "kiln", "desc": "Adjusts the furnace for the next batch.", "parameters": [entry]}]
-    library = ToolLibrary.from_json({"nodes": nodes})
-    values = set()
-    for index in range(30):
-        reply = write_instruction(Sample(index, 0, "single", ("kiln",), ()), library, "temporal")
-        value = reply["invoking_graph"]["nodes"][0]["arguments"][0]["value"]
-        assert value in reply["user_request"] or value in ("true", "false")
-        values.add(value)
-    return values
+def drawn(entry: dict[str, Any]) -> set[str]:
+    """Values of one parameter in 30 draws."""
+    tool = ToolLibrary.from_json({"nodes": [{"id": "kiln", "desc": "Fires.", "parameters": [entry]}]})["kiln"]
+    return {draw_arguments(tool, Random(seed)).arguments[entry["name"]] for seed in range(30)}
 
 
 @pytest.mark.parametrize(
@@ -32,17 +25,14 @@ def drawn(entry: dict[str, object]) -> set[str]:
         ("string", "'metric' or 'imperial'", {"metric", "imperial"}),
         ("string", "one of slow, fast, idle", {"slow", "fast", "idle"}),
         ("string", "Grade of steel (soft/hard/brittle)", {"soft", "hard", "brittle"}),
-        ("string", "eg. light, dark, blond etc.", {"light", "dark", "blond"}),
-        ("string", "Kind of finish, e.g. matt or gloss", {"matt", "gloss"}),
         ("enum(72, 150, 300)", "", {"72", "150", "300"}),
         ("Literal['free', 'pro']", "", {"free", "pro"}),
         ("integer", "one of 4, 8, 16", {"4", "8", "16"}),
         ("boolean", "whether to fire twice", {"true", "false"}),
     ],
 )
-@pytest.mark.parametrize("name", ["size", "setting", "colour"])
-def test_a_listed_value_is_taken(name: str, kind: str, description: str, values: set[str]) -> None:
-    assert drawn({"name": name, "type": kind, "desc": description}) == values
+def test_a_listed_value_is_taken(kind: str, description: str, values: set[str]) -> None:
+    assert drawn({"name": "size", "type": kind, "desc": description}) == values
 
 
 def test_the_enum_of_the_library_file_is_kept() -> None:
@@ -56,7 +46,6 @@ def test_the_enum_of_the_library_file_is_kept() -> None:
         ("integer", "A rating between 1 and 10", 1, 10),
         ("number", "1-5", 1, 5),
         ("float", "from 0.5 to 0.9", 0.5, 0.9),
-        ("string", "heat level, 3–6", 3, 6),
     ],
 )
 def test_a_number_of_the_range_is_taken(kind: str, description: str, low: float, high: float) -> None:
@@ -71,31 +60,13 @@ def test_a_number_of_the_range_is_taken(kind: str, description: str, low: float,
 )
 def test_other_words_restrict_nothing(description: str) -> None:
     parameter = Parameter("thing", "string", description)
-    assert allowed_values(parameter, Tool("t")) == []
-    assert allowed_range(parameter, Tool("t")) is None
+    assert allowed_values(parameter) == []
+    assert allowed_range(parameter) is None
 
 
 @pytest.mark.parametrize("kind", ["string | null", "str|None", "Optional[str]"])
 def test_a_union_of_types_lists_no_values(kind: str) -> None:
-    assert allowed_values(Parameter("thing", kind), Tool("t")) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "description", "pattern"),
-    [
-        ("iban", "", r"[A-Z]{2}\d\d[A-Z0-9]{11,30}"),
-        ("uuid", "", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-        ("country_code", "", r"[A-Z]{2}"),
-        ("country", "two-letter country code", r"[A-Z]{2}"),
-        ("language_code", "", r"[a-z]{2}"),
-        ("contact", "email address", r"\S+@\S+"),
-        ("unit", "", r"[a-z ]+"),
-        ("temperature_unit", "", r"Celsius|Fahrenheit|Kelvin"),
-    ],
-)
-def test_a_value_looks_as_its_name_says(name: str, description: str, pattern: str) -> None:
-    for value in drawn({"name": name, "desc": description}):
-        assert re.fullmatch(pattern, value), value
+    assert allowed_values(Parameter("thing", kind)) == []
 
 
 def planned(parameter: Parameter, request: str) -> list[str]:

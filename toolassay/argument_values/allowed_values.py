@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolassay.tools import Parameter, Tool
+from toolassay.tools import Parameter
 from toolassay.type_names import read_type
 
 _MOST = 24
@@ -59,16 +59,16 @@ class Range:
         return number is not None and self.low <= float(number[1]) <= self.high
 
 
-def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
+def allowed_values(parameter: Parameter) -> list[str]:
     """The values that a parameter is restricted to, in the order given; empty if it is not restricted.
 
     They come from the `enum` of the library file, the type or the description.
 
-    >>> allowed_values(Parameter("size", "string", "small | medium | large"), Tool("t"))
+    >>> allowed_values(Parameter("size", "string", "small | medium | large"))
     ['small', 'medium', 'large']
-    >>> allowed_values(Parameter("units", "string", "'metric' or 'imperial'"), Tool("t"))
+    >>> allowed_values(Parameter("units", "string", "'metric' or 'imperial'"))
     ['metric', 'imperial']
-    >>> allowed_values(Parameter("customer", "string", "one of the customers"), Tool("t"))
+    >>> allowed_values(Parameter("customer", "string", "one of the customers"))
     []
     """
     given = parameter.declaration.get("enum")
@@ -85,10 +85,10 @@ def allowed_values(parameter: Parameter, tool: Tool) -> list[str]:
     return _described(parameter.description)
 
 
-def allowed_range(parameter: Parameter, tool: Tool) -> Range | None:
+def allowed_range(parameter: Parameter) -> Range | None:
     """The range that a parameter is restricted to, by its description or its `minimum` and `maximum`.
 
-    >>> allowed_range(Parameter("level", "int", "from 5 to 30"), Tool("t"))
+    >>> allowed_range(Parameter("level", "int", "from 5 to 30"))
     Range(low=5.0, high=30.0, decimals=0)
     """
     source = parameter.declaration

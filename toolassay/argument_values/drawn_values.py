@@ -1,0 +1,434 @@
+"""Values and arguments that a schema allows, drawn at random; a seed fixes them.
+
+A value comes from the first of these that its schema has: listed values, examples, the default, the format,
+the bounds, the pattern. Else it is the last word of its name with a number, "title-4821".
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import string
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, isfinite
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from toolassay.argument_schemas import ArgumentValidator, schema_problems
+from toolassay.argument_values.allowed_values import allowed_range, allowed_values
+from toolassay.argument_values.fed_arguments import FedArgument, included, is_fed, with_fed
+from toolassay.argument_values.places import (
+    ABSENT,
+    Path,
+    SchemaWalk,
+    ValuePlace,
+    as_text,
+    is_statable,
+    places_of,
+    template_of,
+)
+from toolassay.output_paths import EACH, parse_path, parse_reference
+from toolassay.tools import Parameter, Tool, is_required
+from toolassay.type_names import read_type
+
+_MOST_STATED = 12  # values of one call
+_MOST_OPTIONAL = 64  # optional arguments among which a draw chooses
+_DRAWS = 8  # of a whole call, until one is valid
+_LONGEST = 200  # characters of a text
+
+
+class UnfillableError(Exception):
+    """No valid arguments were found; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnArguments:
+    """The arguments of one call.
+
+    Attributes:
+        arguments: By name; valid against the `input_schema`. Fed arguments are references. Values of a tool
+            without `input_schema` are texts.
+        stated: The values that a request has to state, as text, by their place in the arguments, in order.
+            Fixed values (`const`), null and fed values are not stated.
+    """
+
+    arguments: Mapping[str, Any]
+    stated: Sequence[tuple[str, Any]]
+
+
+def draw_arguments(
+    tool: Tool,
+    rng: Random,
+    *,
+    fed: Sequence[FedArgument] = (),
+    given: Mapping[str, Any] | None = None,
+    taken: Collection[str] = (),
+) -> DrawnArguments:
+    """Valid arguments for a call of a tool: the required ones, and up to two others.
+
+    Args:
+        tool: The tool.
+        rng: Random numbers.
+        fed: The arguments that take values of earlier steps.
+        given: Values that the call has, by place (`guest.name`); a list has one for each item. With them it
+            has no other optional arguments.
+        taken: Texts to avoid while there are others.
+
+    Raises:
+        UnfillableError: No draw was valid.
+
+    >>> room = {"properties": {"size": {"enum": ["single"]}, "guest": {"const": "me"}}, "required": ["size"]}
+    >>> draw_arguments(Tool("t", input_schema=room), Random(1)).stated
+    [('size', 'single')]
+    """
+    problem = ""
+    try:
+        for number in range(_DRAWS):
+            draw = _Draw(tool, rng, fed, given, taken, extra=number % 4 if number else rng.choice((0, 1, 2)))
+            try:
+                return draw.arguments()
+            except UnfillableError as error:
+                problem = str(error)
+    except Exception:
+        # Checking each schema first would take longer than all draws together.
+        found = next(schema_problems(tool.input_schema), None) if tool.input_schema is not None else None
+        if found is None:
+            raise
+        problem = f"its schema is not valid: {found.path} {found.reason}"[:160]
+    raise UnfillableError(problem)
+
+
+class _Draw:
+    """One draw of the arguments of a call."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        rng: Random,
+        fed: Sequence[FedArgument],
+        given: Mapping[str, Any] | None,
+        taken: Collection[str],
+        extra: int,
+    ) -> None:
+        self.tool, self.rng, self.fed = tool, rng, fed
+        self.given = {_names(name): value for name, value in (given or {}).items()}
+        self.taken = {*taken}
+        self.stated: list[tuple[str, Any]] = []
+        prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
+        include = included(fed) | prefixes
+        if given is None and extra:
+            needed = {one.path[:1] for one in self._places(include)}
+            optional = dict.fromkeys(one.path[:1] for one in places_of(tool, _MOST_OPTIONAL, include))
+            free = [path for path in optional if path not in needed]
+            include |= {*rng.sample(free, min(extra, len(free)))}
+        self.include = include
+
+    def _places(self, include: frozenset[Path]) -> Sequence[ValuePlace]:
+        if self.tool.input_schema is not None:
+            return places_of(self.tool, 0, include)
+        parameters = self.tool.parameters
+        kept = [one for one in parameters if is_required(one, self.tool) or (one.name,) in include]
+        return [declared_place(one) for one in kept]
+
+    def arguments(self) -> DrawnArguments:
+        """The arguments; raises UnfillableError if they are not valid."""
+        if self.tool.input_schema is None:
+            template: Mapping[str, Any] = {one.path[0]: one for one in self._places(self.include)}
+        else:
+            template = template_of(self.tool, 0, self.include)
+        drawn = self._filled(template, (), 0)
+        arguments = {} if drawn is ABSENT else drawn
+        if self.tool.input_schema is None:
+            arguments = {name: as_text(value) for name, value in arguments.items()}
+            self.stated = [*arguments.items()]
+        if self.fed:
+            pairs = [{"name": name, "value": value} for name, value in arguments.items()]
+            arguments = {one["name"]: one["value"] for one in with_fed(pairs, self.fed)}
+        if len(self.stated) > _MOST_STATED:
+            raise UnfillableError(f"a request would have to state more than {_MOST_STATED} values")
+        problems = self.tool.input_schema is not None and _validator_of(self.tool).problems(
+            arguments, lambda text: parse_reference(text) is not None
+        )
+        if problems:
+            raise UnfillableError(
+                f"no valid value was found for '{problems[0].path[:80]}': {problems[0].reason[:80]}"
+            )
+        return DrawnArguments(arguments, self.stated)
+
+    def _filled(self, template: Any, path: Path, item: int) -> Any:
+        """A part of the template with values; `item` is the number of the item in the innermost list."""
+        if isinstance(template, ValuePlace):
+            return self._value(template, item)
+        if isinstance(template, Mapping):
+            named = {name: self._filled(one, (*path, name), item) for name, one in template.items()}
+            present = {name: one for name, one in named.items() if one is not ABSENT}
+            return present if present or not named else ABSENT
+        if not isinstance(template, list):
+            return template
+        inside = (value for names, value in self.given.items() if names[: len(path)] == path)
+        count = max((len(value) for value in inside if isinstance(value, list)), default=0) or len(template)
+        parts = [template[min(number, len(template) - 1)] for number in range(count)] if template else []
+        items = [self._filled(one, path, number) for number, one in enumerate(parts)]
+        items = [one for one in items if one is not ABSENT]
+        return items if items or not template else ABSENT
+
+    def _value(self, place: ValuePlace, item: int) -> Any:
+        if is_fed(place.parameter.name, self.fed):
+            return ABSENT
+        value = self.given.get(place.path)
+        if isinstance(value, list):
+            value = value[item] if item < len(value) else None
+        if value is None:
+            value = drawn_value(place, self.rng, self.taken)
+            if value is None:
+                raise UnfillableError(f"no valid value was found for '{place.parameter.name}'")
+        else:
+            value = _as_kind(value, place.kind)
+            if not place.allows(value) or not is_statable(value):
+                raise UnfillableError(f"'{place.parameter.name}' does not take the value {value!r}")
+        self.taken.add(as_text(value))
+        self.stated.append((place.parameter.name, value))
+        return value
+
+
+def _names(name: str) -> Path:
+    return tuple(part for part in parse_path(name) if isinstance(part, str) and part != EACH) or (name,)
+
+
+def _as_kind(value: Any, kind: str) -> Any:
+    """A given value in the type of its place: 4 as "4" and "4" as 4, if that is what it takes."""
+    if kind == "string" and not isinstance(value, str):
+        return as_text(value)
+    return ValuePlace(Parameter(""), kind).typed(value) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=4096)
+def _validator_of(tool: Tool) -> ArgumentValidator:
+    return ArgumentValidator(tool.input_schema or {}, is_valid=True)
+
+
+@lru_cache(maxsize=4096)
+def declared_place(parameter: Parameter) -> ValuePlace:
+    """The place of a parameter of a tool without `input_schema`, with the type that its text means.
+
+    >>> declared_place(Parameter("tags", "list[integer]")).kind
+    'integer'
+    """
+    schema = read_type(parameter.type) or {"type": "string"}
+    both = {
+        **schema,
+        **{key: one for key, one in parameter.declaration.items() if key not in ("type", "items")},
+    }
+    schema = both if next(schema_problems(both), None) is None else schema
+    items = schema.get("items", {}) if schema.get("type") == "array" else schema
+    walk = SchemaWalk({})
+    about = {key: one for key, one in items.items() if key != "type" or "enum" not in items}
+    place = walk.place(walk.chosen({**about, "description": parameter.description}), (parameter.name,))
+    listed = tuple(place.typed(text) for text in allowed_values(parameter))
+    return replace(place, choices=place.choices or listed)
+
+
+_FIRST_DAY = date(2026, 1, 5)
+_FORMATS: Mapping[str, Callable[[Random, int], str]] = {
+    "date": lambda rng, number: _day(rng),
+    "date-time": lambda rng, number: f"{_day(rng)}T{_clock(rng)}:00Z",
+    "time": lambda rng, number: f"{_clock(rng)}:00Z",
+    "duration": lambda rng, number: f"PT{rng.randrange(5, 55)}M",
+    "email": lambda rng, number: f"user{number}@example.com",
+    "idn-email": lambda rng, number: f"user{number}@example.com",
+    "hostname": lambda rng, number: f"host{number}.example.com",
+    "idn-hostname": lambda rng, number: f"host{number}.example.com",
+    "uri": lambda rng, number: f"https://www.example.com/{number}",
+    "iri": lambda rng, number: f"https://www.example.com/{number}",
+    "uri-reference": lambda rng, number: f"https://www.example.com/{number}",
+    "url": lambda rng, number: f"https://www.example.com/{number}",
+    "uuid": lambda rng, number: str(UUID(int=rng.getrandbits(128), version=4)),
+    "ipv4": lambda rng, number: f"192.0.2.{rng.randrange(1, 255)}",
+    "ipv6": lambda rng, number: f"2001:db8::{rng.randrange(1, 65_536):x}",
+    "phone": lambda rng, number: f"+1 555 010 {number}",
+}
+"""Values of the formats of JSON Schema; addresses and numbers are those reserved for examples."""
+
+
+def _day(rng: Random) -> str:
+    return (_FIRST_DAY + timedelta(days=rng.randrange(540))).isoformat()
+
+
+def _clock(rng: Random) -> str:
+    return f"{rng.randrange(6, 22):02d}:{rng.choice(('00', '15', '30', '45'))}"
+
+
+def drawn_value(place: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
+    """A value that a place allows, none of the texts `taken` if there is another; None if none is found.
+
+    >>> drawn_value(ValuePlace(Parameter("order_id"), path=("order_id",)), Random(1))
+    'id-3201'
+    """
+    found = None
+    for value in _candidates(place, rng):
+        if place.allows(value):
+            if as_text(value) not in taken:
+                return value
+            found = value if found is None else found
+    return found
+
+
+def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
+    """Values that fit a place by one piece of evidence after the other; not all are valid."""
+    schema = place.parameter.declaration
+    if place.choices:
+        yield from rng.sample(place.choices, len(place.choices))
+        return
+    if place.kind == "boolean":
+        yield rng.random() < 0.5
+        return
+    listed = [place.typed(text) for text in allowed_values(place.parameter)]
+    examples = schema.get("examples")
+    examples = [*examples] if isinstance(examples, list) else []
+    for values in (listed, [*examples, schema.get("example")], [schema.get("default")]):
+        usable = [value for value in values if is_statable(value)]
+        yield from rng.sample(usable, len(usable))
+    if place.kind != "string":
+        for _ in range(12):
+            yield _number(place, rng)
+        return
+    make = _FORMATS.get(str(schema.get("format")))
+    # The last word: the name of a tool, "user.name", has more than one.
+    name = (re.findall(r"[^\W_]+", place.path[-1] if place.path else "") or ["value"])[-1].casefold()
+    for _ in range(3):
+        number = rng.randrange(1_000, 10_000)
+        yield make(rng, number) if make is not None else f"{name}-{number}"
+        yield str(number)
+    least = schema.get("minLength")
+    yield rng.choice(string.ascii_letters)
+    if isinstance(least, int) and 0 < least <= _LONGEST:
+        yield "".join(rng.choices(string.ascii_lowercase, k=least))
+    if isinstance(pattern := schema.get("pattern"), str):
+        for _ in range(8):
+            yield matching_text(pattern, rng)
+
+
+def _number(place: ValuePlace, rng: Random) -> int | float:
+    """A number in the bounds of the description or the schema, near a single bound; else from 1 to 99."""
+    schema = place.parameter.declaration
+    if (span := allowed_range(place.parameter)) is not None:
+        low, high = span.low, span.high
+    else:
+        lows, highs = (
+            _numbers(schema, least, f"exclusive{least.capitalize()}") for least in ("minimum", "maximum")
+        )
+        high = min(highs) if highs else max(lows) + 20 if lows else 99
+        low = max(lows) if lows else min(1, high - 20)
+    digits = 0 if place.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
+    steps = _numbers(schema, "multipleOf")
+    unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
+    least, most = ceil(Fraction(low) / unit), Fraction(high) // unit
+    number = rng.randint(least, max(least, most)) * unit
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def _numbers(schema: Mapping[str, Any], *keywords: str) -> list[float]:
+    found = [schema[one] for one in keywords if one in schema]
+    return [one for one in found if isinstance(one, int | float) and isfinite(one)]
+
+
+# A class of characters is narrowed to those of the first row that it has.
+_READABLE = (string.ascii_lowercase + string.digits, string.ascii_letters, "".join(map(chr, range(32, 127))))
+_MOST_STEPS = 400  # of one text: hostile patterns nest repetitions
+_MORE_REPEATS = 5  # repetitions beyond the fewest
+_CATEGORIES = {
+    "DIGIT": r"\d",
+    "SPACE": " ",
+    "WORD": r"\w",
+    "NOT_DIGIT": r"\D",
+    "NOT_SPACE": r"\S",
+    "NOT_WORD": r"\W",
+}
+# The name of a group in JavaScript, "(?<year>"; not a lookbehind, "(?<=" or "(?<!".
+_GROUP_NAME = re.compile(r"\(\?<(?=[A-Za-z_])")
+
+
+def matching_text(pattern: str, rng: Random) -> str | None:
+    """A short text that matches a pattern; None if Python does not know it, or its texts are long.
+
+    Of the packages that do this, rstr draws from sets, so that a seed fixes nothing, and exrex is AGPL.
+    Lookarounds are skipped, so the caller checks the result.
+
+    >>> matching_text("^BN[0-9]{4}$", Random(1))
+    'BN9141'
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about spellings that are errors in later versions of Python
+        try:
+            parts = importlib.import_module("re._parser").parse(_GROUP_NAME.sub("(?P<", pattern[:500]))
+            return _PatternText(rng).text(parts)
+        except (re.error, OverflowError, RecursionError, ValueError):
+            return None
+
+
+class _PatternText:
+    def __init__(self, rng: Random) -> None:
+        self.rng, self.groups, self.steps = rng, dict[int, str](), 0
+
+    def text(self, parts: Any) -> str:
+        return "".join(self.part(str(operation), value) for operation, value in parts)
+
+    def part(self, operation: str, value: Any) -> str:
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise ValueError("texts of the pattern are too long")
+        match operation:
+            case "LITERAL":
+                return chr(value)
+            case "NOT_LITERAL" | "ANY":
+                return self.one_of([("NEGATE", None), ("LITERAL", value or 10)])
+            case "IN":
+                return self.one_of(value)
+            case "BRANCH":
+                return self.text(self.rng.choice(value[1]))
+            case "SUBPATTERN":
+                text = self.text(value[-1])
+                self.groups[value[0]] = text
+                return text
+            case "GROUPREF":
+                return self.groups.get(value, "")
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                least, most, inner = value
+                # "^[a-z]*$" should not be empty, but an optional part may be left out.
+                low = max(least, 1) if most > 1 else least
+                times = self.rng.randint(low, min(int(most), low + _MORE_REPEATS))
+                return "".join(self.text(inner) for _ in range(times))
+            case "AT" | "ASSERT" | "ASSERT_NOT":
+                return ""
+        raise ValueError(f"the pattern has {operation.lower()}")
+
+    def one_of(self, parts: Sequence[Any]) -> str:
+        """A character of a class, a readable one if there is one."""
+        negated = any(str(operation) == "NEGATE" for operation, _ in parts)
+        for row in _READABLE:
+            if found := [one for one in row if _is_member(one, parts) != negated]:
+                return self.rng.choice(found)
+        raise ValueError("a class of the pattern has no printable character")
+
+
+def _is_member(one: str, parts: Sequence[Any]) -> bool:
+    for operation, value in parts:
+        match str(operation):
+            case "LITERAL":
+                found = ord(one) == value
+            case "RANGE":
+                found = value[0] <= ord(one) <= value[1]
+            case "CATEGORY":
+                name = str(value).removeprefix("CATEGORY_").removeprefix("UNI_")
+                found = re.fullmatch(_CATEGORIES[name], one) is not None
+            case _:
+                found = False
+        if found:
+            return True
+    return False

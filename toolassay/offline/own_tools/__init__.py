@@ -1,1 +1,0 @@
-"""Requests and gold for tools that nobody wrote phrases for."""

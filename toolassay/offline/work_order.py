@@ -1,0 +1,255 @@
+"""Work orders: requests for tools that the writer has no phrases for, made of the tools' own sentences.
+
+    Please do the following, in this order:
+    1. Gets an order. order_id: "id-4821"
+    2. Cancels an order. order_id: the id from step 1; reason: "reason-7310"
+
+No word is inflected and no sentence is rewritten, so that a work order is as sound as the descriptions are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from toolassay.argument_values.drawn_values import (
+    DrawnArguments,
+    UnfillableError,
+    draw_arguments,
+    drawn_value,
+)
+from toolassay.argument_values.fed_arguments import FedArgument, fed_arguments
+from toolassay.argument_values.places import ValuePlace, as_text
+from toolassay.dataset import WORK_ORDER_OPENINGS, Sample
+from toolassay.errors import ToolassayError
+from toolassay.graph import DependencyType
+from toolassay.graph.derive.fields import verb_of
+from toolassay.offline.writer.clauses import wire_calls
+from toolassay.offline.writer.english import ToolNames, first_sentence, id_words, joined
+from toolassay.output_paths import EACH, parse_reference, path_text
+from toolassay.tools import Parameter, Tool, ToolLibrary
+
+NEEDS_MODEL = "needs --llm MODEL"
+
+RealValues = Mapping[str, Mapping[str, Sequence[Any]]]
+"""Values that exist on a server, `{tool: {argument: [value, …]}}`, the content of `values.json`.
+
+Lists of equal length are columns: the values with one index are those of one call that the server accepted,
+null for an argument that it did not have.
+"""
+
+
+def write_work_order(
+    sample: Sample,
+    library: ToolLibrary,
+    dependency_type: DependencyType,
+    names: ToolNames,
+    attempt: int = 0,
+    values: RealValues | None = None,
+) -> dict[str, Any]:
+    """A request, steps and gold plan, in the form of `write_instruction`.
+
+    Args:
+        sample: The tools and their links.
+        library: The tools.
+        dependency_type: Of the tool graph.
+        names: The tool names that the request must not have.
+        attempt: Other values for each number.
+        values: Values that exist on a server.
+
+    Raises:
+        ToolassayError: No valid arguments were found for a tool.
+    """
+    if values:
+        sample = _removing_last(sample, library)
+    rng = Random(f"order {sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)} {attempt}")
+    write = _resource_calls if dependency_type == "resource" else _parameter_calls
+    items, steps, nodes = [], [], []
+    for number, (stated, step, node) in enumerate(write(sample, library, rng, values or {}), start=1):
+        tool = library[node["id"]]
+        labelled = "; ".join(f"{_label(label, names)}: {text}" for label, text in stated)
+        items.append(f"{number}. {_sentence(tool, names)} {labelled}".strip())
+        steps.append(f"Step {number}: {step}")
+        nodes.append(node)
+    return {
+        "task_steps": steps,
+        "user_request": WORK_ORDER_OPENINGS[len(items) > 1] + "\n".join(items),
+        "invoking_graph": {
+            "nodes": nodes,
+            "links": [{"source": link.source, "target": link.target} for link in sample.links],
+        },
+    }
+
+
+def unfillable(tools: Iterable[Tool], values: RealValues | None = None) -> dict[str, str]:
+    """The tools for which no valid arguments are found, and why."""
+    found = {}
+    for tool in tools:
+        rng = Random(0)
+        try:
+            draw_arguments(tool, rng, given=real_arguments(values or {}, tool.id, rng))
+        except UnfillableError as error:
+            found[tool.id] = str(error)
+    return found
+
+
+def real_arguments(
+    values: RealValues, tool: str, rng: Random, known: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
+    """Real values for one call of a tool, by argument; None if there are none for it.
+
+    Args:
+        values: The real values.
+        tool: Id of the tool.
+        rng: Random numbers.
+        known: Values that the call has in any case. A call that was accepted with most of them is chosen.
+
+    >>> values = {"show": {"repository": ["a", "b"], "commit": ["1f", "9c"]}}
+    >>> real_arguments(values, "show", Random(1)), real_arguments(values, "log", Random(1))
+    ({'repository': 'a', 'commit': '1f'}, None)
+    >>> real_arguments(values, "show", Random(1), {"repository": "b"})
+    {'repository': 'b', 'commit': '9c'}
+    """
+    columns = {name: list(given) for name, given in values.get(tool, {}).items() if given}
+    if not columns:
+        return None
+    if len({len(given) for given in columns.values()}) > 1:
+        found = {name: rng.choice(given) for name, given in columns.items()}
+    else:
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        # Equal rows would make one call as frequent as it was tried.
+        rows = [row for number, row in enumerate(rows) if row not in rows[:number]]
+        agreeing = [sum(row.get(name) == value for name, value in (known or {}).items()) for row in rows]
+        found = rng.choice([row for row, count in zip(rows, agreeing, strict=True) if count == max(agreeing)])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+_Call = tuple[list[tuple[str, str]], str, dict[str, Any]]  # labelled values, the step, and the gold node
+
+
+def _resource_calls(sample: Sample, library: ToolLibrary, rng: Random, values: RealValues) -> list[_Call]:
+    calls: list[_Call] = []
+    taken: set[str] = set()
+    for call in wire_calls(sample, library, "resource"):
+        stated, inputs = [], []
+        for number, (kind, slot) in enumerate(zip(call.tool.inputs, call.slots, strict=True)):
+            same = call.tool.inputs.count(kind) > 1
+            label = f"{kind} {call.tool.inputs[: number + 1].count(kind)}" if same else kind
+            if slot.source is not None:
+                stated.append((label, f"the {kind} from step {slot.source + 1}"))
+                inputs.append(sample.nodes[slot.source])
+                continue
+            value = str(drawn_value(ValuePlace(Parameter(kind), path=(kind,)), rng, taken))
+            value += _ENDINGS.get(kind.casefold(), "")
+            taken.add(value)
+            stated.append((label, _quoted(value)))
+            inputs.append(value)
+        step = f"Use {call.tool.id}" + (f" on {joined([text for _, text in stated])}" if stated else "")
+        calls.append((stated, step, {"id": call.tool.id, "input": inputs}))
+    return calls
+
+
+_ENDINGS = {"image": ".jpg", "audio": ".wav", "video": ".mp4"}
+
+
+def _parameter_calls(sample: Sample, library: ToolLibrary, rng: Random, values: RealValues) -> list[_Call]:
+    calls: list[_Call] = []
+    drawn: list[DrawnArguments] = []
+    taken: set[str] = set()
+    for number, fed in enumerate(fed_arguments(sample, library)):
+        tool, shared = library[sample.nodes[number]], _shared(sample, number, drawn)
+        real = real_arguments(values, tool.id, rng, shared)
+        given = None if real is None and not shared else {**(real or {}), **shared}
+        try:
+            one = draw_arguments(tool, rng, fed=fed, given=given, taken=taken)
+        except UnfillableError as error:
+            raise ToolassayError(
+                f"the offline writer cannot fill '{tool.id}': {error}", fix=NEEDS_MODEL
+            ) from error
+        drawn.append(one)
+        taken |= {as_text(value) for _, value in one.stated}
+        stated = [(label, _quoted(value)) for label, value in one.stated]
+        stated += [(each.place, _result(each)) for each in fed]
+        parts = [f"{name}: {_shown(value)}" for name, value in one.arguments.items()]
+        step = f"Call {tool.id}" + (f" with {joined(parts)}" if parts else "")
+        pairs = [{"name": name, "value": value} for name, value in one.arguments.items()]
+        calls.append((stated, step, {"id": tool.id, "arguments": pairs}))
+    return calls
+
+
+def _shared(sample: Sample, number: int, drawn: Sequence[DrawnArguments]) -> dict[str, Any]:
+    """The values of arguments that a call has in common with earlier calls."""
+    order = {name: place for place, name in enumerate(sample.nodes)}
+    known = {}
+    for link, pairs in zip(sample.links, sample.shared, strict=False):
+        if order[link.target] == number and order[link.source] < number:
+            given = drawn[order[link.source]].arguments
+            for pair in pairs:
+                if pair.source in given and "<node-" not in str(given[pair.source]):
+                    known[pair.target] = given[pair.source]
+    return known
+
+
+def _removing_last(sample: Sample, library: ToolLibrary) -> Sample:
+    """The sample with the tools that remove something as late as its links allow.
+
+    On a real server a thing that is removed is gone for the calls that follow. Of several such tools the one
+    with the most fed arguments is first, because it removes a part of a thing.
+    """
+    place = {name: number for number, name in enumerate(sample.nodes)}
+    fed = Counter(
+        link.target for link, pairs in zip(sample.links, sample.fields, strict=False) for _ in pairs
+    )
+    sources = {name: {link.source for link in sample.links if link.target == name} for name in sample.nodes}
+    left, ordered = list(sample.nodes), list[str]()
+    while left:
+        free = [name for name in left if sources[name].isdisjoint(left)] or left
+        removes = {name: verb_of(library[name], None) == "remove" for name in free}
+        first = min(free, key=lambda name: (removes[name], -fed[name] * removes[name], place[name]))
+        left.remove(first)
+        ordered.append(first)
+    return replace(sample, nodes=tuple(ordered))
+
+
+def _sentence(tool: Tool, names: ToolNames) -> str:
+    """The first sentence of a description, or the words of the name if there is none or it names a tool."""
+    text = first_sentence(tool.description)
+    if not text or names.occur_in(text):
+        text = " ".join(id_words(tool.id)) or tool.id
+        text = text[:1].upper() + text[1:]
+    return text if text[-1] in ".!?。！？…" else f"{text}."
+
+
+def _label(name: str, names: ToolNames) -> str:
+    """The name of an argument, or its words if it is that of a tool."""
+    return " ".join(id_words(name)) if names.occur_in(name) else name
+
+
+def _quoted(value: Any) -> str:
+    """A value as a work order states it: a text in quotation marks, so that all of it is verbatim there."""
+    mark = "'" if isinstance(value, str) and '"' in value else '"'
+    return f"{mark}{value}{mark}" if isinstance(value, str) else as_text(value)
+
+
+def _result(fed: FedArgument) -> str:
+    """A fed argument in words: "the first id from step 1"."""
+    name = next((part for part in reversed(fed.path) if isinstance(part, str) and part != EACH), "")
+    which = "every" if EACH in fed.path else "the first" if 0 in fed.path else "the"
+    return f"{which} {name or 'result'} from step {fed.source + 1}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        reference = parse_reference(value)
+        if reference is None:
+            return f"'{value}'"
+        path = path_text(reference.path).replace(EACH, "[*]") or "the result"
+        return f"{path} of step {reference.node + 1}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_shown(one)}' for name, one in value.items())}}}"
+    return "null" if value is None else as_text(value)
