@@ -163,7 +163,7 @@ def _argument_names_of_node(node: Any, where: str, background: Background, repai
 
 
 # The kinds of values that tools take as text, so that a number is written as text for them.
-_TEXT_KINDS = {"text", "date", "time", "moment", "phone"}
+_TEXT_KINDS = {"string", "date", "time", "date-time", "phone"}
 
 
 def repair_forms(record: Record, background: Background, repairs: list[Repair]) -> Record:
