@@ -14,6 +14,7 @@ from toolassay.identifiers import singular, words
 
 Words = tuple[str, ...]
 
+
 @cache
 def word_list(name: str) -> frozenset[str]:
     """A list of `words.json`."""
