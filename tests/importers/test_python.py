@@ -313,62 +313,6 @@ def test_public_functions_of_the_module_itself_are_read(read: Read) -> None:
     assert [note.field for note in incoming.notes] == ["__all__.Proxy", "__all__.gone"]
 
 
-def test_methods_and_partials_are_named_and_data_and_imported_names_are_not(read: Read) -> None:
-    code = """
-        import enum
-        import functools
-        from collections import OrderedDict
-        from dataclasses import dataclass
-        from random import choice
-        from typing import NamedTuple, Protocol, TypedDict
-        from pydantic import BaseModel
-
-        class Shop:
-            def __init__(self): ...
-            def find(self): ...
-            @staticmethod
-            def sell(): ...
-        class Quiet:
-            def __call__(self): ...
-            def _find(self): ...
-        class _Hidden:
-            def find(self): ...
-        class Broken(Exception):
-            def about(self): ...
-        class Size(enum.Enum):
-            SMALL = 1
-            def about(self): ...
-        @dataclass
-        class Point:
-            x: int
-            def about(self): ...
-        class Item(BaseModel):
-            def about(self): ...
-        class Options(TypedDict):
-            fast: bool
-        class Finder(Protocol):
-            def find(self): ...
-
-        half = functools.partial(int, base=2)
-        sell = Shop().find
-        LIMIT = 3
-        def find(x: int): ...
-        """
-    expected = [
-        ("Shop", "is a class: define functions that call its methods"),
-        ("half", "is a functools.partial: define a function that calls it"),
-        ("sell", "is a bound method: define a function that calls it"),
-    ]
-    assert [tuple(note) for note in read(code).notes] == expected
-    assert not read(code, "find").notes
-    listed = "__all__ = ['Quiet', 'Broken', 'Options', 'half', 'LIMIT', 'find']"
-    assert [tuple(note) for note in read(textwrap.dedent(code) + listed).notes] == [
-        ("__all__.Quiet", expected[0][1]),
-        ("__all__.half", expected[1][1]),
-        ("__all__.LIMIT", "is no function"),
-    ]
-
-
 def test_a_credential_is_no_default_and_is_named_as_a_secret(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
