@@ -124,27 +124,6 @@ def test_a_schema_that_is_missing_is_a_warning(saved: Path) -> None:
     assert only(saved, inputSchema={}).input_schema == {"type": "object", "properties": {}}
 
 
-def test_references_to_other_documents_are_removed(saved: Path) -> None:
-    properties = {
-        "a": {"$ref": "#/$defs/a"},
-        "b": {"$ref": "https://host/b.json", "description": "B."},
-        "$ref": {"type": "string"},
-        "default": {"$ref": "c.json"},
-        "d": {"default": {"$ref": "d.json"}},
-    }
-    tool = only(saved, inputSchema={"type": "object", "properties": properties, "$defs": {"a": {}}})
-    assert tool.input_schema["properties"] == {
-        **properties,
-        "b": {"description": "B."},
-        "default": {},
-    }
-    reason = "refers to another document"
-    assert tool.losses == [
-        Note("inputSchema.properties.b.$ref", reason),
-        Note("inputSchema.properties.default.$ref", reason),
-    ]
-
-
 def deep(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     for _ in range(levels):
@@ -158,7 +137,7 @@ def deep(levels: int) -> dict[str, Any]:
         ("look", "tool 2", "is a text, not an object"),
         ({}, "tool 2", "has no name"),
         ({"name": 7}, "tool 2", "has a malformed name"),
-        ({"name": "x" * 2000}, "tool " + "x" * 199 + "…", "has a malformed name"),
+        ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "has a malformed name"),
         ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
         (
             {"name": "b", "inputSchema": {"type": "string"}},
@@ -169,11 +148,6 @@ def deep(levels: int) -> dict[str, Any]:
             {"name": "b", "inputSchema": deep(300)},
             "tool b",
             "its inputSchema is nested more than 200 levels deep",
-        ),
-        (
-            {"name": "b", "inputSchema": {"enum": [0] * 100_001}},
-            "tool b",
-            "its inputSchema has more than 100,000 values",
         ),
     ],
 )
@@ -192,8 +166,6 @@ def test_what_of_a_listing_is_lost_is_named_once(saved: Path) -> None:
     incoming = listing(saved, [*servers, {"name": "c", "tools": [LOOK], "nextCursor": "x"}])
     assert incoming.notes == [
         Note("server instructions", "a tool file has none; of a, b"),
-        Note("config", "a recorded command is never run (2 times)"),
-        Note("web", "describes the server, not a tool (2 times)"),
         Note("nextCursor", "the listing has further pages, which are not in the file"),
     ]
 
@@ -341,8 +313,8 @@ def test_a_server_without_tools_is_named() -> None:
 
 def test_names_of_the_source_are_printable_in_the_report(saved: Path) -> None:
     incoming = listing(saved, [{**LOOK, "a\x1b[2J": 1}, {"name": "b\u202e\n", "inputSchema": 7}])
-    assert incoming.tools[0].losses[0].field == "a�[2J"
-    assert incoming.skipped[0].where == "tool b��"
+    assert incoming.tools[0].losses[0].field == "a<U+001B>[2J"
+    assert incoming.skipped[0].where == "tool b<U+202E>"
 
 
 @live

@@ -91,7 +91,7 @@ def read_values(path: Path) -> Iterator[Line]:
     """
     text = _text(path)
     first, _, rest = text.lstrip().partition("\n")
-    if rest.strip() and first.strip()[:1] in ("{", "[") and _is_json(first):
+    if rest.strip() and first.strip()[:1] in ("{", "[") and is_json(first):
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 try:
@@ -128,7 +128,8 @@ def _no_number(name: str) -> None:
     """NaN and Infinity, which Python writes and JSON does not have, become null."""
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
+    """Whether a text is a JSON value."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
