@@ -198,15 +198,30 @@ def test_of_two_edits_of_a_pair_the_later_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        (7, "is not an object"),
-        ({"action": "delete", "source": "a", "target": "b"}, "'action' is not add, remove, pin, retype"),
-        ({"action": "add", "source": "a"}, "'target' does not name a tool"),
+        (7, "Expected 'object', got 'int'"),
+        ({"action": "delete", "source": "a", "target": "b"}, "Invalid enum value 'delete' - at '.*action'"),
+        ({"action": "add", "source": "a"}, "Object missing required field 'target'"),
         ({"action": "add", "source": "a", "target": "a"}, "leads from a tool to itself"),
-        ({"action": "add", "source": "a", "target": "b", "fields": "id"}, "'fields' is not a list"),
-        ({"action": "add", "source": "a", "target": "b", "kind": "sure"}, "'kind' is not dependency or"),
-        ({"action": "add", "source": "a", "target": "b", "type": 3}, "'type' is not a text"),
-        ({"action": "pin", "source": "a", "target": "b", "note": 3}, "'note' is not a text"),
-        ({"action": "pin", "source": "a", "target": "b", "link": 3}, "'link' is not an object"),
+        (
+            {"action": "add", "source": "a", "target": "b", "fields": "id"},
+            "Expected 'array . null', got 'str' - at '.*fields'",
+        ),
+        (
+            {"action": "add", "source": "a", "target": "b", "kind": "sure"},
+            "Invalid enum value 'sure' - at '.*kind'",
+        ),
+        (
+            {"action": "add", "source": "a", "target": "b", "type": 3},
+            "Expected 'str . null', got 'int' - at '.*type'",
+        ),
+        (
+            {"action": "pin", "source": "a", "target": "b", "note": 3},
+            "Expected 'str . null', got 'int' - at '.*note'",
+        ),
+        (
+            {"action": "pin", "source": "a", "target": "b", "link": 3},
+            "Expected 'object . null', got 'int' - at '.*link'",
+        ),
         (
             {"action": "pin", "source": "a", "target": "b", "link": {"source": "a", "target": "c"}},
             "'link' is of other tools",

@@ -183,9 +183,7 @@ def test_what_identifies_a_thing_is_no_control(name: str) -> None:
     assert not is_control(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["modifiers", "empty names", "transparent", "attributes", "listing"]
-)
+@pytest.mark.parametrize("name", ["modifiers", "empty names", "transparent", "attributes", "listing"])
 def test_the_lists_have_words_as_names_give_them(name: str) -> None:
     """Others would never be found: words are compared in singular and spelled out."""
     assert [one for one in word_list(name) if one.isalpha() and words_of(one) != (one,)] == []
