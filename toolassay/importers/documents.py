@@ -108,6 +108,21 @@ def read_values(path: Path) -> Iterator[Line]:
     yield Line(1, parse_document(text, path))
 
 
+def too_deep(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether lists and objects are nested more than this; without recursion."""
+    nested = [value]
+    for _ in range(levels + 1):
+        nested = [
+            one
+            for item in nested
+            if isinstance(item, dict | list)
+            for one in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not nested:
+            return False
+    return True
+
+
 class _RepeatedKeyError(ValueError):
     def __init__(self, key: str) -> None:
         super().__init__(f"an object has the key {key[:80]!r} twice, of which a reader sees only the last")

@@ -14,10 +14,10 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.extras import Option
 from toolassay.files import read_text
-from toolassay.importers.documents import DEEPEST, is_json, read_values
+from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.suspicious_texts import shown
-from toolassay.importers.tool_lists import allows_object, other_kind, too_deep
+from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
 from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect

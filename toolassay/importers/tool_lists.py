@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
-from toolassay.importers.documents import DEEPEST, read_values
+from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
 from toolassay.type_names import read_types, types_of
@@ -275,21 +275,6 @@ def decoded(value: Any) -> Any:
     except (ValueError, RecursionError):
         return value
     return value if too_deep(parsed) else parsed
-
-
-def too_deep(value: Any, levels: int = DEEPEST) -> bool:
-    """Whether lists and objects are nested more than this; without recursion."""
-    nested = [value]
-    for _ in range(levels + 1):
-        nested = [
-            one
-            for item in nested
-            if isinstance(item, dict | list)
-            for one in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not nested:
-            return False
-    return True
 
 
 def name_of(value: Mapping[str, Any]) -> str:

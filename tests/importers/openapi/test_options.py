@@ -54,7 +54,7 @@ def test_what_only_leaves_out_is_noted(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_is_neither_tag_nor_regular_expression_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"--only '\(' is no tag of the document, and no regular expression"):
+    with pytest.raises(UsageError, match="--only matches none"):
         ids(tmp_path, only=["("])
 
 

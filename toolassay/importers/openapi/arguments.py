@@ -9,7 +9,7 @@ from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece, measured
-from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
+from toolassay.importers.openapi.losses import lose_keys, lose_media_types
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
 from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types
@@ -258,14 +258,14 @@ class ArgumentReader:
             return Note(f"parameters.{name}", f"is in none of {', '.join(_PLACES[:4])}")
         if place == "header" and name.lower() in _CLIENT_HEADERS:
             return Note(f"parameters.{name}", "this header is set by the client")
-        losses: list[Note] = []
+        losses: dict[Note, None] = {}
         raw, serialization = self._parameter_schema(value, name, losses)
         piece = self._schemas.piece(Node(raw, node.document), "request")
         schema = dict(piece.schema) if isinstance(piece.schema, dict) else {} if piece.schema else {"not": {}}
         description = value.get("description")
         if isinstance(description, str) and description.strip():
             if schema.get("description", description) != description:
-                losses.append(Note(f"parameters.{name}.schema.description", "the parameter's own is kept"))
+                losses[Note(f"parameters.{name}.schema.description", "the parameter's own is kept")] = None
             schema["description"] = description
         if value.get("deprecated") is True:
             schema["deprecated"] = True
@@ -277,21 +277,18 @@ class ArgumentReader:
             if given:
                 schema["examples"] = given
             if len(given) < len(examples):
-                losses.append(Note(f"parameters.{name}.examples", "only examples given by value are kept"))
-        for key in value:
-            if key.startswith("x-") and "schema" in value:
-                losses.append(Note(key, EXTENSION))
+                losses[Note(f"parameters.{name}.examples", "only examples given by value are kept")] = None
         return Parameter(
             name,
             place,
             replace(measured(schema), losses=piece.losses),
             place == "path" or value.get("required") is True,
             serialization,
-            losses,
+            tuple(losses),
         )
 
     def _parameter_schema(
-        self, value: Mapping[str, Any], name: str, losses: list[Note]
+        self, value: Mapping[str, Any], name: str, losses: dict[Note, None]
     ) -> tuple[Any, dict[str, Any]]:
         """The schema of a parameter as in the document, and how it is written into a request."""
         place = value["in"]
@@ -311,15 +308,11 @@ class ArgumentReader:
         content = value.get("content")
         if isinstance(content, dict) and content and "schema" not in value:
             media_type, others = chosen_media_type(content)
-            losses += [
-                Note(f"parameters.{name}.{other[:80]}", "only one media type is kept") for other in others
-            ]
+            lose_media_types(losses, f"parameters.{name}", others)
             media = content[media_type]
             return media.get("schema", {}) if isinstance(media, dict) else {}, {"content": media_type}
         if "schema" in value:
-            for key in value:
-                if key not in _PARAMETER_KEYS and not key.startswith("x-"):
-                    losses.append(Note(f"parameters.{key[:80]}", "unknown field"))
+            lose_keys(losses, value, "parameters", _PARAMETER_KEYS, "unknown field")
             return value["schema"], serialization
         # Swagger 2.0, whose keywords some OpenAPI 3 documents keep: the parameter is a schema itself.
         collection = value.get("collectionFormat", "csv")
@@ -327,7 +320,7 @@ class ArgumentReader:
             if place == "query" and str(collection) in _COLLECTION_FORMATS:
                 serialization = {**_COLLECTION_FORMATS[collection], **serialization}
             elif collection != "csv":
-                losses.append(Note(f"parameters.{name}.collectionFormat", "is not kept"))
+                losses[Note(f"parameters.{name}.collectionFormat", "is not kept")] = None
         return {key: item for key, item in value.items() if key not in _PARAMETER_KEYS}, serialization
 
     def _request_body(
@@ -361,9 +354,7 @@ class ArgumentReader:
         if not isinstance(node.value, dict):
             losses[Note("requestBody", "is not an object")] = None
             return None
-        for key in node.value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
+        lose_keys(losses, node.value, "requestBody", node.value)
         content = node.value.get("content")
         if not isinstance(content, dict) or not content:
             losses[Note("requestBody", "has no content")] = None
@@ -372,11 +363,7 @@ class ArgumentReader:
         lose_media_types(losses, "requestBody", others)
         media = content[media_type]
         media = media if isinstance(media, dict) else {}
-        for key in media:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key != "schema":
-                losses[Note(f"requestBody.{key[:80]}", "is not kept")] = None
+        lose_keys(losses, media, "requestBody", ("schema",))
         return self._body(
             Node(media.get("schema", {}), node.document),
             media_type,
@@ -389,9 +376,7 @@ class ArgumentReader:
         consumes = declared_media_types(operation, self._root, "consumes") or ["application/json"]
         media_type, others = chosen_media_type({one: {} for one in consumes})
         lose_media_types(losses, "requestBody", others)
-        for key in node.value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
+        lose_keys(losses, node.value, "requestBody", node.value)
         if node.value.get("name") != "body":
             losses[Note("requestBody.name", "OpenAPI 3 has no name for the body")] = None
         return self._body(

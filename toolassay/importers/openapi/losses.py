@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from toolassay.importers.importer import Note
 
 EXTENSION = "extensions are not kept"
 """Reason of the notes whose field begins with `x-`; a tool has one note for all of them."""
 _MOST_LOSSES = 100  # of a tool
+
+
+def lose_keys(
+    losses: dict[Note, None], value: Mapping[str, Any], where: str, read: Collection[str], reason: str = ""
+) -> None:
+    """Note the extensions of an object, and its other keys that are not read."""
+    for key in value:
+        if key.startswith("x-"):
+            losses[Note(key, EXTENSION)] = None
+        elif key not in read:
+            losses[Note(f"{where}.{key[:80]}".lstrip("."), reason or "is not kept")] = None
 
 
 def lose_media_types(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:

@@ -152,28 +152,13 @@ class Selection:
         import regex
 
         self._tags = {text.casefold() for text in only}
-        self._found: set[str] = set()
         self._end = time.monotonic() + _SELECTION_SECONDS
         self._patterns = []
-        self._invalid: dict[str, str] = {}
         for text in only:
             try:
                 self._patterns.append(regex.compile(text))
-            except regex.error as error:  # may still be a tag
-                self._invalid[text] = str(error)
-
-    def check(self) -> None:
-        """Called after all operations.
-
-        Raises:
-            UsageError: A text is neither a tag nor a regular expression.
-        """
-        for text, problem in self._invalid.items():
-            if text.casefold() not in self._found:
-                raise UsageError(
-                    f"--only {text!r} is no tag of the document, and no regular expression: {problem}",
-                    fix="write a tag, or escape special characters with a backslash",
-                )
+            except regex.error:  # a tag, or a part of a path
+                self._patterns.append(regex.compile(regex.escape(text)))
 
     def matches(self, operation: Operation) -> bool:
         """Whether the operation has a tag of them, or its id or 'METHOD /path' matches one.
@@ -181,9 +166,7 @@ class Selection:
         Raises:
             UsageError: Matching takes too long.
         """
-        found = self._tags & {tag.casefold() for tag in operation.tags}
-        self._found |= found
-        if found or not self._tags:
+        if not self._tags or self._tags & {tag.casefold() for tag in operation.tags}:
             return True
         texts = (operation.operation_id, f"{operation.method} {operation.path}")
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece
-from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
+from toolassay.importers.openapi.losses import EXTENSION, lose_keys, lose_media_types
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
 from toolassay.importers.openapi.schemas import Schemas
@@ -78,11 +78,7 @@ class ResponseReader:
             return None, {}
         media_type, _ = chosen_media_type(with_schema)
         lose_media_types(losses, f"responses.{status}", [one for one in content if one != media_type])
-        for key in value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key not in ("description", "content", "schema"):
-                losses[Note(f"responses.{status}.{key[:80]}", "is not kept")] = None
+        lose_keys(losses, value, f"responses.{status}", ("description", "content", "schema"))
         for key in with_schema[media_type]:
             if key != "schema":
                 losses[Note(f"responses.{status}.{key[:80]}", "is not kept")] = None

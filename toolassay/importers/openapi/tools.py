@@ -15,7 +15,7 @@ from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
-from toolassay.importers.openapi.losses import EXTENSION, capped, grouped, noted_extensions
+from toolassay.importers.openapi.losses import EXTENSION, capped, grouped, lose_keys, noted_extensions
 from toolassay.importers.openapi.operations import (
     Operation,
     Operations,
@@ -41,17 +41,8 @@ _SECONDS = 60.0  # for reading the operations, and again for collecting their sc
 _LONGEST_TITLE = 32
 # Fields of an operation of which the tool has what is kept, or a note.
 _OPERATION_KEYS = {
-    *(
-        "tags",
-        "summary",
-        "description",
-        "operationId",
-        "parameters",
-        "requestBody",
-        "responses",
-        "deprecated",
-    ),
-    *("security", "servers", "consumes", "produces", "schemes", "externalDocs", "callbacks"),
+    *("tags", "summary", "description", "operationId", "parameters", "requestBody", "responses"),
+    *("deprecated", "security", "servers", "consumes", "produces", "schemes", "externalDocs", "callbacks"),
 }
 
 
@@ -174,7 +165,6 @@ class _Import:
                 chosen.append(operation)
         self._skipped += operations.skipped
         self._notes.update(dict.fromkeys(operations.notes))
-        selection.check()
         if deprecated:
             reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
             self._notes[Note("paths", reason)] = None
@@ -206,11 +196,7 @@ class _Import:
                 losses[Note(key, "is not kept")] = None
         if value.get("operationId") is not None and not operation.operation_id:
             losses[Note("operationId", "is not a text")] = None
-        for key in value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key not in _OPERATION_KEYS:
-                losses[Note(key[:80], "unknown field")] = None
+        lose_keys(losses, value, "", _OPERATION_KEYS, "unknown field")
         for item in operation.items:
             for key in item.value:
                 if key.startswith("x-"):
