@@ -97,12 +97,6 @@ def test_a_temporal_tool_takes_its_own_parameters_only() -> None:
     assert not fitting({**linked, "task_links": [{"source": "book", "target": "fly"}]}, schema)
 
 
-def test_tools_with_the_same_parameters_share_a_form() -> None:
-    schema = plan_schema(ToolLibrary(APIS), "temporal")
-    node = schema["properties"]["task_nodes"]["items"]
-    assert node["properties"]["task"]["enum"] == ["book", "cancel"]
-
-
 def test_in_a_large_library_all_tools_share_a_form() -> None:
     tools = [Tool(f"t{n}", parameters=(Parameter(f"p{n}"), Parameter("date"))) for n in range(200)]
     schema = plan_schema(ToolLibrary(tools), "temporal")

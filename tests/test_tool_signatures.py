@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from builders import deep_tool, difficult_tools, imported_tool, workshop_tools
+from builders import deep_tool, difficult_tools, workshop_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.prompt_templates import read_tool_sentence, tool_sentence
 from toolassay.signatures import details_of, read_notation, read_shown, shown_tool, signature
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import ToolLibrary
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 scalars = st.one_of(
@@ -62,12 +62,6 @@ def test_shown_tools_are_read_back_with_their_parameters(tools: dict[str, Any]) 
         assert sentence["input_schema"] == read.input_schema
 
 
-def test_a_line_shows_no_schema_definitions_or_source() -> None:
-    for tool in ToolLibrary.from_json(workshop_tools()):
-        line = json.dumps(shown_tool(tool))
-        assert not [word for word in ("$defs", "$ref", "properties", "source") if word in line], line
-
-
 def test_nested_objects_enums_bounds_defaults_and_results_are_shown() -> None:
     library = ToolLibrary.from_json(workshop_tools())
     assert shown_tool(library["order_material"])["parameters"] == (
@@ -97,11 +91,6 @@ def test_a_cut_list_of_values_is_read_as_any_text() -> None:
     assert read_notation(shown)["properties"]["code"] == {"type": "string"}
 
 
-def test_a_very_long_description_is_cut() -> None:
-    tool = Tool("t", "long " * 10_000, input_schema={"type": "object"})
-    assert len(shown_tool(tool)["desc"]) == 2_000
-
-
 def test_a_published_tool_is_shown_whole() -> None:
     tool = ToolLibrary.from_json(
         [{"id": "Crop", "desc": "Crops.", "input-type": ["image"], "more": 1}]
@@ -119,28 +108,9 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
         read_notation(text)
 
 
-def test_details_hold_only_scalars_of_hints_and_source() -> None:
-    tool = imported_tool("t", "T.", {}, annotations={"readOnlyHint": True, "x": {"y": 1}})
-    tool["source"]["further"] = ["a"]
-    details = details_of(ToolLibrary.from_json([tool]).tools[0])
-    assert details["annotations"] == {"readOnlyHint": True}
-    assert details["source"] == {"kind": "mcp", "name": "t", "server": "workshop"}
-
-
 def test_required_properties_are_shown_below_the_depth_of_optional_ones() -> None:
     schema = deep_tool("dig", 12, note=True)["input_schema"]
     shown = signature(schema)
     assert all(f"level_{level}: " in shown and f"name_{level}: " in shown for level in range(12))
     assert shown.count("note?") == 5 and shown.count("…") == 7
     assert signature(read_notation(shown)).count("level_") == 12
-
-
-def test_required_properties_are_shown_as_deep_as_the_length_allows() -> None:
-    schema = deep_tool("dig", 12)["input_schema"]
-    assert "level_7" in signature(schema, 300) and "level_11" not in signature(schema, 300)
-    assert len(signature(schema, 300)) <= 300
-
-
-def test_an_endless_schema_has_a_bounded_signature() -> None:
-    part = {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}, "required": ["a", "b"]}
-    assert len(signature(part)) <= 1_000

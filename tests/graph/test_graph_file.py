@@ -171,18 +171,6 @@ def test_links_with_scores_are_read_whole(tmp_path: Path) -> None:
     ]
 
 
-def test_the_notice_about_other_descriptions_comes_once(tmp_path: Path) -> None:
-    """Although the links are read again for the error."""
-    path = tmp_path / "graph_desc.json"
-    path.write_text(json.dumps({"nodes": TOOLS, "links": [{"source": "hear", "target": "nobody"}]}))
-    other = ToolLibrary.from_json([{**SPEAK, "desc": "Says it."}, HEAR, DUB])
-    said: list[str] = []
-
-    with pytest.raises(UsageError, match="link 1 names the unknown tool 'nobody'"):
-        ToolGraph.load(path, tools=other, say=said.append)
-    assert len(said) == 1
-
-
 def test_the_tools_of_a_folder_are_read_like_those_of_its_graph(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.graph_desc.write_bytes(PUBLISHED)
