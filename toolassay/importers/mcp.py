@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note,
 from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
-from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
+from toolassay.mcp_client.config_file import parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
 from toolassay.mcp_client.server_config import (
@@ -206,7 +206,7 @@ async def _list(config: ServerConfig, limits: Limits) -> _Listing:
         return _Listing(tools, config.name or info.name, bool(info.instructions))
 
 
-def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -> Incoming:
+def _configured(servers: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
     Raises:
@@ -214,7 +214,7 @@ def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -
     """
     configs: dict[str, ServerConfig] = {}
     failed: dict[str, ServerError | None] = {}  # None: is disabled
-    for name, entry in servers.entries.items():
+    for name, entry in servers.items():
         try:
             if isinstance(entry, dict) and entry.get("disabled") is True:
                 failed[name] = None
@@ -226,45 +226,21 @@ def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -
     answers = dict(zip(configs, results, strict=True))
     listings = [one for one in answers.values() if isinstance(one, _Listing)]
     failed |= {name: one for name, one in answers.items() if isinstance(one, ServerError)}
-    with_files = [
-        name for name, one in servers.entries.items() if isinstance(one, dict) and one.get("envFile")
+    skipped = [
+        Skipped(_server_name(name) or "a server", error.reason if error else "is disabled in the file")
+        for name, error in ((name, failed[name]) for name in servers if name in failed)
     ]
-    skipped = []
-    for name in filter(failed.__contains__, servers.entries):
-        failure = failed[name]
-        reason = failure.reason if failure else "is disabled in the file"
-        # Without the variables of that file a server often fails.
-        reason += " (its envFile is not read)" if failure and name in with_files else ""
-        skipped.append(Skipped(_server_name(name) or "a server", reason))
     if not listings:
-        raise _none_listed(source, skipped, [failed[name] for name in servers.entries])
+        first = next(filter(None, failed.values()), None)
+        if first is None:
+            raise UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
+        reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
+        raise UsageError(f"no server could be listed: {'; '.join(reasons)}", file=source, fix=first.fix)
     secrets = {secret for config in configs.values() for secret in config.secrets}
     tools, malformed = _tools(listings)
     skipped += [*_empty(listings), *malformed]
-    notes = [
-        Note(f"{_server_name(name)}.envFile", "is not read; write its variables under 'env'")
-        for name in with_files
-        if name not in failed
-    ]
-    if servers.has_inputs:
-        reason = "an import does not prompt; write ${NAME} instead of ${input:…}, and set NAME"
-        notes.append(Note("inputs", reason))
-    notes += _notes(listings)
-    return Incoming(tools, source, skipped, sorted(secrets, key=len, reverse=True), notes)
-
-
-def _none_listed(source: str, skipped: Sequence[Skipped], errors: Sequence[ServerError | None]) -> UsageError:
-    """The error if no server of a configuration answers; `errors` belong to `skipped`."""
-    first = next(((one, error) for one, error in zip(skipped, errors, strict=True) if error), None)
-    if first is None:
-        return UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
-    reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
-    if len(skipped) > _NAMED_SERVERS:
-        reasons.append(f"and {len(skipped) - _NAMED_SERVERS} more")
-    of_server = f"of {first[0].where}: " if len(skipped) > 1 else ""
-    return UsageError(
-        f"no server could be listed: {'; '.join(reasons)}", file=source, fix=of_server + first[1].fix
-    )
+    by_length = sorted(secrets, key=len, reverse=True)
+    return Incoming(tools, source, skipped, by_length, _notes(listings))
 
 
 def _empty(listings: Sequence[_Listing]) -> list[Skipped]:

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
-from toolassay.importers.importer import Note, Skipped
-from toolassay.importers.openapi.losses import noted_extensions
+from toolassay.importers.importer import Skipped
 from toolassay.importers.openapi.references import Node, References, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -60,7 +59,6 @@ class Operations:
 
     Attributes:
         skipped: What is no operation, and where the search ended if it did.
-        notes: What is not kept of `paths`.
     """
 
     def __init__(self, root: dict[str, Any], references: References, deadline: float) -> None:
@@ -68,7 +66,6 @@ class Operations:
         self._references = references
         self._deadline = deadline
         self.skipped: list[Skipped] = []
-        self.notes: list[Note] = []
 
     def __iter__(self) -> Iterator[Operation]:
         paths = self._root.get("paths")
@@ -76,9 +73,6 @@ class Operations:
             if paths is not None:
                 self._skip("paths", "is not an object")
             return
-        extensions = [f"paths.{path}" for path in paths if path.startswith("x-")]
-        if extensions:
-            self.notes.append(noted_extensions(extensions))
         total = 0
         for path, value in paths.items():
             if time.monotonic() > self._deadline:

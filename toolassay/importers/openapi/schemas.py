@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 from toolassay.argument_schemas import SUBSCHEMAS, with_subschemas
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece, loosen, loosened, measured, open_loops
-from toolassay.importers.openapi.losses import EXTENSION
 from toolassay.importers.openapi.references import (
     Document,
     Node,
@@ -26,13 +25,7 @@ from toolassay.importers.openapi.references import (
 
 Direction = Literal["request", "response"]
 
-_DROPPED = {
-    "discriminator": Note("schema.discriminator", "not a keyword of JSON Schema"),
-    "xml": Note("schema.xml", "not a keyword of JSON Schema"),
-    "externalDocs": Note("schema.externalDocs", "not a keyword of JSON Schema"),
-    "$schema": Note("schema.$schema", "one dialect for all schemas"),
-    "$recursiveRef": Note("schema.$recursiveRef", "not supported"),
-}
+_DROPPED = frozenset(("discriminator", "xml", "externalDocs", "$schema", "$recursiveRef"))
 # They serve only references, which are resolved: `#/$defs/Name` would be looked up within another `$id`.
 _RESOLVED = {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions", "$ref"}
 _ANNOTATIONS = {
@@ -264,11 +257,11 @@ class _Conversion:
             if has_reference and not self._schemas.has_siblings and key not in _ANNOTATIONS:
                 self.losses.add(Note("schema.$ref", "OpenAPI 3.0 ignores keywords beside a reference"))
             elif key in _DROPPED:
-                self.losses.add(_DROPPED[key])
+                self.losses.add(Note(f"schema.{key}", "not a keyword of JSON Schema"))
             elif key == "x-nullable":
                 result.setdefault("nullable", value)
             elif key.startswith("x-"):
-                self.losses.add(Note(key, EXTENSION))
+                continue
             elif key == "required" and unsent and isinstance(value, list):
                 kept = [name for name in value if not (isinstance(name, str) and name in unsent)]
                 if kept:
