@@ -18,11 +18,9 @@ from toolassay.calls.call_plan import references
 from toolassay.calls.function_schemas import VALID_NAME, Names
 from toolassay.dataset import reference_index
 from toolassay.exporters import CallPlan, plan_of
+from toolassay.exporters.chats import ChatStyle, calls_of, chat_of, conversation_of
 from toolassay.exporters.formats import Chats
 from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
-from toolassay.exporters.openai import calls_of, chat_of
-from toolassay.exporters.sharegpt import conversation_of
-from toolassay.exporters.turns import ChatStyle
 from toolassay.gold import Gold
 from toolassay.tools import Parameter, Tool, ToolLibrary
 

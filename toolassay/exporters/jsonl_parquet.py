@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan
+from toolassay.exporters.chats import ResultForm
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.grounded_answer import grounded_answer
-from toolassay.exporters.turns import ResultForm
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS
 from toolassay.locks import open_regular

@@ -29,10 +29,10 @@ def parse_json(text: str) -> Any:
 
 
 def servers_of(value: Any) -> Mapping[str, Any] | None:
-    """The servers of a configuration file by name, unchecked, also under `mcp` in VS Code's settings; None if it is none.
+    """The servers of a configuration file by name, unchecked; None if it is none.
 
-    A listing is never taken for a configuration, as its commands would be run. An entry with `tools` makes
-    `servers` a listing; under `mcpServers` it selects tools.
+    VS Code's settings have them under `mcp`. A listing is never taken for a configuration, as its commands
+    would be run. An entry with `tools` makes `servers` a listing; under `mcpServers` it selects tools.
     """
     if not isinstance(value, dict):
         return None
