@@ -1,8 +1,8 @@
 """Chats with tool calls: a plan as a conversation, in the form of OpenAI and in that of ShareGPT.
 
 OpenAI's is the form of fine-tuning and of chat templates. LLaMA-Factory reads ShareGPT: human or observation
-at even indices, function_call or gpt at odd ones. A `function_call` is JSON: an object, or a list of objects for
-parallel calls; its `observation` is then a JSON list too.
+at even indices, function_call or gpt at odd ones. A `function_call` is JSON: an object, or a list of objects
+for parallel calls; its `observation` is then a JSON list too.
 """
 
 from __future__ import annotations
