@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
@@ -26,7 +27,7 @@ def _importers(path: tuple[str, ...]) -> tuple[Importer, ...]:
     """Cached by `sys.path`, as another search path may have other installed importers."""
     from toolassay.importers import mcp, model_tools, openapi, python
 
-    built_in = [
+    built_in: list[Any] = [  # an abstract class cannot be the type of the extensions
         *(mcp.IMPORTER, openapi.IMPORTER, model_tools.OPENAI, model_tools.ANTHROPIC, python.IMPORTER),
         *(model_tools.LANGCHAIN, model_tools.BFCL),
     ]

@@ -220,8 +220,9 @@ def _kind_fit(value: Any, kind: str, source: Mapping[str, Any]) -> Fit:
         content = content_of(value)
         if kind in ("date", "date-time") and is_impossible_day(value):
             return wrong("a day that no calendar has")
+        may_state = _MAY_STATE.get(kind)
         is_file = kind in _FIGURES and content.media
-        return FITS if not is_file and _MAY_STATE.get(kind, lambda text: True)(value) else wrong(content.what)
+        return FITS if not is_file and (may_state is None or may_state(value)) else wrong(content.what)
     if isinstance(value, list) and kind == "array":
         items = source.get("items")
         inner = items.get("type") if isinstance(items, Mapping) else None
@@ -238,10 +239,9 @@ def _kind_fit(value: Any, kind: str, source: Mapping[str, Any]) -> Fit:
             return FITS
         is_written = kind in ("string", "date", "time", "date-time", "phone")
         return doubtful("a number") if is_written else wrong("a number")
-    fits = (isinstance(value, bool) and kind == "boolean") or (
-        isinstance(value, Mapping) and kind == "object"
-    )
-    return FITS if fits else wrong(_form(value))
+    is_truth, is_object = isinstance(value, bool), isinstance(value, Mapping)
+    has_kind = (is_truth and kind == "boolean") or (is_object and kind == "object")
+    return FITS if has_kind else wrong(_form(value))
 
 
 def _form(value: Any) -> str:

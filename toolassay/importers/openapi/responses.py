@@ -68,9 +68,9 @@ class ResponseReader:
         piece = self._schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
         piece = self._opened(piece)
         description = value.get("description")
-        is_text = isinstance(description, str) and description.strip()
-        if isinstance(piece.schema, dict) and is_text and "description" not in piece.schema:
-            schema = {"description": description.strip(), **piece.schema}
+        text = description.strip() if isinstance(description, str) else ""
+        if isinstance(piece.schema, dict) and text and "description" not in piece.schema:
+            schema = {"description": text, **piece.schema}
             piece = replace(piece, schema=schema, values=piece.values + 1)
         return piece, {"status": status, "media_type": media_type}
 
