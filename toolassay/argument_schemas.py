@@ -48,7 +48,7 @@ def with_subschemas(schema: Schema, change: Callable[[Any, str], Any]) -> dict[s
         form = SUBSCHEMAS.get(key)
         if isinstance(value, list) and (form == "list" or key == "items"):
             result[key] = [change(one, f"{key}[{number}]") for number, one in enumerate(value)]
-        elif form == "map" and isinstance(value, Mapping):
+        elif form == "map" and isinstance(value, dict):
             result[key] = {name: change(one, f"{key}.{name}") for name, one in value.items()}
         elif form == "one":
             result[key] = change(value, key)
@@ -62,7 +62,7 @@ def subschemas(schema: Any) -> list[tuple[str, Any]]:
     [('properties.a', {}), ('anyOf[0]', True)]
     """
     found: list[tuple[str, Any]] = []
-    if isinstance(schema, Mapping):
+    if isinstance(schema, dict) and not SUBSCHEMAS.keys().isdisjoint(schema):  # most have none
         with_subschemas(schema, lambda one, place: found.append((place, one)))
     return found
 
@@ -109,15 +109,22 @@ def resolve(schema: Any, root: Schema) -> Schema:
 
 def pointed_at(reference: str, root: Schema) -> Any:
     """What a local reference such as `#/$defs/day` leads to; None for nothing."""
-    from referencing import Registry, Resource
+    from referencing import Resource
     from referencing.exceptions import PointerToNowhere
 
     if reference != "#" and not reference.startswith("#/"):
         return None
     try:
-        return Resource.opaque(root).pointer(reference[1:], Registry().resolver()).contents
+        return Resource.opaque(root).pointer(reference[1:], _resolver()).contents
     except (PointerToNowhere, TypeError, ValueError):  # also a name in a list or in a text
         return None
+
+
+@cache
+def _resolver() -> Any:
+    from referencing import Registry
+
+    return Registry().resolver()
 
 
 def properties_of(root: Schema) -> tuple[Property, ...]:
