@@ -28,8 +28,8 @@ def words(name: str) -> tuple[str, ...]:
 def singular(word: str) -> str:
     """The singular of a noun in lower case; any other word is returned unchanged.
 
-    >>> [singular(word) for word in ("ids", "companies", "people", "status", "configmaps", "news")]
-    ['id', 'company', 'person', 'status', 'configmap', 'news']
+    >>> [singular(word) for word in ("ids", "companies", "children", "status", "news")]
+    ['id', 'company', 'child', 'status', 'news']
     """
     from simplemma import lemmatize
 
