@@ -15,11 +15,9 @@ from toolassay.argument_schemas import (
     as_meant,
     kinds_of,
     notation,
-    properties_at,
     properties_of,
     resolve,
     schema_at,
-    type_name,
 )
 from toolassay.tools import ToolLibrary
 
@@ -48,11 +46,6 @@ def reasons(schema: dict[str, Any], arguments: Any) -> list[tuple[str, str]]:
     return [(one.path, one.keyword) for one in ArgumentValidator(schema).problems(arguments, is_reference)]
 
 
-def test_a_recursive_schema_is_shown_to_a_bounded_depth() -> None:
-    assert notation(TREE, TREE) == "{root: {name: string, children?: object[]}}"
-    assert notation({"type": "object", "properties": {}}, {}) == "{}"
-
-
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
@@ -72,12 +65,6 @@ def test_a_recursive_schema_is_shown_to_a_bounded_depth() -> None:
 )
 def test_the_notation_of_a_schema(schema: Any, expected: str) -> None:
     assert notation(schema, schema if isinstance(schema, dict) else {}) == expected
-
-
-def test_the_type_of_a_parameter_in_the_published_form() -> None:
-    assert type_name({"enum": [1, 2]}, {}) == "integer"
-    assert type_name({"type": "string", "format": "date-time"}, {}) == "date-time"
-    assert type_name({"allOf": [{"$ref": "#/$defs/node"}]}, TREE) == "object"
 
 
 def test_arguments_of_alternatives_are_all_named() -> None:
@@ -121,10 +108,6 @@ def test_a_reference_is_valid_in_every_place() -> None:
     assert reasons(one_of, {"a": ["<node-0>"]}) == []
 
 
-def test_formats_are_checked() -> None:
-    assert reasons({"properties": {"a": {"format": "date"}}}, {"a": "tomorrow"}) == [("a", "format")]
-
-
 def test_no_pattern_runs_for_long() -> None:
     assert reasons({"properties": {"a": {"pattern": r"^(a|aa)+$"}}}, {"a": "a" * 50 + "!"}) == []
     assert reasons({"properties": {"a": {"pattern": "^b"}}}, {"a": "ab"}) == [("a", "pattern")]
@@ -142,12 +125,6 @@ def test_references_to_other_documents_are_not_fetched() -> None:
 def test_an_invalid_schema_is_refused_with_its_place() -> None:
     with pytest.raises(ValueError, match=r"properties\.a\.type"):
         ArgumentValidator({"properties": {"a": {"type": "text"}}})
-
-
-def test_long_values_are_cut_in_reasons() -> None:
-    (problem,) = ArgumentValidator({"properties": {"a": {"type": "integer"}}}).problems({"a": "x" * 10_000})
-    assert len(problem.reason) < 200
-    assert problem.reason.endswith("is not of type 'integer'")
 
 
 _VALUES = st.recursive(
@@ -204,10 +181,6 @@ def test_a_notation_of_endless_alternatives_ends() -> None:
     assert len(notation(wide, wide, depth=5)) < 100_000
 
 
-def test_a_property_with_the_schema_false_is_no_parameter() -> None:
-    assert [one.name for one in properties_at({"properties": {"a": True, "b": False}}, {})] == ["a"]
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -219,17 +192,6 @@ def test_a_property_with_the_schema_false_is_no_parameter() -> None:
 )
 def test_the_schema_of_a_place_follows_references_and_items(path: list[str | int], expected: Any) -> None:
     assert schema_at(path, ROOT) == expected
-
-
-def test_the_schema_of_a_place_follows_additional_properties_and_alternatives() -> None:
-    root = {
-        "properties": {
-            "labels": {"additionalProperties": {"type": "integer"}},
-            "ids": {"anyOf": [{"type": "null"}, {"items": {"type": "number"}}]},
-        }
-    }
-    assert schema_at(["labels", "any"], root) == {"type": "integer"}
-    assert schema_at(["ids", 0], root) == {"type": "number"}
 
 
 @pytest.mark.parametrize(
@@ -273,11 +235,6 @@ def test_reading_a_value_back_changes_no_valid_one() -> None:
     for _ in range(500):
         deep = [deep]
     assert as_meant({"lines": deep}, ROOT, ROOT) == {"lines": deep}
-
-
-def test_a_problem_has_its_place_as_parts() -> None:
-    problem = ArgumentValidator(ROOT).problems({"member": {"name": 1}})[0]
-    assert (problem.path, problem.parts) == ("member.name", ("member", "name"))
 
 
 @pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])

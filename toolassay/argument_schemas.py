@@ -11,16 +11,72 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Schema = Mapping[str, Any]
 
 _DEEPEST = 32  # references and combinators that are followed
 _MOST_SHOWN = 12  # values of an enum, or alternatives, that a notation lists
+_MOST_NESTED = 3  # alternatives and lists within each other of which types are read
+_ALTERNATIVES = ("anyOf", "oneOf", "allOf")
+_IMPLYING = {"object": "properties", "array": "items"}  # the keywords that imply a type
 _MOST_PARTS = 1_000  # parts of a schema that one walk visits
 _LONGEST_VALUE = 60  # characters of a default or an allowed value in a notation
 _PATTERN_SECONDS = 0.1  # a pattern that needs longer is not checked
 _FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
+
+SUBSCHEMAS: Mapping[str, Literal["one", "list", "map"]] = {
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "list"),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "dependencies"), "map"),
+    **dict.fromkeys(("$defs", "definitions"), "map"),
+    **dict.fromkeys(("not", "if", "then", "else", "contains", "propertyNames", "contentSchema"), "one"),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), "one"),
+    **dict.fromkeys(("items", "additionalItems"), "one"),
+}
+"""The keywords whose value has schemas: one, a list of them, or a map. Before 2020-12, `items` may be a list,
+and `dependencies` also has lists of names."""
+
+
+def with_subschemas(schema: Schema, change: Callable[[Any, str], Any]) -> dict[str, Any]:
+    """A copy of a schema with each schema directly in it replaced by what `change` returns.
+
+    Args:
+        schema: The schema.
+        change: Called with a schema and its place, e.g. `properties.a`.
+    """
+    result = dict(schema)
+    for key, value in schema.items():
+        form = SUBSCHEMAS.get(key)
+        if isinstance(value, list) and (form == "list" or key == "items"):
+            result[key] = [change(one, f"{key}[{number}]") for number, one in enumerate(value)]
+        elif form == "map" and isinstance(value, dict):
+            result[key] = {name: change(one, f"{key}.{name}") for name, one in value.items()}
+        elif form == "one":
+            result[key] = change(value, key)
+    return result
+
+
+def subschemas(schema: Any) -> list[tuple[str, Any]]:
+    """The schemas directly in a schema, each with its place.
+
+    >>> subschemas({"properties": {"a": {}}, "anyOf": [True], "default": {"items": 1}})
+    [('properties.a', {}), ('anyOf[0]', True)]
+    """
+    found: list[tuple[str, Any]] = []
+    if isinstance(schema, dict) and not SUBSCHEMAS.keys().isdisjoint(schema):  # most have none
+        with_subschemas(schema, lambda one, place: found.append((place, one)))
+    return found
+
+
+def all_schemas(root: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every schema in a schema that is an object, each once, with its place."""
+    waiting, seen = [(root, "")], set[int]()
+    while waiting:
+        schema, place = waiting.pop()
+        if isinstance(schema, dict) and id(schema) not in seen:
+            seen.add(id(schema))
+            yield schema, place
+            waiting += [(one, f"{place}.{at}".lstrip(".")) for at, one in subschemas(schema)]
 
 
 class Property(NamedTuple):
@@ -54,18 +110,22 @@ def resolve(schema: Any, root: Schema) -> Schema:
 
 def pointed_at(reference: str, root: Schema) -> Any:
     """What a local reference such as `#/$defs/day` leads to; None for nothing."""
+    from referencing import Resource
+    from referencing.exceptions import PointerToNowhere
+
     if reference != "#" and not reference.startswith("#/"):
         return None
-    place: Any = root
-    for part in reference[1:].split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(place, Mapping) and part in place:
-            place = place[part]
-        elif isinstance(place, list) and part.isdigit() and int(part) < len(place):
-            place = place[int(part)]
-        else:
-            return None
-    return place
+    try:
+        return Resource.opaque(root).pointer(reference[1:], _resolver()).contents
+    except (PointerToNowhere, TypeError, ValueError):  # also a name in a list or in a text
+        return None
+
+
+@cache
+def _resolver() -> Any:
+    from referencing import Registry
+
+    return Registry().resolver()
 
 
 def properties_of(root: Schema) -> tuple[Property, ...]:
@@ -178,7 +238,7 @@ def has_place(path: Sequence[str | int], root: Schema) -> bool:
 
 def items_of(schema: Schema, root: Schema) -> Schema:
     """The alternative of a schema that declares items; the schema itself without one."""
-    for keyword in ("anyOf", "oneOf", "allOf"):
+    for keyword in _ALTERNATIVES:
         if "items" not in schema and isinstance(parts := schema.get(keyword), list):
             found = (resolve(part, root) for part in parts)
             schema = next((part for part in found if "items" in part), schema)
@@ -191,41 +251,32 @@ def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
     >>> sorted(kinds_of({"anyOf": [{"type": "string"}, {"type": "null"}]}, {})), sorted(kinds_of({}, {}))
     (['null', 'string'], [])
     """
-    return _kinds_of(schema, root, 0, {})
+    return _kinds_of(schema, root, 0)
 
 
-def _kinds_of(
-    schema: Any, root: Schema, depth: int, known: dict[tuple[str | int, int], frozenset[str]]
-) -> frozenset[str]:
-    """`known` has the kinds of parts by their depth, because alternatives may share parts."""
-
-    def of_part(part: Any) -> frozenset[str]:
-        key = _key(part), depth
-        if key not in known:
-            known[key] = _kinds_of(part, root, depth + 1, known)
-        return known[key]
-
+def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
     schema = resolve(schema, root)
     kinds = schema.get("type")
     if isinstance(kinds, str | list):
-        return frozenset([kinds] if isinstance(kinds, str) else filter(_is_text, kinds))
+        return frozenset(kind for kind in _listed(kinds) if isinstance(kind, str))
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(values, list) and values:
         return frozenset(map(_json_type, values))
-    for keyword in ("anyOf", "oneOf") if depth < 4 else ():
+    for keyword in _ALTERNATIVES if depth < _MOST_NESTED else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = [of_part(part) for part in parts[:_MOST_SHOWN]]
+            found = [_kinds_of(part, root, depth + 1) for part in parts[:_MOST_SHOWN]]
+            if keyword == "allOf":
+                return next(filter(None, found), _implied(schema))
             return frozenset().union(*found) if all(found) else frozenset()
-    parts = schema.get("allOf")
-    for part in parts[:_MOST_SHOWN] if depth < 4 and isinstance(parts, list) else ():
-        if named := of_part(part):
-            return named
-    implied = {"properties": "object", "items": "array"}
-    return frozenset(kind for keyword, kind in implied.items() if keyword in schema)
+    return _implied(schema)
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _implied(schema: Schema) -> frozenset[str]:
+    return frozenset(kind for kind, keyword in _IMPLYING.items() if keyword in schema)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def as_meant(value: Any, schema: Any, root: Schema) -> Any:
@@ -285,43 +336,28 @@ def type_name(schema: Schema, root: Schema) -> str:
     >>> type_name({"anyOf": [{"type": "string"}, {"type": "null"}]}, {}), type_name({}, {})
     ('string | null', 'any')
     """
-    return _type_name(schema, root, 0, {})
+    return _type_name(schema, root, 0)
 
 
-def _type_name(schema: Any, root: Schema, depth: int, known: dict[tuple[str | int, int], str]) -> str:
-    """`known` has the names of parts by their depth, because alternatives may share parts."""
-
-    def of_part(part: Any) -> str:
-        key = _key(part), depth
-        if key not in known:
-            known[key] = _type_name(part, root, depth + 1, known)
-        return known[key]
-
+def _type_name(schema: Any, root: Schema, depth: int) -> str:
     schema = resolve(schema, root)
-    kinds = schema.get("type")
-    names = [kinds] if isinstance(kinds, str) else list(kinds) if isinstance(kinds, list) else []
-    if not names and depth < 4:
-        for keyword in ("anyOf", "oneOf"):
-            if isinstance(parts := schema.get(keyword), list) and parts:
-                shown = parts[:_MOST_SHOWN]
-                return " | ".join(dict.fromkeys(map(of_part, shown)))
-        parts = schema.get("allOf")
-        for part in parts[:_MOST_SHOWN] if isinstance(parts, list) else ():
-            if (name := of_part(part)) != "any":
-                return name
+    names = _listed(schema.get("type"))
+    for keyword in _ALTERNATIVES if depth < _MOST_NESTED and not names else ():
+        if isinstance(parts := schema.get(keyword), list) and parts:
+            found = list(dict.fromkeys(_type_name(part, root, depth + 1) for part in parts[:_MOST_SHOWN]))
+            if keyword != "allOf":
+                return " | ".join(found)
+            if known := next((name for name in found if name != "any"), None):
+                return known
     if not names:
-        values = schema["enum"] if isinstance(schema.get("enum"), list) else []
-        values = values or ([schema["const"]] if "const" in schema else [])
-        names = list(dict.fromkeys(_json_type(value) for value in values))
-    if not names:
-        names = ["object"] if "properties" in schema else ["array"] if "items" in schema else []
+        values = _listed(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
+        names = list(dict.fromkeys(map(_json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
     if schema.get("format") in _FORMATS and (not names or "string" in names):
         names = [schema["format"] if name == "string" else name for name in names or ["string"]]
-    if "array" in names and depth < 4:
-        inner = of_part(schema.get("items"))
-        names = [
-            ("array" if inner == "any" else f"list[{inner}]") if one == "array" else one for one in names
-        ]
+    if "array" in names and depth < _MOST_NESTED:
+        inner = _type_name(schema.get("items"), root, depth + 1)
+        of_items = "array" if inner == "any" else f"list[{inner}]"
+        names = [of_items if name == "array" else name for name in names]
     return " | ".join(map(str, names)) or "any"
 
 
@@ -359,7 +395,6 @@ class _Notation:
         self.root = root
         self.last = -further  # the depth of which nothing is shown
         self.left = _MOST_PARTS
-        self.known: dict[tuple[str | int, int], str] = {}
 
     def text(self, schema: Any, depth: int) -> str:
         schema = resolve(schema, self.root)
@@ -392,7 +427,7 @@ class _Notation:
                 if isinstance(parts := schema.get(keyword), list) and parts:
                     kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:_MOST_SHOWN])
                     return " | ".join(dict.fromkeys(kinds))
-        name = _type_name(schema, self.root, 0, self.known)
+        name = _type_name(schema, self.root, 0)
         bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""
         return f"{name} {bounds}" if bounds else name
 

@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolassay.argument_schemas import kinds_of, properties_at, resolve, schema_at
+from toolassay.argument_schemas import items_of, kinds_of, properties_at, resolve, schema_at
 from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
 
@@ -160,21 +160,13 @@ def _value(schema: Any, root: Mapping[str, Any], left: int) -> Schema:
     forms = [_TEXT, *({"type": kind} for kind in _SCALARS if kind in kinds)]
     schema = resolve(schema, root)
     if "array" in kinds and left > 0:
-        forms.append(
-            _list(_value(_declaring("items", schema, root).get("items"), root, left - 1), _MOST_ITEMS)
-        )
+        forms.append(_list(_value(items_of(schema, root).get("items"), root, left - 1), _MOST_ITEMS))
     if "object" in kinds and left > 0 and (properties := properties_at(schema, root)):
         inner = {one.name: (_value(one.schema, root, left - 1), one.required) for one in properties}
         forms.append(
             _object({name: form if needed else _or_null(form) for name, (form, needed) in inner.items()})
         )
     return forms[0] if len(forms) == 1 else {"anyOf": forms}
-
-
-def _declaring(keyword: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema, or the first of its alternatives that has a keyword."""
-    parts = [part for key in ("anyOf", "oneOf", "allOf") for part in schema.get(key) or ()]
-    return next((one for one in (schema, *(resolve(part, root) for part in parts)) if keyword in one), {})
 
 
 def _or_null(form: Schema) -> Schema:

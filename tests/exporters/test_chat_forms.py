@@ -17,12 +17,10 @@ from jsonschema import Draft202012Validator
 from toolassay.calls.call_plan import references
 from toolassay.calls.function_schemas import VALID_NAME, Names
 from toolassay.dataset import reference_index
-from toolassay.exporters import Call, CallPlan, plan_of
+from toolassay.exporters import CallPlan, plan_of
+from toolassay.exporters.chats import ChatStyle, calls_of, chat_of, conversation_of
 from toolassay.exporters.formats import Chats
 from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
-from toolassay.exporters.openai import calls_of, chat_of
-from toolassay.exporters.sharegpt import conversation_of
-from toolassay.exporters.turns import ChatStyle
 from toolassay.gold import Gold
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
@@ -146,16 +144,6 @@ def test_independent_calls_together() -> None:
     assert said[-1] == {"from": "gpt", "value": "Done: <node-2>"}
 
 
-def test_a_chat_may_end_with_its_last_call() -> None:
-    plan = plan_of(Gold.of(DAG), RESOURCE, "resource")
-    chats = Chats(RESOURCE, "resource")
-    messages = openai_line(plan, ChatStyle(closing=None), chats)["messages"]
-
-    assert "tool_calls" in messages[-1]
-    said = conversation_of(plan, [], chats.names, ChatStyle(closing=None))["conversations"]
-    assert [turn["from"] for turn in said[-2:]] == ["observation", "function_call"]
-
-
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=12, unique=True))
 def test_names_are_valid_unique_and_led_back(ids: Sequence[str]) -> None:
     library = ToolLibrary([Tool(name, parameters=tuple(Parameter(other) for other in ids)) for name in ids])
@@ -166,19 +154,6 @@ def test_names_are_valid_unique_and_led_back(ids: Sequence[str]) -> None:
     back = Names.from_json(json.loads(json.dumps(names.to_json())))
     assert back == names
     assert [back.tool(names.functions[name]) for name in ids] == list(ids)
-
-
-def test_names_that_are_valid_stay() -> None:
-    names = Names.of(RESOURCE, "resource")
-
-    assert names.functions == {
-        "Edit Image": "Edit_Image_2",
-        "Edit_Image": "Edit_Image",
-        "Answer": "Answer",
-        "Fetch": "Fetch",
-        "画": "tool",
-    }
-    assert names.parameters["Answer"] == {"text": "text", "text_2": "text_2"}
 
 
 def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
@@ -205,13 +180,3 @@ def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
         "required": ["when", "tags"],
     }
     assert functions["book"]["parameters"]["properties"]["seats"] == {"type": "integer"}
-
-
-@pytest.mark.parametrize(("tools", "count"), [("all", 5), ("gold", 2), (4, 4), (1, 2), (99, 5)])
-def test_how_many_functions_a_chat_offers(tools: Any, count: int) -> None:
-    plan = CallPlan("1", "", (), (Call("画", ()), Call("Fetch", ())), ())
-    offered = [item["name"] for item in Chats(RESOURCE, "resource", tools=tools).offered(plan)]
-
-    assert len(offered) == count
-    assert {"tool", "Fetch"} <= set(offered)
-    assert offered == [item["name"] for item in Chats(RESOURCE, "resource", tools=tools).offered(plan)]

@@ -22,10 +22,9 @@ from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolassay.exporters import CallPlan, plan_of
+from toolassay.exporters.chats import ChatStyle, chat_of
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.formats import Chats
-from toolassay.exporters.openai import chat_of
-from toolassay.exporters.turns import ChatStyle
 from toolassay.gold import Gold
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -39,17 +39,6 @@ def test_an_export_replaces_the_one_before_whole(tmp_path: Path) -> None:
     assert list(out.parent.iterdir()) == [out]
 
 
-def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    put(out, a="1")
-    before = files_below(tmp_path)
-
-    with pytest.raises(KeyboardInterrupt), Destination(out).folder() as folder:
-        (folder / "a").write_text("half")
-        raise KeyboardInterrupt
-    assert files_below(tmp_path) == before
-
-
 def test_what_a_killed_export_left_is_cleared_away(tmp_path: Path) -> None:
     left = tmp_path / ".out.unfinished"
     (left / "index").mkdir(parents=True)
@@ -104,15 +93,6 @@ def test_edited_files_are_not_replaced(tmp_path: Path) -> None:
     (copy,) = put(out, force=True, b="3").copies
     assert copy.read_text() == "edited"
     assert not (out / "a").exists()
-
-
-def test_a_file_that_came_in_between_is_kept(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    put(out, a="1")
-    (out / "b").write_text("theirs")
-    (copy,) = put(out, b="2").copies
-
-    assert copy.read_text() == "theirs"
 
 
 @pytest.mark.parametrize("files", ['{"../x": "1", "/etc/y": "1"}', "[]", '"x"'])

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-from executions import refused_call, results_of, text_of
-from gold_samples import RESOURCE, TEMPORAL, label, plans
-from hypothesis import given, settings
+from executions import refused_call, results_of
+from gold_samples import TEMPORAL, plans
+from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.exporters import Argument, Call, CallPlan, plan_of
-from toolassay.exporters.executed_results import PlanResults, RefusedCall
+from toolassay.exporters import Argument, Call, CallPlan
+from toolassay.exporters.chats import ChatStyle, calls_of, chat_of, chat_turns, conversation_of, turns_of
+from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.formats import Chats
 from toolassay.exporters.grounded_answer import grounded_answer
 from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
-from toolassay.exporters.openai import calls_of, chat_of
-from toolassay.exporters.sharegpt import conversation_of
-from toolassay.exporters.turns import ChatStyle, ResultForm, chat_turns, turns_of
-from toolassay.gold import Gold
 
 CHATS = Chats(TEMPORAL, "temporal")
 EXECUTED = ChatStyle(closing="$results")
-DAG = label(3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0>", "<node-1>"])])
 _results = st.sampled_from([7, 2.5, True, "done", "", [1, 2], {"id": 4, "note": "späte <node-9>"}])
 
 
@@ -110,17 +105,6 @@ def test_a_row_with_results_is_read_back_as_the_same_plan(one: tuple[CallPlan, P
     assert row["results"] == "executed"
 
 
-@given(plans())
-@settings(max_examples=20)
-def test_a_row_without_results_has_the_same_columns(plan: CallPlan) -> None:
-    forms: tuple[ResultForm, ...] = ("references", "none")
-    for form in forms:
-        row = row_of(plan, form=form)
-        assert (row["answer"], row["results"]) == ("", form)
-        assert {call["result"] for call in row["calls"]} == {""}
-        assert list(row) == list(row_of(plan, results_of(plan, ["x"] * plan.size)))
-
-
 def test_a_referenced_number_is_a_number() -> None:
     calls = (Call("pay", (Argument("amount", 3),)), Call("book", (Argument("seats", "<node-0>.left"),)))
     plan = CallPlan("1", "Pay, then book.", (), calls, ((0, 1),))
@@ -134,24 +118,6 @@ def test_a_referenced_number_is_a_number() -> None:
     assert messages[-1]["content"] == "Booked."
 
 
-def test_arguments_have_the_names_of_the_function() -> None:
-    plan = CallPlan("1", "", (), (Call("book", (Argument("film title", "Heat"),)),), ())
-    messages = chat_of(plan, [], CHATS.names, EXECUTED, results_of(plan, ["ok"]))["messages"]
-
-    assert messages[1]["tool_calls"][0]["function"]["arguments"] == '{"film_title": "Heat"}'
-
-
-def test_an_unknown_argument_of_a_wrong_call_is_kept() -> None:
-    plan = CallPlan("1", "", (), (Call("book", (Argument("film title", "Heat"),)),), ())
-    results = refused_call(results_of(plan, ["ok"]), 0)
-    assert results.refused is not None
-    wrong = results.refused.call._replace(arguments=(Argument("film", "Heat"),))
-    results = PlanResults(results.calls, results.texts, results.executor, RefusedCall(0, wrong, "no"))
-    messages = chat_of(plan, [], CHATS.names, EXECUTED, results)["messages"]
-
-    assert messages[1]["tool_calls"][0]["function"]["arguments"] == '{"film": "Heat"}'
-
-
 def test_a_refused_call_in_a_parallel_turn_keeps_the_order_of_execution() -> None:
     calls = (Call("pay", ()), Call("book", ()), Call("tell", ()))
     plan = CallPlan("1", "", (), calls, ())
@@ -162,27 +128,3 @@ def test_a_refused_call_in_a_parallel_turn_keeps_the_order_of_execution() -> Non
     assert [[call.result for call in turn] for turn in turns] == [["a", "sold out"], ["b", "c"]]
     said = conversation_of(plan, [], CHATS.names, ChatStyle(parallel=True), results)["conversations"]
     assert said[2] == {"from": "observation", "value": '["a", "sold out"]'}
-
-
-def test_calls_only_are_one_turn_without_results() -> None:
-    plan = plan_of(Gold.of(DAG), RESOURCE, "resource")
-    chats = Chats(RESOURCE, "resource")
-    style = ChatStyle(closing=None, calls_only=True)
-    line = chat_of(plan, [], chats.names, style)
-
-    assert [message["role"] for message in line["messages"]] == ["user", "assistant"]
-    assert calls_of(line["messages"], chats.names) == plan.calls
-    assert line["parallel_tool_calls"] is True
-    said = conversation_of(plan, [], chats.names, style)["conversations"]
-    assert [turn["from"] for turn in said] == ["human", "function_call"]
-    assert len(json.loads(said[1]["value"])) == 3
-
-
-def test_a_template_is_filled_once() -> None:
-    plan = CallPlan("1", "", (), (Call("pay", ()),), ())
-    results = results_of(plan, ["costs $results"])
-    messages: list[dict[str, Any]] = chat_of(
-        plan, [], CHATS.names, ChatStyle(closing="I see: $results"), results
-    )["messages"]
-
-    assert messages[-1]["content"] == f"I see: {text_of('costs $results')}"

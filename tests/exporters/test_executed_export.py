@@ -15,7 +15,6 @@ from running import files_below, inside, lines_of
 
 from toolassay import export
 from toolassay.calls.execution_record import ExecutedCall, Execution
-from toolassay.errors import UsageError
 from toolassay.screen import Screen
 
 
@@ -81,37 +80,6 @@ def test_results_are_exported_if_there_are_executions(folder: Path, capsys: Any)
     assert "| executed | mcp | 10 |" in (out / "README.md").read_text()
 
 
-def test_references_are_the_same_with_and_without_executions(folder: Path, capsys: Any) -> None:
-    run(capsys, folder)
-    before = files_below(folder.parent / "out")
-    write_executions(folder, executions(folder))
-    _, out = run(capsys, folder, "--results", "references")
-
-    assert files_below(out) == before
-    assert contents(out)[-1] == "Done: <node-1>"
-    assert "results" not in lines_of(out / "index" / "train.jsonl")[0]
-
-
-def test_calls_only(folder: Path, capsys: Any) -> None:
-    write_executions(folder, executions(folder))
-    done, out = run(capsys, folder, "--results", "none", "--arguments", "object")
-
-    assert done.code == 0
-    assert contents(out) == [
-        '[{"amount": 3, "by_card": true}, {"seats": "<node-0>.left", "film_title": "Heat"}]'
-    ]
-    assert "All calls are in one message, without results" in (out / "README.md").read_text()
-
-
-def test_a_chat_of_executed_calls_may_end_with_its_last_call(folder: Path, capsys: Any) -> None:
-    write_executions(folder, executions(folder))
-    _, out = run(capsys, folder, "--closing", "none")
-
-    assert len(contents(out)) == 3
-    _, out = run(capsys, folder, "--closing", "All done: $results")
-    assert contents(out)[-1] == "All done: Booked 4."
-
-
 @pytest.mark.parametrize("to", ["jsonl", "hf"])
 def test_rows_have_results_and_an_answer(to: str, folder: Path, capsys: Any) -> None:
     write_executions(folder, executions(folder, executor="simulate"))
@@ -162,29 +130,6 @@ def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
     )
 
 
-def test_no_results_at_all_is_an_error_with_a_way_out(folder: Path, capsys: Any) -> None:
-    write_executions(folder, [])
-    done, out = run(capsys, folder)
-
-    assert done.code == 1
-    assert done.err.endswith(
-        "none of 10 samples can be exported. Fix: see the warnings; run toolassay execute, "
-        "or use --results references\n"
-    )
-    assert not out.exists()
-
-
-def test_numbers_of_results_that_objects_cannot_hold_are_refused(folder: Path) -> None:
-    made = executions(folder)
-    calls = [made[0].calls[0], replace(made[0].calls[1], arguments={"seats": 2**63})]
-    write_executions(folder, [replace(made[0], calls=calls), *made[1:]])
-    result = export(folder, to="openai", out=folder.parent / "out", arguments="object")
-
-    assert result.refused == 1
-    (refused,) = lines_of(result.path / "refused.jsonl")
-    assert refused["reason"] == "has a number of over 64 bits in seats; use --arguments text"
-
-
 @pytest.mark.parametrize("to", ["openai", "sharegpt"])
 def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path, capsys: Any) -> None:
     write_executions(folder, executions(folder, wrong=range(2, 9)))
@@ -232,18 +177,6 @@ def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys
     assert chosen() == set()
 
 
-def test_too_few_wrong_calls_are_reported(folder: Path, capsys: Any) -> None:
-    write_executions(folder, executions(folder, wrong=[1, 2]))
-    done, out = run(capsys, folder, "--recoveries", "0.5")
-
-    assert done.code == 0
-    assert done.err == (
-        "warning: 5 chats should have a wrong call, but only 2 of 10 samples have one. "
-        "Fix: run toolassay execute --wrong_calls SHARE\n"
-    )
-    assert "2 chats with a wrong call" in (out / "README.md").read_text()
-
-
 def test_a_wrong_call_that_objects_cannot_hold_is_left_out(folder: Path) -> None:
     said: list[str] = []
     wrong = ExecutedCall(1, "book", {"seats": 2**64}, error="seats: too many")
@@ -255,17 +188,6 @@ def test_a_wrong_call_that_objects_cannot_hold_is_left_out(folder: Path) -> None
     assert any("only 0 of 10 samples have one" in line for line in said)
     assert export(folder, **settings).counts == {"train": 10}
     assert all(line["recovery"] for line in lines_of(result.path / "index" / "train.jsonl"))
-
-
-def test_samples_left_out_by_level_are_counted_once(folder: Path) -> None:
-    write_executions(folder, executions(folder, wrong=range(10)))
-    levels = [{"id": str(number), "level": "pass" if number < 4 else "reject"} for number in range(10)]
-    (folder / "gates.jsonl").write_text("".join(json.dumps(one) + "\n" for one in levels))
-    result = export(folder, to="openai", out=folder.parent / "out", level="pass", recoveries=0.5)
-
-    assert (result.counts, result.left_out) == ({"train": 4}, 6)
-    index = lines_of(result.path / "index" / "train.jsonl")
-    assert sum(line.get("recovery", False) for line in index) == 2
 
 
 @pytest.mark.parametrize("to", ["openai", "sharegpt", "jsonl", "hf"])
@@ -303,15 +225,3 @@ def test_options_that_cannot_be_followed(
     assert done.code == 2
     assert message in done.error
     assert not out.exists()
-
-
-def test_wrong_calls_need_chats(folder: Path, capsys: Any) -> None:
-    write_executions(folder, executions(folder))
-    done, _ = run(capsys, folder, "--recoveries", "0.1", to="jsonl")
-
-    assert "--recoveries needs chats, and 'jsonl' has rows. Fix: use --to openai or sharegpt" in done.error
-
-
-def test_a_share_is_checked_in_calls_from_python(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"--recoveries is 1\.5\. Fix: write a share from 0 to 1"):
-        export(folder, to="openai", out=folder.parent / "out", recoveries=1.5)

@@ -9,7 +9,6 @@ from gold_samples import RESOURCE, TEMPORAL, label
 
 from toolassay.exporters import Argument, Call, CallPlan, Unfit, plan_of
 from toolassay.gold import Gold
-from toolassay.tools import Parameter, Tool, ToolLibrary
 
 
 def resource(value: dict[str, Any]) -> CallPlan:
@@ -34,18 +33,6 @@ def test_texts_go_to_the_input_of_their_type() -> None:
     assert (plan.id, plan.links, plan.shape, plan.size) == ("1", ((0, 1),), "chain", 2)
 
 
-def test_two_texts_keep_their_places() -> None:
-    (call,) = resource(label(1, [("Answer", ["The text.", "Why?"])])).calls
-
-    assert call.arguments == (Argument("text", "The text."), Argument("text_2", "Why?"))
-
-
-def test_what_fits_nowhere_takes_what_is_left() -> None:
-    (call,) = resource(label(1, [("Edit Image", ["a.wav", "b.jpg"])])).calls
-
-    assert [argument.name for argument in call.arguments] == ["text", "image"]
-
-
 def test_calls_are_put_in_order_and_references_with_them() -> None:
     plan = resource(
         label(1, [("Edit_Image", ["<node-1>"]), ("画", ["a cat, see <node-7>"]), ("Answer", ["b", "c"])])
@@ -55,13 +42,6 @@ def test_calls_are_put_in_order_and_references_with_them() -> None:
     assert plan.calls[0].arguments[0].value == "a cat, see <node-7>"
     assert plan.calls[1].arguments[0].value == "<node-0>"
     assert plan.links == ((0, 1),)
-
-
-def test_an_order_that_is_right_is_kept() -> None:
-    nodes: list[tuple[str, list[Any] | None]] = [("book", []), ("pay", []), ("tell", [])]
-    plan = temporal(label(1, nodes, links=[("book", "tell")]))
-
-    assert [call.tool for call in plan.calls] == ["book", "pay", "tell"]
 
 
 def test_texts_are_typed_as_their_parameters_are() -> None:
@@ -82,31 +62,11 @@ def test_texts_are_typed_as_their_parameters_are() -> None:
     assert [argument.value for argument in call.arguments] == ["NaN", "perhaps"]
 
 
-def test_a_type_that_may_be_nothing_is_that_type() -> None:
-    kinds = {"a": "Optional[int]", "b": "float | null", "c": "null | boolean", "d": "Union[list[str], None]"}
-    tool = Tool("t", parameters=tuple(Parameter(name, kind) for name, kind in kinds.items()))
-    values = {"a": "3", "b": "2.5", "c": "False", "d": '["x"]'}
-    gold = Gold.of(label(1, [("t", named(**values))]))
-    (call,) = plan_of(gold, ToolLibrary([tool]), "temporal").calls
-
-    assert [argument.value for argument in call.arguments] == [3, 2.5, False, ["x"]]
-
-
 def test_the_name_of_a_linked_tool_is_a_reference() -> None:
     nodes: list[tuple[str, list[Any] | None]] = [("book", []), ("tell", named(whom=["book"], when="pay"))]
     plan = temporal(label(1, nodes, links=[("book", "tell")]))
 
     assert [argument.value for argument in plan.calls[1].arguments] == [["<node-0>"], "pay"]
-
-
-def test_keys_of_objects_are_no_references() -> None:
-    nodes: list[tuple[str, list[Any] | None]] = [
-        ("book", []),
-        ("tell", named(when={"book": "<node-0>", "<node-9>": "x"})),
-    ]
-    plan = temporal(label(1, nodes, links=[("book", "tell")]))
-
-    assert plan.calls[1].arguments[0].value == {"book": "<node-0>", "<node-9>": "x"}
 
 
 def test_of_a_tool_called_twice_the_data_says_which_is_linked() -> None:
@@ -122,12 +82,6 @@ def test_labels_without_arguments() -> None:
 
     assert not plan.has_arguments
     assert plan.calls == (Call("Answer", ()), Call("画", ()))
-
-
-def test_halves_of_characters_become_readable() -> None:
-    plan = resource(label(1, [("画", ["a\ud800b"])], user_request="c\udfff"))
-
-    assert (plan.calls[0].arguments[0].value, plan.request) == ("a�b", "c�")
 
 
 @pytest.mark.parametrize(
@@ -170,15 +124,3 @@ def test_what_is_refused(value: dict[str, Any], message: str) -> None:
 def test_what_is_refused_of_parameters(arguments: list[Any], message: str) -> None:
     with pytest.raises(Unfit, match=message):
         temporal(label(1, [("book", arguments)]))
-
-
-def test_labels_without_steps_are_exported() -> None:
-    assert resource({**label(1, [("画", ["a"])]), "task_steps": None}).steps == ()
-
-
-def test_a_tool_that_declares_nothing_takes_no_arguments() -> None:
-    library = ToolLibrary([Tool("bare")])
-
-    assert plan_of(Gold.of(label(1, [("bare", [])])), library, "temporal").calls == (Call("bare", ()),)
-    with pytest.raises(Unfit, match="has 1 arguments, 'bare' takes nothing"):
-        plan_of(Gold.of(label(1, [("bare", ["x"])])), library, "temporal")

@@ -12,7 +12,6 @@ from small_libraries import check, label, named, told
 
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.gates.critic.prompt import critic_prompt
 from toolassay.gates.gate import Background, Gate
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
@@ -25,7 +24,6 @@ GATE = SchemaGate(WORKSHOP)
 KNOWN = GroundingGate(WORKSHOP)
 BOOKING: dict[str, Any] = {"bench": "B2", "day": "2026-05-14", "hours": 3}
 MEMBER: dict[str, Any] = {"member": {"name": "Ann Lee", "email": "ann@example.org"}, "plan": "yearly"}
-VALUE = "task_nodes[0].arguments[0].value"
 
 
 def booked(**changes: Any) -> dict[str, Any]:
@@ -279,25 +277,6 @@ def test_each_value_inside_of_an_argument_must_be_grounded(
 ) -> None:
     findings = check(KNOWN, label((tool, named(**values)), user_request=request_text))
     assert [finding.state for finding in findings] == ([] if state is None else [state])
-
-
-def test_a_fixed_value_needs_no_grounding() -> None:
-    gate = GroundingGate(Background(ToolLibrary.from_json(difficult_tools()), "temporal"))
-    assert check(gate, label(("fixed", named(command="go", speed="fast")), user_request="Send it fast")) == []
-
-
-def test_a_default_that_is_a_list_needs_no_grounding() -> None:
-    fields = {"type": "array", "items": {"type": "string"}, "default": ["name", "size"]}
-    tool = imported_tool("show", "Shows.", {"fields": fields})
-    gate = GroundingGate(Background(ToolLibrary.from_json([tool]), "temporal"))
-    assert check(gate, label(("show", named(fields=["name", "size"])), user_request="Show them")) == []
-    assert len(check(gate, label(("show", named(fields=["colour"])), user_request="Show them"))) == 1
-
-
-def test_the_critic_sees_signatures_and_typed_values() -> None:
-    prompt = critic_prompt(Gold.of(booked()), WORKSHOP.library)
-    assert '"parameters": "{bench: string, day: date, hours: integer 1..8, guests?: string[]}"' in prompt
-    assert '{"name": "hours", "value": 3}' in prompt and "input_schema" not in prompt
 
 
 def test_no_value_makes_a_gate_or_repair_fail() -> None:

@@ -150,15 +150,6 @@ def test_a_link_that_the_graph_does_not_have_is_held_back() -> None:
     ]
 
 
-def test_a_literal_in_place_of_a_reference_must_be_in_the_request() -> None:
-    assert told(check(KNOWN, details(8812))) == [("quarantine", "task_nodes[1].arguments[0]")]
-
-
-def test_a_reference_to_a_part_is_held_back_in_a_temporal_plan() -> None:
-    temporal = WiringGate(Background(CINEMA.library, "temporal"))
-    assert told(check(temporal, details("<node-0>.total"))) == [("quarantine", PLACE)]
-
-
 def test_references_to_parts_are_counted_from_0_and_moved_with_their_nodes() -> None:
     nodes = (
         ("search_movies", named(query="dogs")),

@@ -63,18 +63,6 @@ def test_other_parameters_are_named(parameters: list[Any], difference: str) -> N
     assert f"'book' has {difference}" in str(caught.value)
 
 
-def test_three_differences_are_named_and_the_others_counted() -> None:
-    with pytest.raises(ToolFilesDiffer, match=r"'b' is not in the graph; 'c' is .*; 'd' is .*; and 2 more"):
-        agreed_tools(library(*({"id": name} for name in "abcdef")), library({"id": "a"}))
-
-
-def test_tools_in_another_folder_are_named_in_the_fix() -> None:
-    with pytest.raises(ToolFilesDiffer) as caught:
-        agreed_tools(library(PAINT, path="a/tool_desc.json"), library(READ, path="b/graph_desc.json"))
-    assert str(caught.value).startswith("a/tool_desc.json: differs from b/graph_desc.json: ")
-    assert str(caught.value).endswith("generate_graph.py --data_dir b --tool_desc a/tool_desc.json")
-
-
 def test_other_descriptions_are_used_with_one_notice() -> None:
     said: list[str] = []
     tools = library({**PAINT, "desc": "Draws."}, {**READ, "price": 2}, path="d/tool_desc.json")
@@ -84,21 +72,6 @@ def test_other_descriptions_are_used_with_one_notice() -> None:
     assert said == [
         "using the descriptions of d/tool_desc.json; d/graph_desc.json has others for 'paint', 'read'"
     ]
-
-
-def test_a_description_of_a_parameter_is_a_description() -> None:
-    said: list[str] = []
-    described = [{**given, "desc": "x"} for given in BOOK["parameters"]]
-    merged = agreed_tools(library({**BOOK, "parameters": described}), library(BOOK), say=said.append)
-    assert [parameter.description for parameter in merged["book"].parameters] == ["x", "x"]
-    assert len(said) == 1
-
-
-def test_spellings_that_the_graph_normalises_are_no_difference() -> None:
-    said: list[str] = []
-    tools = ToolLibrary.from_json([{**PAINT, "output-type": "Image "}, READ], normalise_types=False)
-    assert agreed_tools(tools, library(PAINT, READ), say=said.append).tools == library(PAINT, READ).tools
-    assert said == []
 
 
 def test_links_follow_their_tools_into_another_order(tmp_path: Path) -> None:

@@ -78,28 +78,25 @@ def outcome_link_by_link(path: Path, kind: str | None) -> Any:
         return outcome(path, kind)
 
 
-def check(path: Path, text: bytes, block: int, kind: str | None) -> None:
+def check(path: Path, text: bytes, kind: str | None) -> None:
     path.write_bytes(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph_file, "_BLOCK", block)
-        assert outcome(path, kind) == outcome_link_by_link(path, kind)
+    assert outcome(path, kind) == outcome_link_by_link(path, kind)
 
 
 kinds = st.sampled_from([None, "resource", "temporal", "schema"])
 
 
 @settings(deadline=None, max_examples=300)
-@given(graphs, st.integers(60, 600), kinds, st.booleans(), st.sampled_from([None, 1, "\t"]))
+@given(graphs, kinds, st.booleans(), st.sampled_from([None, 1, "\t"]))
 def test_a_graph_is_the_same_as_link_by_link(
     tmp_path_factory: pytest.TempPathFactory,
     value: Any,
-    block: int,
     kind: str | None,
     escaped: bool,
     indent: Any,
 ) -> None:
     text = json.dumps(value, ensure_ascii=escaped, indent=indent).encode("utf-8", "backslashreplace")
-    check(tmp_path_factory.mktemp("graph") / "graph_desc.json", text, block, kind)
+    check(tmp_path_factory.mktemp("graph") / "graph_desc.json", text, kind)
 
 
 PUBLISHED = json.dumps(
@@ -121,44 +118,29 @@ PUBLISHED = json.dumps(
     st.integers(0, len(PUBLISHED)),
     st.integers(0, 30),
     st.sampled_from([b"", b"}", b"{", b'"', b",", b"[", b"]", b"\\", b"\xff", b"\n", b"\x00", b"NaN", b"1"]),
-    st.integers(60, 600),
 )
-@example(0, 0, b"\xef\xbb\xbf", 200)  # a byte order mark
-@example(0, 0, b"\xef\xbb\xbf\xef\xbb\xbf", 200)
-@example(len(PUBLISHED) - 1, 0, b', "links": [{"source": "hear", "target": "nobody"}]', 200)
-@example(1, 0, b'"n": "\xed\xa0\x80", ', 200)  # half of a surrogate pair is not UTF-8
-@example(1, 0, b'"links": "\xff", ', 200)  # not even in a value that a later one replaces
-@example(1, 0, b'"n": ' + b"9" * 5000 + b", ", 200)
-@example(1, 0, b'"n": ' + b"[" * 100_000 + b"]" * 100_000 + b", ", 200)
+@example(0, 0, b"\xef\xbb\xbf")  # a byte order mark
+@example(0, 0, b"\xef\xbb\xbf\xef\xbb\xbf")
+@example(len(PUBLISHED) - 1, 0, b', "links": [{"source": "hear", "target": "nobody"}]')
+@example(1, 0, b'"n": "\xed\xa0\x80", ')  # half of a surrogate pair is not UTF-8
+@example(1, 0, b'"links": "\xff", ')  # not even in a value that a later one replaces
+@example(1, 0, b'"n": ' + b"9" * 5000 + b", ")
+@example(1, 0, b'"n": ' + b"[" * 100_000 + b"]" * 100_000 + b", ")
 def test_a_damaged_file_is_refused_as_by_json(
-    tmp_path_factory: pytest.TempPathFactory, place: int, length: int, inserted: bytes, block: int
+    tmp_path_factory: pytest.TempPathFactory, place: int, length: int, inserted: bytes
 ) -> None:
     text = PUBLISHED[:place] + inserted + PUBLISHED[place + length :]
-    check(tmp_path_factory.mktemp("graph") / "graph_desc.json", text, block, None)
+    check(tmp_path_factory.mktemp("graph") / "graph_desc.json", text, None)
 
 
-def test_well_formed_links_are_columns_in_every_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_well_formed_links_are_columns(tmp_path: Path) -> None:
     path = tmp_path / "graph_desc.json"
     path.write_bytes(PUBLISHED)
-    monkeypatch.setattr(graph_file, "_BLOCK", 110)
-    assert len(list(graph_file._blocks(memoryview(PUBLISHED[PUBLISHED.index(b'"links": [') + 9 : -2])))) == 3
     read = read_graph_file(path)
 
     assert isinstance(read["links"], WrittenLinks)
     assert read["nodes"] == TOOLS
     assert list(read["links"]) == json.loads(PUBLISHED)["links"]
-
-
-def test_further_keys_of_links_are_columns_too(tmp_path: Path) -> None:
-    path = tmp_path / "graph_desc.json"
-    further = {"source": "a", "weight": [2], "target": "b"}
-    path.write_text(json.dumps({"links": [further, {"target": "a", "source": "b"}]}))
-
-    links = read_graph_file(path)["links"]
-    assert isinstance(links, WrittenLinks)
-    assert [tuple(link.values()) for link in links] == [("a", "b", None), ("b", "a", None)]
 
 
 def test_columns_are_used_unless_a_link_has_to_be_read(tmp_path: Path) -> None:
@@ -187,18 +169,6 @@ def test_links_with_scores_are_read_whole(tmp_path: Path) -> None:
     assert [one.further for one in ToolGraph.load(path, dependency_type="schema").dependencies()] == [
         (("note", "kept"),)
     ]
-
-
-def test_the_notice_about_other_descriptions_comes_once(tmp_path: Path) -> None:
-    """Although the links are read again for the error."""
-    path = tmp_path / "graph_desc.json"
-    path.write_text(json.dumps({"nodes": TOOLS, "links": [{"source": "hear", "target": "nobody"}]}))
-    other = ToolLibrary.from_json([{**SPEAK, "desc": "Says it."}, HEAR, DUB])
-    said: list[str] = []
-
-    with pytest.raises(UsageError, match="link 1 names the unknown tool 'nobody'"):
-        ToolGraph.load(path, tools=other, say=said.append)
-    assert len(said) == 1
 
 
 def test_the_tools_of_a_folder_are_read_like_those_of_its_graph(tmp_path: Path) -> None:

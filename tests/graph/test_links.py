@@ -85,12 +85,6 @@ def test_two_types_of_one_pair_stand_in_the_order_of_the_giver() -> None:
     assert [link.type for link in TypedLinks(library)] == ["text", "audio", "image"]
 
 
-def test_self_links_and_repeats_are_dropped() -> None:
-    links = ListedLinks(2, [NumberedLink(0, 0, "x"), NumberedLink(0, 1, "x"), NumberedLink(0, 1, "x")])
-
-    assert list(links) == [NumberedLink(0, 1, "x")]
-
-
 @settings(deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from("abcdef"), unique=True), min_size=1),
@@ -101,16 +95,6 @@ def test_type_index(types: list[list[str]], kinds: set[str]) -> None:
     for but in range(len(types)):
         expected = [tool for tool, own in enumerate(types) if kinds & set(own) and tool != but]
         assert sorted(index.tools_with(kinds, but=but)) == expected
-
-
-def test_unions_that_are_forgotten_are_made_again() -> None:
-    index = TypeIndex([(kind, "z") for kind in "abcdef"] * 2)
-    index._kept = 3
-
-    for _ in range(2):
-        for number, kind in enumerate("abcdef"):
-            assert sorted(index.tools_with([kind], but=0)) == [n for n in (number, number + 6) if n]
-    assert index._held <= 3
 
 
 @given(st.integers(1, 9), st.data())

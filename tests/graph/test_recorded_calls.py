@@ -52,11 +52,6 @@ def call_of(**result: Any) -> list[dict[str, Any]]:
     return [{"role": "assistant", "tool_calls": [{"id": "a", "function": function}]}, result]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_one_recording_is_the_same_in_every_form(form: str, tmp_path: Path) -> None:
-    assert list(read_traces(trace_file(tmp_path, *FORMS[form]), NAMES)) == [READ]
-
-
 @pytest.mark.parametrize("form", ["openai", "tau2", "inspect", "sharegpt", "own", "langchain"])
 def test_each_chat_is_a_sequence_on_lines_and_in_a_list(form: str, tmp_path: Path) -> None:
     lines = FORMS[form] * 3
@@ -122,18 +117,6 @@ def test_a_failed_result_fails_its_call(result: dict[str, Any], tmp_path: Path) 
     assert [call.failed for call in calls(trace_file(tmp_path, call_of(**result)))[0]] == [True]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [{"error": "timeout"}, {"result": {"success": False}}, {"level": "ERROR"}, {"state": "output-error"}],
-)
-def test_a_call_with_an_error_failed(error: dict[str, Any], tmp_path: Path) -> None:
-    assert calls(trace_file(tmp_path, [{**SEARCH, **error}]))[0][0].failed
-
-
-def test_a_result_that_is_no_json_stays_text(tmp_path: Path) -> None:
-    assert calls(trace_file(tmp_path, [{**SEARCH, "result": "no films"}]))[0][0].result == "no films"
-
-
 @pytest.mark.parametrize("key", ["messages", "traj"])
 def test_a_chat_has_the_calls_of_each_message_with_their_results(key: str, tmp_path: Path) -> None:
     first, second = next(read_traces(trace_file(tmp_path, {key: CHAT}), NAMES))
@@ -161,23 +144,6 @@ def test_parallel_calls_without_ids_have_a_list_of_results(tmp_path: Path) -> No
             )
         ]
     ]
-
-
-def test_a_bare_list_of_messages_is_a_chat(tmp_path: Path) -> None:
-    assert [call.tool for call in calls(trace_file(tmp_path, CHAT))[0]] == ["search", "clock", "details"]
-
-
-def test_a_call_of_a_chat_with_broken_arguments_failed(tmp_path: Path) -> None:
-    chat = call_of(role="tool", tool_call_id="a", content="fine")
-    chat[0]["tool_calls"][0]["function"]["arguments"] = '{"query": '
-    assert calls(trace_file(tmp_path, {"messages": chat}))[0][0].failed
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_json_list_of_sequences_is_read_like_lines(indent: int | None, tmp_path: Path) -> None:
-    path = tmp_path / "calls.json"
-    path.write_text(json.dumps([{"calls": [SEARCH]}, {"traj": CHAT}], indent=indent))
-    assert [len(one) for one in calls(path)] == [1, 3]
 
 
 def test_lines_are_read_one_at_a_time(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from sampling.graphs import tool_graphs
 
 from toolassay.errors import UsageError
-from toolassay.graph import ToolGraph, check_dependency_type
+from toolassay.graph import ToolGraph
 from toolassay.tools import Tool, ToolLibrary
 
 SPEAK = {"id": "speak", "desc": "Text to audio.", "input-type": ["text"], "output-type": ["audio"]}
@@ -119,12 +119,6 @@ def test_implied_links_keep_the_spelling_they_were_implied_by(tmp_path: Path) ->
     assert list(ToolGraph.load(path).links()) == list(graph.links())
 
 
-def test_listed_links_are_never_written_as_null(tmp_path: Path) -> None:
-    path = graph_file(tmp_path, {"nodes": [SPEAK, HEAR], "links": [{"source": "speak", "target": "hear"}]})
-
-    assert len(json.loads(written(ToolGraph.load(path), max_links=0))["links"]) == 1
-
-
 def test_a_link_without_type_gets_the_shared_types(tmp_path: Path) -> None:
     links = [{"source": "speak", "target": "hear"}, {"source": "dub", "target": "dub"}]
     nodes = [{**SPEAK, "output-type": ["Audio"]}, HEAR, DUB, {**DUB, "id": "mix"}]
@@ -190,28 +184,6 @@ def test_a_malformed_graph(value: Any, message: str, tmp_path: Path) -> None:
     assert "graph_desc.json" in str(caught.value)
 
 
-def test_a_tool_without_types_is_named_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "tool_desc.json"
-    path.write_text('{"nodes": [\n{"id": "a", "input-type": ["x"]},\n{"id": "b"}]}')
-
-    with pytest.raises(
-        UsageError, match=r"tool_desc\.json:3: tool 'b' has neither .* --dependency_type temporal"
-    ):
-        ToolGraph.build(ToolLibrary.load(path), "resource")
-
-
-def test_temporal_tools_need_no_parameters() -> None:
-    """The published script stops with a KeyError for typed tools without parameters."""
-    graph = ToolGraph.build(ToolLibrary([Tool("a", "", ("x",)), Tool("b")]), "temporal")
-
-    assert [tuple(link) for link in graph.links()] == [("a", "b", "complete"), ("b", "a", "complete")]
-
-
-def test_unknown_dependency_type() -> None:
-    with pytest.raises(UsageError, match=r"unknown dependency type 'causal'\. Fix: use resource"):
-        check_dependency_type("causal")
-
-
 def test_asking_for_neighbours_by_name() -> None:
     library = ToolLibrary.from_json([SPEAK, HEAR, DUB])
     graph = ToolGraph.build(library, "resource")
@@ -220,12 +192,3 @@ def test_asking_for_neighbours_by_name() -> None:
     assert graph.predecessors("speak") == ["hear", "dub"]
     assert graph.link_types("speak", "dub") == ("audio",)
     assert graph.link_types("speak", "nobody") == ()
-
-
-def test_names_need_no_ascii(tmp_path: Path) -> None:
-    library = ToolLibrary([Tool('Über"setzer\n', "é", ("x",), ("x",)), Tool("b", "", ("x",), ("x",))])
-    path = tmp_path / "graph_desc.json"
-    path.write_text(written(ToolGraph.build(library, "resource")), encoding="utf-8")
-
-    assert ToolGraph.load(path).library.ids == library.ids
-    assert ToolGraph.load(path).number_of_links == 2

@@ -70,12 +70,6 @@ def test_a_value_that_reappears_is_a_dependency_with_its_path(tmp_path: Path) ->
     ]
 
 
-def test_a_number_as_text_is_the_same_value(tmp_path: Path) -> None:
-    sequence = [call("search", {"id": "60312"}), call("details", movie_id=60312.0)]
-    found = link(tmp_path, "search", "details", sequence)
-    assert found is not None and found.fields == (FieldPair("id", "movie_id"),)
-
-
 def test_items_fill_a_list_and_properties_a_nested_argument(tmp_path: Path) -> None:
     taken = call("rate", ids=[60312, 60313], rating={"film": "Heat of the night"})
     found = link(tmp_path, "search", "rate", [call("search", FOUND), taken])
@@ -86,13 +80,6 @@ def test_items_fill_a_list_and_properties_a_nested_argument(tmp_path: Path) -> N
     }
 
 
-def test_a_whole_result_can_be_the_value(tmp_path: Path) -> None:
-    found = link(tmp_path, "search", "details", [call("search", "60312"), call("details", movie_id=60312)])
-    assert found is not None
-    assert found.fields == (FieldPair("", "movie_id"),)
-    assert "took `movie_id` from the result" in found.reasons[0]
-
-
 def test_the_order_alone_is_observed(tmp_path: Path) -> None:
     first, other = [call("search"), call("rate")], [call("search"), call("details"), call("rate")]
     found = {(one.source, one.target): one for one in traced(tmp_path, first, first, other).dependencies}
@@ -101,11 +88,6 @@ def test_the_order_alone_is_observed(tmp_path: Path) -> None:
     assert (rate.kind, rate.type, rate.count, rate.fields) == ("observed", "order", 2, ())
     assert rate.score == lower_bound(2, 3)
     assert rate.reasons == ("2 of 3 recorded calls of `search` came directly before `rate`",)
-
-
-def test_a_tool_called_twice_gives_no_link_to_itself(tmp_path: Path) -> None:
-    same = [call("details", {"next": 60312}), call("details", movie_id=60312)]
-    assert traced(tmp_path, same).dependencies == []
 
 
 @pytest.mark.parametrize(
@@ -249,13 +231,6 @@ def test_distinctive_values(value: Any, argument: str, expected: bool) -> None:
     assert is_distinctive(value, (argument,), LIBRARY["rate"]) is expected
 
 
-@pytest.mark.parametrize("key", ["const", "default"])
-def test_a_value_that_the_schema_names_is_not_distinctive(key: str) -> None:
-    tool = imported_tool("t", "", {"film": {key: "HAT110"}})
-    library = ToolLibrary.from_json([tool])
-    assert not is_distinctive("HAT110", ("film",), library["t"])
-
-
 def test_a_lower_bound_grows_with_the_number_of_calls() -> None:
     assert lower_bound(0, 0) == lower_bound(0, 9) == 0
     assert lower_bound(1, 1) < 0.3 < lower_bound(2, 2) < lower_bound(20, 20) < 1
@@ -317,7 +292,6 @@ def test_every_recording_gives_one_valid_link_for_each_pair(
 
 DERIVED = Dependency("a", "b", "x", 0.5, (FieldPair("id", "x"), FieldPair("name", "y")), ("named alike",))
 FLOW = Dependency("a", "b", "x", 0.6, (FieldPair("items[].id", "x"),), ("3 of 3",), "dependency", "trace", 3)
-ORDER = Dependency("a", "b", "order", 0.9, (), ("9 of 9",), "observed", "trace", 9)
 
 
 def test_recorded_values_come_first_and_raise_the_score() -> None:
@@ -326,24 +300,6 @@ def test_recorded_values_come_first_and_raise_the_score() -> None:
     assert both.fields == (FieldPair("items[].id", "x"), FieldPair("name", "y"))
     assert both.reasons == ("3 of 3", "named alike")
     assert (both.type, both.kind, both.origin, both.count) == ("x", "dependency", "trace", 3)
-
-
-def test_the_weaker_recorded_value_leaves_the_origin() -> None:
-    (both,) = merge([DERIVED], [Dependency("a", "b", "z", 0.4, (FieldPair("n", "z"),), (), origin="trace")])
-    assert (both.type, both.origin) == ("z", "schema")
-
-
-def test_an_observed_order_leaves_a_dependency_one() -> None:
-    (both,) = merge([DERIVED], [ORDER])
-    assert (both.kind, both.origin, both.type, both.fields) == ("dependency", "schema", "x", DERIVED.fields)
-    assert both.count == 9
-    assert both.score == pytest.approx(0.95)
-
-
-def test_a_part_of_an_argument_that_is_filled_is_not_filled_again() -> None:
-    part = Dependency("a", "b", "x.id", 0.9, (FieldPair("id", "x.id"), FieldPair("id", "xs")), origin="trace")
-    (both,) = merge([DERIVED], [part])
-    assert [pair.target for pair in both.fields] == ["x.id", "xs", "y"]
 
 
 @given(dependency_lists(), dependency_lists())

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tool_files import fields, names, read
+from tool_files import fields, read
 
-from toolassay.importers.bfcl import IMPORTER
+from toolassay.importers.model_tools import BFCL as IMPORTER
 
 TRIP = {
     "name": "trip.plan",
@@ -78,16 +78,6 @@ def test_types_of_other_languages_become_types_of_json_schema(
     assert not tool.losses
 
 
-def test_an_unknown_type_is_left_to_the_intake(tmp_path: Path) -> None:
-    parameters: dict[str, Any] = {
-        "type": "dict",
-        "properties": {"when": {"type": "Calendar"}, "how": {"type": 3}},
-    }
-    (tool,) = read(IMPORTER, tmp_path, {"name": "f", "parameters": parameters}).tools
-    assert tool.input_schema["properties"] == parameters["properties"]
-    assert not tool.losses
-
-
 def test_the_mark_optional_gives_a_warning_only_where_it_contradicts_required(tmp_path: Path) -> None:
     marks = {"a": True, "b": "True", "c": False, "d": True, "optional": False}
     properties = {name: {"type": "string", "optional": mark} for name, mark in marks.items()}
@@ -108,10 +98,3 @@ def test_the_response_of_a_function_is_its_output_schema(tmp_path: Path) -> None
         None,
     ]
     assert fields(incoming) == ["response"]
-
-
-def test_functions_of_one_name_in_different_questions_are_kept(tmp_path: Path) -> None:
-    other = {**TRIP, "description": "Plans another trip."}
-    incoming = read(IMPORTER, tmp_path, question([TRIP, {"name": "x"}]), question(other))
-    assert names(incoming) == ["trip.plan", "x", "trip.plan"]
-    assert [tool.further_names for tool in incoming.tools] == [("trip.plan_1",), (), ("trip.plan_2",)]

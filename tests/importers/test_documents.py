@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.importers import documents
-from toolassay.importers.documents import DEEPEST, parse_document, parse_yaml, read_document, read_values
+from toolassay.importers.documents import DEEPEST, parse_yaml, read_document, read_values
 
 
 def test_yaml_scalars_follow_the_json_schema() -> None:
@@ -39,17 +35,6 @@ def test_anchors_and_merge_keys_are_resolved() -> None:
         "b": {"x": 1, "y": 3},
         "c": [{"x": 1, "y": 2}],
     }
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(-1e9, 1e9) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        max_leaves=8,
-    )
-)  # fmt: skip
-def test_json_is_read_as_json(value: Any) -> None:
-    assert parse_document(json.dumps([value]), "a.json") == [value]
 
 
 def bomb() -> str:
@@ -82,10 +67,6 @@ def test_what_exceeds_a_bound_or_is_broken_is_one_error(text: str, reason: str, 
         read_document(path)
     assert str(error.value).startswith(str(path))
     assert "\n" not in str(error.value)
-
-
-def test_what_json_has_no_number_for_is_null() -> None:
-    assert parse_document('{"a": NaN, "b": -Infinity}', "a.json") == {"a": None, "b": None}
 
 
 def test_tags_of_yaml_construct_nothing() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.intake import Finding, Intake, grouped, take_in, unique_ids, valid_id
+from toolassay.importers.intake import Finding, Intake, grouped, take_in, unique_ids
 from toolassay.tools import ToolLibrary
 
 
@@ -72,33 +72,11 @@ def test_a_valid_name_is_the_id_and_a_server_in_another_script_is_not_lost() -> 
     assert second == "web.find"
 
 
-def test_operations_of_one_name_and_server_get_a_further_name() -> None:
-    tools = [named("list", "shop", "get_orders"), named("list", "shop", "get_users")]
-    assert unique_ids(tools) == ["get_orders", "get_users"]
-
-
-def test_ids_differ_in_more_than_case() -> None:
-    first, second = unique_ids([named("GetUser", "a"), named("getUser", "b")])
-    assert first.casefold() != second.casefold()
-
-
-def test_a_long_name_is_cut_and_stays_distinct() -> None:
-    ids = unique_ids([named("x" * 70 + "a"), named("x" * 70 + "b")])
-    assert len(set(ids)) == 2
-    assert all(len(one) == 64 for one in ids)
-
-
 @given(st.lists(st.tuples(st.text(max_size=80), st.sampled_from(["", "a", "服务"])), max_size=12))
 def test_ids_are_always_valid_and_unique(names: list[tuple[str, str]]) -> None:
     ids = unique_ids([named(name, server) for name, server in names])
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", one) for one in ids)
     assert len({one.casefold() for one in ids}) == len(ids)
-
-
-@given(st.text())
-def test_a_valid_name_stays(name: str) -> None:
-    once = valid_id(name)
-    assert valid_id(once) == once
 
 
 def test_losses_and_warnings_name_the_tool_by_its_id() -> None:
@@ -124,11 +102,6 @@ def test_a_tool_whose_arguments_are_no_object_is_skipped() -> None:
     report = taken(IncomingTool("a", "A.", {"type": "array"}), named("b")).report
     assert report.n_tools == 1
     assert report.skipped == [Skipped("a", "its input schema does not describe an object")]
-
-
-def test_a_tool_with_a_huge_schema_is_skipped() -> None:
-    report = taken(IncomingTool("a", "A.", {"anyOf": [{}] * 30_000}), named("b")).report
-    assert [part.where for part in report.skipped] == ["a"]
 
 
 def test_secrets_are_removed_from_every_text() -> None:
@@ -157,12 +130,6 @@ def test_what_json_cannot_hold_is_replaced() -> None:
     assert node["desc"] == "Pays \ufffd."
     assert node["input_schema"]["properties"] == {"a\ufffd": {"default": None, "title": "😀"}}
     assert any("hidden characters: U+D83D" in finding.reason for finding in intake.report.warnings)
-
-
-def test_an_endless_description_is_cut() -> None:
-    intake = taken(IncomingTool("a", "b" * 30_000))
-    assert len(intake.nodes[0]["desc"]) == 20_000
-    assert intake.report.losses == [Finding("a", "description", "cut after 20,000 characters")]
 
 
 def test_equal_findings_are_counted_together() -> None:

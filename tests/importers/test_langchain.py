@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tool_files import CITY, NO_ARGUMENTS, fields, names, read
+from tool_files import CITY, NO_ARGUMENTS, names, read
 
-from toolassay.importers.langchain import IMPORTER
+from toolassay.importers.model_tools import LANGCHAIN as IMPORTER
 
 NAMED = {"name": "forecast", "description": "The weather of tomorrow."}
 DUMPED = {
@@ -44,33 +44,6 @@ def test_every_form_is_one_and_the_same_tool(tmp_path: Path, values: list[Any]) 
     assert {**tool.input_schema, "description": 0} == {**CITY, "description": 0}
     assert not incoming.skipped
     assert not tool.losses
-
-
-def test_what_is_set_on_a_tool_is_a_loss_except_its_tags(tmp_path: Path) -> None:
-    given = {
-        **DUMPED,
-        "return_direct": True,
-        "metadata": {"team": "x"},
-        "response_format": "content_and_artifact",
-    }
-    incoming = read(IMPORTER, tmp_path, {**given, "tags": ["weather"]}, {**DUMPED, "tags": "weather"})
-    assert [tool.tags for tool in incoming.tools] == [("weather",), ()]
-    assert fields(incoming) == ["return_direct", "metadata", "response_format", "tags"]
-
-
-def test_arguments_with_a_default_are_optional_in_args(tmp_path: Path) -> None:
-    args = {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}}
-    (tool,) = read(IMPORTER, tmp_path, {**NAMED, "args": args}).tools
-    assert tool.input_schema["required"] == ["city"]
-
-
-def test_arguments_that_the_program_adds_are_losses(tmp_path: Path) -> None:
-    whole = {"type": "object", "properties": {**CITY["properties"], "user": {"type": "string"}}}
-    (tool,) = read(IMPORTER, tmp_path, {**NAMED, "tool_call_schema": CITY, "args_schema": whole}).tools
-    assert tool.input_schema == CITY
-    assert [tuple(note) for note in tool.losses] == [
-        ("args_schema.properties.user", "the program adds it, not the model")
-    ]
 
 
 def test_a_tool_without_a_schema_is_skipped_or_has_no_arguments(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from mcp_servers import answering, command_of, is_running, serving, written_to
 
 from toolassay.errors import UsageError
-from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.importer import Incoming, IncomingTool, Skipped
 from toolassay.importers.intake import take_in
 from toolassay.importers.mcp import IMPORTER, McpOptions
 
@@ -74,11 +74,6 @@ def test_the_forms_of_a_saved_listing(saved: Path, value: Any, servers: list[str
     assert incoming.source == str(saved)
 
 
-def test_json_lines_of_tools(saved: Path) -> None:
-    saved.write_text("".join(json.dumps({**LOOK, "name": name}) + "\n" for name in "ab"))
-    assert names(read(saved)) == [(None, "a"), (None, "b")]
-
-
 def test_what_of_a_tool_is_kept(saved: Path) -> None:
     output = {"type": "object", "properties": {"found": {"type": "integer"}}}
     hints = {"readOnlyHint": True, "x": 1, "idempotentHint": None}
@@ -89,14 +84,6 @@ def test_what_of_a_tool_is_kept(saved: Path) -> None:
     assert tool.annotations == {"readOnlyHint": True, "x": 1, "title": "Look!"}
     assert not tool.losses
     assert not tool.warnings
-
-
-def test_a_title_describes_a_tool_without_description(saved: Path) -> None:
-    assert only(saved, title="Look!", description=None).description == "Look!"
-    assert only(saved, annotations={"title": "See"}, description="").description == "See"
-    both = only(saved, title="Look!", annotations={"title": "See"})
-    assert both.annotations == {"title": "Look!"}
-    assert [loss.field for loss in both.losses] == ["annotations.title"]
 
 
 def test_what_of_a_tool_is_lost_is_named(saved: Path) -> None:
@@ -117,34 +104,6 @@ def test_what_of_a_tool_is_lost_is_named(saved: Path) -> None:
     assert tool.output_schema is None
 
 
-def test_a_schema_that_is_missing_is_a_warning(saved: Path) -> None:
-    tool = only(saved, inputSchema=None)
-    assert tool.input_schema == {"type": "object", "properties": {}}
-    assert [warning.field for warning in tool.warnings] == ["inputSchema"]
-    assert only(saved, inputSchema={}).input_schema == {"type": "object", "properties": {}}
-
-
-def test_references_to_other_documents_are_removed(saved: Path) -> None:
-    properties = {
-        "a": {"$ref": "#/$defs/a"},
-        "b": {"$ref": "https://host/b.json", "description": "B."},
-        "$ref": {"type": "string"},
-        "default": {"$ref": "c.json"},
-        "d": {"default": {"$ref": "d.json"}},
-    }
-    tool = only(saved, inputSchema={"type": "object", "properties": properties, "$defs": {"a": {}}})
-    assert tool.input_schema["properties"] == {
-        **properties,
-        "b": {"description": "B."},
-        "default": {},
-    }
-    reason = "refers to another document"
-    assert tool.losses == [
-        Note("inputSchema.properties.b.$ref", reason),
-        Note("inputSchema.properties.default.$ref", reason),
-    ]
-
-
 def deep(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     for _ in range(levels):
@@ -158,7 +117,7 @@ def deep(levels: int) -> dict[str, Any]:
         ("look", "tool 2", "is a text, not an object"),
         ({}, "tool 2", "has no name"),
         ({"name": 7}, "tool 2", "has a malformed name"),
-        ({"name": "x" * 2000}, "tool " + "x" * 199 + "…", "has a malformed name"),
+        ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "has a malformed name"),
         ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
         (
             {"name": "b", "inputSchema": {"type": "string"}},
@@ -170,11 +129,6 @@ def deep(levels: int) -> dict[str, Any]:
             "tool b",
             "its inputSchema is nested more than 200 levels deep",
         ),
-        (
-            {"name": "b", "inputSchema": {"enum": [0] * 100_001}},
-            "tool b",
-            "its inputSchema has more than 100,000 values",
-        ),
     ],
 )
 def test_a_malformed_tool_is_skipped_and_the_others_stay(
@@ -183,19 +137,6 @@ def test_a_malformed_tool_is_skipped_and_the_others_stay(
     incoming = listing(saved, {"server_name": "my shop", "tools": [LOOK, tool, {**LOOK, "name": "touch"}]})
     assert names(incoming) == [("my_shop", "look"), ("my_shop", "touch")]
     assert incoming.skipped == [Skipped(f"{where} of my_shop", reason)]
-
-
-def test_what_of_a_listing_is_lost_is_named_once(saved: Path) -> None:
-    servers = [
-        {"name": name, "web": "", "config": {}, "tools": [LOOK], "instructions": "Pay."} for name in "ab"
-    ]
-    incoming = listing(saved, [*servers, {"name": "c", "tools": [LOOK], "nextCursor": "x"}])
-    assert incoming.notes == [
-        Note("server instructions", "a tool file has none; of a, b"),
-        Note("config", "a recorded command is never run (2 times)"),
-        Note("web", "describes the server, not a tool (2 times)"),
-        Note("nextCursor", "the listing has further pages, which are not in the file"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -233,16 +174,6 @@ CLAUDE = {"name": "look", "input_schema": {"type": "object"}}
 def test_tools_in_another_form_name_the_command_that_reads_them(saved: Path, value: Any, kind: str) -> None:
     with pytest.raises(UsageError, match=rf"'{kind}'.*Fix: use `toolassay import {kind} {saved}`"):
         listing(saved, value)
-
-
-def test_a_tool_in_another_form_among_tools_of_mcp_is_no_other_form(saved: Path) -> None:
-    incoming = listing(saved, [LOOK, {"type": "function", "function": FUNCTION}])
-    assert names(incoming) == [(None, "look")]
-    assert incoming.skipped == [Skipped("tool 2", "has no name")]
-
-
-def test_a_listing_with_the_names_of_python_is_no_other_form(saved: Path) -> None:
-    assert names(listing(saved, [{**CLAUDE, "title": None, "output_schema": None}])) == [(None, "look")]
 
 
 def test_a_listing_may_have_comments_and_last_commas(saved: Path) -> None:
@@ -333,19 +264,6 @@ def test_a_command_line() -> None:
 
 
 @live
-def test_a_server_without_tools_is_named() -> None:
-    incoming = read(command_of("hostile", "answer", '{"tools": []}'))
-    assert not incoming.tools
-    assert incoming.skipped == [Skipped("the server", "lists no tools")]
-
-
-def test_names_of_the_source_are_printable_in_the_report(saved: Path) -> None:
-    incoming = listing(saved, [{**LOOK, "a\x1b[2J": 1}, {"name": "b\u202e\n", "inputSchema": 7}])
-    assert incoming.tools[0].losses[0].field == "a�[2J"
-    assert incoming.skipped[0].where == "tool b��"
-
-
-@live
 async def test_a_notebook_may_import_too() -> None:
     assert_shop(read(command_of("shop")))  # while an event loop runs in this thread
 
@@ -403,72 +321,6 @@ def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert incoming.source == str(path)
     assert {KEY, "planted value"} <= set(incoming.secrets)
     assert KEY not in str(dataclasses.replace(incoming, secrets=()))
-
-
-@live
-@pytest.mark.parametrize("key", ["mcpServers", "servers"])
-def test_a_configuration_of_which_no_server_can_be_listed_names_each(tmp_path: Path, key: str) -> None:
-    path = tmp_path / "mcp.json"
-    bad = {
-        "a": {"command": "no-such-command"},
-        "b": {"url": "ftp://x"},
-        "c": {"command": "x", "disabled": True},
-    }
-    path.write_text(json.dumps({key: bad}))
-    with pytest.raises(UsageError) as error:
-        read(path)
-    assert str(error.value) == (
-        f"{path}: no server could be listed: a: the command was not found; b: is not a valid address; "
-        "c: is disabled in the file. Fix: of a: install it, or write its whole path"
-    )
-    path.write_text(json.dumps({key: {f"s{number}": {"url": "ftp://x"} for number in range(7)}}))
-    with pytest.raises(UsageError, match="; s4: is not a valid address; and 2 more") as error:
-        read(path)
-    assert "s5" not in str(error.value)
-    path.write_text(json.dumps({key: {"a": {"url": "ftp://x"}}}))
-    with pytest.raises(UsageError, match=r"address\. Fix: write http\(s\)://HOST:PORT/mcp"):
-        read(path)
-    path.write_text(json.dumps({"mcpServers": {}}))
-    with pytest.raises(UsageError, match="has no server to start"):
-        read(path)
-
-
-SHOP_ENTRY = {"command": sys.executable, "args": command_of("shop").split()[1:]}
-
-
-@live
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_what_of_a_configuration_of_an_editor_is_not_read_is_named(tmp_path: Path, wrapped: bool) -> None:
-    path = tmp_path / "settings.json"
-    asking = {"command": "serve", "env": {"KEY": "${input:key}"}}
-    value: dict[str, Any] = {
-        "inputs": [{"id": "key", "type": "promptString"}],
-        "servers": {"shop": {**SHOP_ENTRY, "envFile": "${workspaceFolder}/.env"}, "asking": asking},
-    }
-    text = json.dumps({"editor.fontSize": 12, "mcp": value} if wrapped else value)
-    path.write_text("// Servers\n" + text[:-1] + ", /* no more */ }")
-    incoming = read(path)
-    assert names(incoming) == [("shop", "find"), ("shop", "buy")]
-    assert incoming.skipped == [Skipped("asking", "asks a person for ${input:key}, which an import does not")]
-    notes = {note.field: note.reason for note in incoming.notes}
-    assert notes["shop.envFile"] == "is not read; write its variables under 'env'"
-    assert notes["inputs"] == "an import does not prompt; write ${NAME} instead of ${input:…}, and set NAME"
-
-
-@live
-def test_a_server_that_fails_without_its_env_file_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"servers": {"a": {"command": "no-such-command", "envFile": ".env"}}}))
-    with pytest.raises(UsageError, match=r"a: the command was not found \(its envFile is not read\)"):
-        read(path)
-
-
-def test_commands_beside_a_listing_are_never_run(saved: Path) -> None:
-    trace = saved.parent / "was-run"
-    command = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
-    read_listing = listing(saved, {"mcp": {"servers": {"x": command}}, "shop": {"tools": [LOOK]}})
-    assert ("shop", "look") in names(read_listing)
-    assert not trace.exists()
 
 
 @live
@@ -551,3 +403,11 @@ def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, 
     assert "KeyboardInterrupt" in errors
     assert "returncode" not in errors  # warnings of asyncio
     assert not [pid for pid in map(int, pids.read_text().split()) if is_running(pid)]
+
+
+def test_commands_beside_a_listing_are_never_run(saved: Path) -> None:
+    trace = saved.parent / "was-run"
+    command = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
+    read_listing = listing(saved, {"mcp": {"servers": {"x": command}}, "shop": {"tools": [LOOK]}})
+    assert ("shop", "look") in names(read_listing)
+    assert not trace.exists()

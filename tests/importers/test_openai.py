@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from tool_files import CITY, NO_ARGUMENTS, fields, names, read
+from tool_files import CITY, fields, names, read
 
 from toolassay.errors import UsageError
-from toolassay.importers.anthropic import IMPORTER as ANTHROPIC
-from toolassay.importers.bfcl import IMPORTER as BFCL
 from toolassay.importers.documents import DEEPEST
-from toolassay.importers.importer import Importer, Skipped
+from toolassay.importers.importer import Importer
 from toolassay.importers.intake import take_in
-from toolassay.importers.langchain import IMPORTER as LANGCHAIN
-from toolassay.importers.openai import IMPORTER
-from toolassay.importers.tool_lists import map_schema, other_kind
+from toolassay.importers.model_tools import ANTHROPIC, BFCL, LANGCHAIN
+from toolassay.importers.model_tools import OPENAI as IMPORTER
+from toolassay.importers.tool_lists import map_schema
 
 FORECAST = {"name": "forecast", "description": "The weather of tomorrow.", "parameters": CITY}
 FLAT = {"type": "function", **FORECAST}
@@ -54,21 +52,6 @@ def test_every_form_of_a_function_is_one_and_the_same_tool(tmp_path: Path, value
     assert not tool.warnings
 
 
-@pytest.mark.parametrize("missing", [{}, {"parameters": None}, {"parameters": {}}])
-def test_without_parameters_a_tool_has_no_arguments(tmp_path: Path, missing: dict[str, Any]) -> None:
-    (tool,) = read(IMPORTER, tmp_path, [{"name": "now", **missing}]).tools
-    assert tool.input_schema == NO_ARGUMENTS
-    assert tool.description == ""
-
-
-def test_what_is_not_carried_over_is_a_loss(tmp_path: Path) -> None:
-    inner = {**FORECAST, "strict": False, "defer_loading": True, "note": None}
-    incoming = read(IMPORTER, tmp_path, [{"type": "function", "function": inner, "cache": 1}])
-    assert fields(incoming) == ["cache", "strict", "defer_loading"]
-    (tool,) = read(IMPORTER, tmp_path, [{**FLAT, "description": ["no", "text"]}]).tools
-    assert [tuple(note) for note in tool.losses] == [("description", "is no text")]
-
-
 def test_a_tool_of_many_requests_is_one_with_the_losses_of_all(tmp_path: Path) -> None:
     lines = [{"tools": [FLAT]}, {"tools": [{**FLAT, "strict": True}]}, {"tools": [{**FLAT, "strict": True}]}]
     incoming = read(IMPORTER, tmp_path, *lines)
@@ -89,30 +72,6 @@ def test_different_definitions_of_one_name_are_kept_and_named(tmp_path: Path) ->
         "line 2, tool 1 defines 'forecast' differently from line 1, tool 1; both are kept",
         "line 2, tool 2 defines 'forecast' differently from line 1, tool 1; both are kept",
     ]
-
-
-def test_built_in_tools_are_skipped_with_the_reason(tmp_path: Path) -> None:
-    built_in = [
-        {"type": "web_search"},
-        {"type": "custom", "name": "sql", "format": {"type": "grammar"}},
-        {"type": "mcp", "server_label": "shop", "authorization": "Bearer planted-key"},
-        FLAT,
-    ]
-    incoming = read(IMPORTER, tmp_path, {"tools": built_in})
-    assert names(incoming) == ["forecast"]
-    assert incoming.skipped == (
-        Skipped("tool 1", "'web_search' is a built-in tool of the provider, whose schema is not in the file"),
-        Skipped("tool 2", "'sql' is a custom tool, which takes a text instead of JSON arguments"),
-        Skipped("tool 3", "'shop' is an MCP server: import it with `toolassay import mcp`"),
-    )
-    assert "planted-key" not in repr(incoming)
-
-
-def test_a_built_in_tool_of_many_requests_is_reported_once(tmp_path: Path) -> None:
-    incoming = read(IMPORTER, tmp_path, *[{"tools": [{"type": "web_search"}, FLAT]}] * 3)
-    assert [skipped.where for skipped in incoming.skipped] == ["line 1, tool 1 and 2 more"]
-    incoming = read(IMPORTER, tmp_path, [{"type": "web_search"}, {"type": "web_search"}])
-    assert [skipped.where for skipped in incoming.skipped] == ["tool 1", "tool 2"]
 
 
 def test_a_malformed_tool_does_not_prevent_the_others(tmp_path: Path) -> None:
@@ -141,13 +100,6 @@ def test_a_malformed_tool_does_not_prevent_the_others(tmp_path: Path) -> None:
         "is no object",
         f"is nested more than {DEEPEST} levels deep",
     ]
-
-
-def test_a_request_whose_tools_are_no_list_is_skipped_and_one_without_tools_is_not(tmp_path: Path) -> None:
-    requests = [{"messages": MESSAGES, "tools": tools} for tools in (5, None, [FLAT])]
-    incoming = read(IMPORTER, tmp_path, *requests)
-    assert names(incoming) == ["forecast"]
-    assert incoming.skipped == (Skipped("line 1", "has no name"),)
 
 
 LISTING = {"tools": [{"name": "find", "inputSchema": CITY}]}
@@ -194,18 +146,6 @@ def test_a_file_of_another_kind_is_one_line_that_names_it(
         ), value
 
 
-@pytest.mark.parametrize("value", [FORECAST, [FORECAST], {"name": "now"}, [], "x", None, 3, {"tools": 3}])
-def test_what_may_be_of_the_own_form_is_of_no_other(value: Any) -> None:
-    assert all(other_kind(value, own) is None for own in ("openai", "langchain", "bfcl"))
-
-
-def test_a_deeply_nested_value_is_of_no_known_form() -> None:
-    nested: Any = FORECAST
-    for _ in range(5000):
-        nested = {"tools": [nested]}
-    assert other_kind(nested, "mcp") is None
-
-
 def test_tools_of_a_namespace_are_tagged(tmp_path: Path) -> None:
     group = {"type": "namespace", "name": "weather", "description": "All weather.", "tools": [FLAT]}
     (tool,) = read(IMPORTER, tmp_path, {"tools": [group]}).tools
@@ -239,11 +179,6 @@ def test_every_subschema_is_visited_once_from_the_inside_out() -> None:
 def test_a_file_without_tools_is_an_error(tmp_path: Path, value: Any) -> None:
     with pytest.raises(UsageError, match=r"tools\.json: holds no tool definitions"):
         read(IMPORTER, tmp_path, value)
-
-
-def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file"):
-        IMPORTER.read(str(tmp_path / "none.json"), None)
 
 
 _KEYS = st.sampled_from(

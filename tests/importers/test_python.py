@@ -260,23 +260,6 @@ def test_a_function_that_cannot_be_read_is_skipped_with_the_reason(read: Read) -
     assert incoming.skipped[3] == Skipped("call", "its arguments have no names: it takes *args, **kwargs")
 
 
-def test_an_optional_argument_without_a_schema_is_left_out(read: Read) -> None:
-    tool = only(
-        read("""
-        import sqlite3
-
-        def find(query: str, db: sqlite3.Connection = None):
-            '''Find.
-
-            Args:
-                db: Where.
-            '''
-        """)
-    )
-    assert list(tool.input_schema["properties"]) == ["query"]
-    assert [note.field for note in tool.losses] == ["db"]
-
-
 def test_public_functions_of_the_module_itself_are_read(read: Read) -> None:
     code = """
         import functools
@@ -311,62 +294,6 @@ def test_public_functions_of_the_module_itself_are_read(read: Read) -> None:
     incoming = read(textwrap.dedent(code) + "__all__ = ['_hidden', 'dedent', 'Proxy', 'gone']")
     assert [tool.name for tool in incoming.tools] == ["_hidden", "dedent"]
     assert [note.field for note in incoming.notes] == ["__all__.Proxy", "__all__.gone"]
-
-
-def test_methods_and_partials_are_named_and_data_and_imported_names_are_not(read: Read) -> None:
-    code = """
-        import enum
-        import functools
-        from collections import OrderedDict
-        from dataclasses import dataclass
-        from random import choice
-        from typing import NamedTuple, Protocol, TypedDict
-        from pydantic import BaseModel
-
-        class Shop:
-            def __init__(self): ...
-            def find(self): ...
-            @staticmethod
-            def sell(): ...
-        class Quiet:
-            def __call__(self): ...
-            def _find(self): ...
-        class _Hidden:
-            def find(self): ...
-        class Broken(Exception):
-            def about(self): ...
-        class Size(enum.Enum):
-            SMALL = 1
-            def about(self): ...
-        @dataclass
-        class Point:
-            x: int
-            def about(self): ...
-        class Item(BaseModel):
-            def about(self): ...
-        class Options(TypedDict):
-            fast: bool
-        class Finder(Protocol):
-            def find(self): ...
-
-        half = functools.partial(int, base=2)
-        sell = Shop().find
-        LIMIT = 3
-        def find(x: int): ...
-        """
-    expected = [
-        ("Shop", "is a class: define functions that call its methods"),
-        ("half", "is a functools.partial: define a function that calls it"),
-        ("sell", "is a bound method: define a function that calls it"),
-    ]
-    assert [tuple(note) for note in read(code).notes] == expected
-    assert not read(code, "find").notes
-    listed = "__all__ = ['Quiet', 'Broken', 'Options', 'half', 'LIMIT', 'find']"
-    assert [tuple(note) for note in read(textwrap.dedent(code) + listed).notes] == [
-        ("__all__.Quiet", expected[0][1]),
-        ("__all__.half", expected[1][1]),
-        ("__all__.LIMIT", "is no function"),
-    ]
 
 
 def test_a_credential_is_no_default_and_is_named_as_a_secret(
@@ -412,17 +339,6 @@ def test_a_module_that_fails_on_import_is_one_line_with_file_and_line(
     assert "\n" not in str(caught.value)
 
 
-def test_the_line_of_the_module_is_named_if_a_helper_beside_it_fails(tmp_path: Path, read: Read) -> None:
-    (tmp_path / "shop_helper.py").write_text("\n\n1 / 0\n")
-    with pytest.raises(UsageError, match=r"shop_helper\.py:3: .*ZeroDivisionError"):
-        read("import shop_helper")
-
-
-def test_output_of_the_module_goes_to_stderr(read: Read, capsys: pytest.CaptureFixture[str]) -> None:
-    read("print('on import')\ndef find(): ...")
-    assert capsys.readouterr() == ("", "on import\n")
-
-
 def test_the_search_path_and_the_modules_are_as_before(tmp_path: Path, read: Read) -> None:
     for folder, text in (("one", "One."), ("two", "Two.")):
         (tmp_path / folder).mkdir()
@@ -461,11 +377,6 @@ def test_a_module_is_found_in_the_current_directory(tmp_path: Path, monkeypatch:
     assert only(IMPORTER.read("shop_package", ALLOWED)).source["module"] == "shop_package"
 
 
-def test_a_file_may_have_the_name_of_a_module_of_the_standard_library(read: Read) -> None:
-    assert only(read("def find(x: int): ...", name="json.py")).source["module"] == "json"
-    assert sys.modules["json"].__name__ == "json"
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -481,8 +392,3 @@ def test_a_source_that_does_not_exist_is_one_line(source: str, message: str) -> 
     with pytest.raises(UsageError) as caught:
         IMPORTER.read(source, ALLOWED)
     assert message in str(caught.value)
-
-
-def test_a_module_without_public_functions_is_an_error(read: Read) -> None:
-    with pytest.raises(UsageError, match="has no public function"):
-        read("from json import loads\ndef _hidden(): ...")

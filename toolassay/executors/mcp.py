@@ -149,7 +149,7 @@ def _configs(options: McpExecution) -> dict[str, ServerConfig]:
         raise UsageError("has no servers", file=path, fix='write {"mcpServers": {NAME: …}}')
     entries = {
         name: entry
-        for name, entry in servers.entries.items()
+        for name, entry in servers.items()
         if not (isinstance(entry, dict) and entry.get("disabled") is True)
     }
     return {name: parse_entry(name, entry) for name, entry in entries.items()}

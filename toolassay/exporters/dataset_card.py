@@ -16,10 +16,11 @@ import yaml
 from toolassay.calls.call_plan import CallPlan
 from toolassay.data_folder import BY_RULES, is_by_rules
 from toolassay.dataset import SHAPES, Shape
+from toolassay.exporters.chats import ResultForm
 from toolassay.exporters.executed_results import Marking, PlanResults
 from toolassay.exporters.formats import CHAT_FORMATS, Format
+from toolassay.exporters.jsonl_parquet import columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
-from toolassay.exporters.turns import ResultForm
 from toolassay.tables import Table, markdown_escaped
 from toolassay.text_formatting import count_of
 
@@ -98,35 +99,6 @@ def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
         yield f"\n`{signature}`"
 
 
-_ROWS = (
-    ("id", "text", "of the sample"),
-    ("request", "text", "the user's words"),
-    ("shape", "text", "`single`, `chain` or `dag`"),
-    ("size", "number", "the number of calls"),
-    ("steps", "list of texts", "the plan in words"),
-    ("calls", "list", "the tool calls, in an order in which references and links point back"),
-    ("calls[].tool", "text", "the tool"),
-    (
-        "calls[].arguments[].name",
-        "text",
-        "the parameter; for a resource tool, the type of the input (`text_2`: the second text)",
-    ),
-    ("calls[].arguments[].kind", "text", "how to read the value: `text`, `reference` or `json`"),
-    (
-        "calls[].arguments[].value",
-        "text",
-        "the value; a reference `<node-j>` is the result of call j, from 0",
-    ),
-    ("calls[].result", "text", "what the tool returned; empty without results"),
-    ("links", "list", "`source` and `target`: numbers of calls"),
-    (
-        "has_arguments",
-        "true or false",
-        "whether the gold has arguments; if not, those of all calls are empty",
-    ),
-    ("answer", "text", "what the results say that no other call uses; empty without results"),
-    ("results", "text", "`executed`, `simulated`, `references` (the tools were not called) or `none`"),
-)
 _RESULTS: Mapping[ResultForm, str] = {
     "references": "The result of call j, from 0, is written as `<node-j>`; later arguments refer to it so.",
     "executed": "A tool message has the text that the tool returned; arguments have the executed values.",
@@ -134,71 +106,12 @@ _RESULTS: Mapping[ResultForm, str] = {
 }
 _BESIDE = "`names.json` has the tool of each function; line n of `index/` has the id and the links of line n."
 
-FIELDS: Mapping[str, Sequence[tuple[str, str, str]]] = {
-    "hf": _ROWS,
-    "jsonl": _ROWS,
-    "openai": (
-        ("messages", "list", "`role`, `content`; `tool_calls` of the assistant; `tool_call_id` of a result"),
-        (
-            "messages[].tool_calls[].function.arguments",
-            "JSON text, or an object if so exported",
-            "the arguments",
-        ),
-        ("tools", "list", "the available functions, each with a JSON schema"),
-        ("parallel_tool_calls", "true or false", "false if each turn has one call"),
-    ),
-    "sharegpt": (
-        ("conversations", "list", "`from` (human, function_call, observation, gpt) and `value`"),
-        ("system", "text", "the system message; may be empty"),
-        ("tools", "JSON text", "the available functions, each with a JSON schema"),
-    ),
-}
-
 
 def _note(to: Format, form: ResultForm) -> str:
     if to not in CHAT_FORMATS:
         return "One row per sample." if to == "hf" else "One object per line."
     more = " `dataset_info.json` is for LLaMA-Factory." if to == "sharegpt" else ""
     return f"One chat per line. {_RESULTS[form]} {_BESIDE}{more}"
-
-
-def _text(*names: str) -> list[dict[str, Any]]:
-    return [{"name": name, "dtype": "string"} for name in names]
-
-
-def _whole(*names: str) -> list[dict[str, Any]]:
-    return [{"name": name, "dtype": "int64"} for name in names]
-
-
-_ROW_TYPES = [
-    *_text("id", "request", "shape"),
-    *_whole("size"),
-    {"name": "steps", "list": "string"},
-    {
-        "name": "calls",
-        "list": [
-            *_text("tool"),
-            {"name": "arguments", "list": _text("name", "kind", "value")},
-            *_text("result"),
-        ],
-    },
-    {"name": "links", "list": _whole("source", "target")},
-    {"name": "has_arguments", "dtype": "bool"},
-    *_text("answer", "results"),
-]
-_CHAT_TYPES = [
-    {"name": "messages", "list": "json"},
-    {"name": "tools", "list": "json"},
-    {"name": "parallel_tool_calls", "dtype": "bool"},
-]
-TYPES: Mapping[str, list[dict[str, Any]]] = {
-    "hf": _ROW_TYPES,
-    "jsonl": _ROW_TYPES,
-    "openai": _CHAT_TYPES,
-    "sharegpt": [{"name": "conversations", "list": _text("from", "value")}, *_text("system", "tools")],
-}
-"""The types of the columns for `datasets`, which otherwise infers them from the first lines only: it then
-fills objects that have other keys further down with nulls, or fails on them."""
 
 
 # Upper limits of the hub's size categories.
@@ -303,7 +216,7 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
                 "data_files": [{"split": split, "path": path} for split, path in facts.files.items()],
             }
         ],
-        "dataset_info": [{"config_name": "default", "features": TYPES[facts.to]}],
+        "dataset_info": [{"config_name": "default", "features": columns("types", facts.to)}],
     }
     yield "---"
     yield yaml.safe_dump(matter, sort_keys=False, allow_unicode=True).rstrip()
@@ -339,7 +252,7 @@ def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield from check_lines(tally.levels, facts.benchmark, facts.funnel, facts.refused, facts.form)
     yield "\n## Fields\n"
     yield f"{_note(facts.to, facts.form)}\n"
-    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in FIELDS[facts.to]]
+    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in columns("fields", facts.to)]
     yield Table(("field", "type", "meaning"), fields, align="lll").markdown()
     yield "\n## Citation\n"
     yield "The method and the format of the plans come from TaskBench:\n"

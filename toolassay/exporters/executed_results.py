@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, with_texts
@@ -15,9 +15,8 @@ from toolassay.calls.execution_record import SIMULATOR, ExecutedCall, Execution,
 from toolassay.calls.function_schemas import slots_of
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
-from toolassay.files import readable
+from toolassay.files import LineRange, line_ranges, read_json_lines, readable
 from toolassay.graph import DependencyType
-from toolassay.locks import open_regular
 from toolassay.tools import ToolLibrary
 
 Marking = Literal["executed", "simulated"]
@@ -83,13 +82,13 @@ class ExecutedResults:
     def __init__(self, path: Path, library: ToolLibrary, kind: DependencyType) -> None:
         self._path, self._library, self._kind = path, library, kind
         self._validators: dict[str, ArgumentValidator] = {}
-        # Offset and number of each line. Results may be larger than memory.
-        self._lines: dict[str, tuple[int, int]] = {}
-        for number, offset, value in _read_lines(path):
-            try:
-                self._lines[_key(value["id"])] = offset, number
-            except (KeyError, TypeError):
-                raise _malformed(path, number) from None
+        self._lines: dict[str, LineRange] = {}  # results may be larger than memory
+        fix = "make it with toolassay execute, or use --results references"
+        for lines in line_ranges(path, 1, fix=fix):
+            for number, value in read_json_lines(path, lines=lines):
+                if not isinstance(value, dict) or "id" not in value:
+                    raise _malformed(path, number)
+                self._lines[_key(value["id"])] = lines
 
     def of(self, request_id: RequestId, plan: CallPlan) -> PlanResults:
         """The results of a plan.
@@ -120,19 +119,14 @@ class ExecutedResults:
         )
 
     def _execution(self, request_id: RequestId) -> Execution | None:
-        found = self._lines.get(_key(request_id))
-        if found is None:
+        lines = self._lines.get(_key(request_id))
+        if lines is None:
             return None
-        with open_regular(self._path) as stream:
-            stream.seek(found[0])
-            line = stream.readline()
+        ((number, value),) = read_json_lines(self._path, lines=lines)
         try:
-            execution = Execution.of(json.loads(line))
+            return Execution.of(value)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise _malformed(self._path, found[1]) from None
-        if execution.id != request_id:
-            raise UsageError("changed during the export", file=self._path, fix="run toolassay export again")
-        return execution
+            raise _malformed(self._path, number) from None
 
     def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:
         """A call as it was executed, and its result."""
@@ -198,29 +192,6 @@ def _call_of(executed: ExecutedCall) -> Call | None:
 def _text_of(executed: ExecutedCall) -> str:
     text = executed.result if executed.text is None else executed.text
     return readable(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
-
-
-def _read_lines(path: Path) -> Iterator[tuple[int, int, Any]]:
-    """The number, the offset in bytes and the value of each line that is not blank."""
-    try:
-        stream = open_regular(path)
-    except FileNotFoundError:
-        raise UsageError(
-            "no such file", file=path, fix="make it with toolassay execute, or use --results references"
-        ) from None
-    except OSError as error:
-        raise UsageError(
-            f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
-        ) from None
-    with stream:
-        offset = 0
-        for number, line in enumerate(stream, start=1):
-            try:
-                if line.strip():
-                    yield number, offset, json.loads(line)
-            except (ValueError, RecursionError):
-                raise _malformed(path, number) from None
-            offset += len(line)
 
 
 def _key(request_id: object) -> str:

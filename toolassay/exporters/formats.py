@@ -11,11 +11,16 @@ from typing import Any, Literal, get_args
 
 from toolassay.calls.call_plan import Call, CallPlan
 from toolassay.calls.function_schemas import Names, function_of
+from toolassay.exporters.chats import (
+    ChatStyle,
+    ResultForm,
+    chat_of,
+    check_objects,
+    conversation_of,
+    dataset_info,
+)
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.jsonl_parquet import JsonLinesWriter, ParquetWriter, Writer, row_of
-from toolassay.exporters.openai import chat_of, check_objects
-from toolassay.exporters.sharegpt import conversation_of, dataset_info
-from toolassay.exporters.turns import ChatStyle, ResultForm
 from toolassay.files import safe_name, write_json
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary

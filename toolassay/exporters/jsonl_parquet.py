@@ -7,14 +7,15 @@ parsed. So every column has one type in all rows, and no value becomes null.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan
+from toolassay.exporters.chats import ResultForm
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.grounded_answer import grounded_answer
-from toolassay.exporters.turns import ResultForm
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS
 from toolassay.locks import open_regular
@@ -87,6 +88,17 @@ def _value(argument: Mapping[str, str]) -> Any:
     return json.loads(argument["value"]) if argument["kind"] == "json" else argument["value"]
 
 
+def columns(what: Literal["fields", "types"], form: str) -> Sequence[Any]:
+    """The columns of a format: what they mean, or their types.
+
+    `datasets` infers types from the first lines only if it is not told: it then fills objects that have other
+    keys further down with nulls, or fails on them.
+    """
+    text = files(__package__).joinpath("columns.json").read_text(encoding="utf-8")
+    found: list[Any] = json.loads(text)[what]["rows" if form in ("hf", "jsonl") else form]
+    return found
+
+
 ROWS_OF_A_GROUP = 1_000
 """Rows of a Parquet row group, which memory holds at once."""
 
@@ -120,24 +132,17 @@ class ParquetWriter:
 
     def __init__(self, path: Path) -> None:
         arrow, parquet = parquet_libraries()
-        text, number = arrow.string(), arrow.int64()
-        argument = arrow.struct({"name": text, "kind": text, "value": text})
-        call = arrow.struct({"tool": text, "arguments": arrow.list_(argument), "result": text})
-        link = arrow.struct({"source": number, "target": number})
-        self._schema = arrow.schema(
-            {
-                "id": text,
-                "request": text,
-                "shape": text,
-                "size": number,
-                "steps": arrow.list_(text),
-                "calls": arrow.list_(call),
-                "links": arrow.list_(link),
-                "has_arguments": arrow.bool_(),
-                "answer": text,
-                "results": text,
-            }
-        )
+        plain = {"string": arrow.string(), "int64": arrow.int64(), "bool": arrow.bool_()}
+
+        def type_of(column: Mapping[str, Any]) -> Any:
+            if (items := column.get("list")) is None:
+                return plain[column["dtype"]]
+            return arrow.list_(plain[items] if isinstance(items, str) else arrow.struct(types_of(items)))
+
+        def types_of(table: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+            return {column["name"]: type_of(column) for column in table}
+
+        self._schema = arrow.schema(types_of(columns("types", "hf")))
         path.parent.mkdir(parents=True, exist_ok=True)
         self._table_of = arrow.Table.from_pylist
         self._writer = parquet.ParquetWriter(path, self._schema, compression="zstd")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.tools import Tool, ToolLibrary, normal_type
 
@@ -70,53 +71,39 @@ def _differences(tools: ToolLibrary, nodes: ToolLibrary, schemas: bool) -> Itera
         elif what := "; ".join(_difference(tool, nodes[tool.id])):
             yield f"'{tool.id}' has {what}"
         elif schemas:
-            node = nodes[tool.id]
             for name in ("input_schema", "output_schema"):
-                here, there = getattr(tool, name), getattr(node, name)
-                if here != there and _bare(here) != _bare(there):
+                here, there = getattr(tool, name), getattr(nodes[tool.id], name)
+                if here != there and _without_texts(here) != _without_texts(there):
                     yield f"'{tool.id}' has another {name}"
     yield from (f"the graph also has '{node.id}'" for node in nodes if node.id not in tools)
 
 
 def _difference(tool: Tool, node: Tool) -> Iterator[str]:
-    pairs = (("input-type", tool.inputs, node.inputs), ("output-type", tool.outputs, node.outputs))
-    for name, here, there in pairs:
-        if tuple(map(normal_type, here)) != tuple(map(normal_type, there)):
+    for name, here, there in (
+        ("input-type", tool.inputs, node.inputs),
+        ("output-type", tool.outputs, node.outputs),
+    ):
+        if [*map(normal_type, here)] != [*map(normal_type, there)]:
             yield f"{name} {_listed(here)} (in the graph: {_listed(there)})"
-    here_named = {parameter.name: parameter.type for parameter in tool.parameters}
-    there_named = {parameter.name: parameter.type for parameter in node.parameters}
-    for name in dict.fromkeys([*here_named, *there_named]):
-        if name not in there_named:
-            yield f"a parameter '{name}' (in the graph: none)"
-        elif name not in here_named:
-            yield f"no parameter '{name}' (in the graph: one)"
-        elif here_named[name] != there_named[name]:
-            yield f"parameter '{name}' of type {here_named[name]} (in the graph: {there_named[name]})"
-    if tool.input_schema is not None and node.input_schema is not None:
-        needed = {parameter.name: parameter.required for parameter in node.parameters}
-        for one in tool.parameters:
-            if one.name in needed and one.required != needed[one.name]:
-                words = ("required", "optional") if one.required else ("optional", "required")
-                yield f"parameter '{one.name}' {words[0]} (in the graph: {words[1]})"
+    ours, theirs = ({one.name: one for one in side.parameters} for side in (tool, node))
+    for name in dict.fromkeys([*ours, *theirs]):
+        if name not in theirs or name not in ours:
+            words = ("a", "none") if name in ours else ("no", "one")
+            yield f"{words[0]} parameter '{name}' (in the graph: {words[1]})"
+        elif (kind := ours[name].type) != theirs[name].type:
+            yield f"parameter '{name}' of type {kind} (in the graph: {theirs[name].type})"
+        elif None not in (needs := (ours[name].required, theirs[name].required)) and needs[0] != needs[1]:
+            words = ("required", "optional") if needs[0] else ("optional", "required")
+            yield f"parameter '{name}' {words[0]} (in the graph: {words[1]})"
 
 
-_TEXTS = frozenset({"description", "title", "examples", "$comment"})
-_NAMED = frozenset({"properties", "patternProperties", "$defs"})
-
-
-def _bare(schema: Any) -> Any:
+def _without_texts(schema: Any, place: str = "") -> Any:
     """A schema without its texts, which do not say what a tool takes or gives."""
-    if isinstance(schema, list):
-        return [_bare(one) for one in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {
-        key: {name: _bare(one) for name, one in part.items()}
-        if key in _NAMED and isinstance(part, Mapping)
-        else _bare(part)
-        for key, part in schema.items()
-        if key not in _TEXTS
-    }
+    texts = ("description", "title", "examples", "$comment")
+    kept = {key: value for key, value in schema.items() if key not in texts}
+    return with_subschemas(kept, _without_texts)
 
 
 def _listed(types: Sequence[str]) -> str:

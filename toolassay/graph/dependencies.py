@@ -10,7 +10,9 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from toolassay.graph.links import FieldPair, NumberedLink
 
@@ -79,30 +81,20 @@ class Dependency:
         Raises:
             ValueError: A key has a value that it cannot have; the message names it.
         """
-        source, target = (_text(value, key) for key in ("source", "target"))
-        score = value.get("score", 1.0)
-        if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
-            raise ValueError("'score' is not a number from 0 to 1")
-        fields, shared = (tuple(map(_pair, _list(value, key))) for key in ("fields", "shared"))
+        try:
+            link = msgspec.convert(value, _Link)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).replace("`", "'")) from None
+        fields, shared = (
+            tuple(FieldPair(one.start, one.end) for one in pairs or ())
+            for pairs in (link.fields, link.shared)
+        )
         if len({pair.target for pair in fields}) < len(fields):
             raise ValueError("'fields' fill an argument twice")
-        reasons = tuple(_list(value, "reasons"))
-        if not all(isinstance(reason, str) for reason in reasons):
-            raise ValueError("'reasons' are not texts")
-        kind = value.get("kind", "dependency")
-        origin = value.get("origin", "user")
-        if kind not in get_args(Kind):
-            raise ValueError(f"'kind' is not {' or '.join(get_args(Kind))}")
-        if origin not in get_args(Origin):
-            raise ValueError(f"'origin' is not {', '.join(get_args(Origin))}")
-        count = value.get("count", 0)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise ValueError("'count' is not a whole number of 0 or more")
-        named = value.get("type") or (fields[0].target if fields else ORDER)
-        if not isinstance(named, str):
-            raise ValueError("'type' is not a text")
-        further = tuple((key, item) for key, item in value.items() if key not in _KEYS)
-        return cls(source, target, named, float(score), fields, reasons, kind, origin, count, shared, further)
+        type_ = link.type or (fields[0].target if fields else ORDER)
+        further = tuple((key, item) for key, item in value.items() if key not in _Link.__struct_fields__)
+        known = link.score, fields, tuple(link.reasons or ()), link.kind, link.origin, link.count
+        return cls(link.source, link.target, type_, *known, shared, further)
 
     @property
     def verdict(self) -> Mapping[str, Any] | None:
@@ -116,33 +108,24 @@ class Dependency:
         return replace(self, further=tuple((key, item) for key, item in kept.items() if item is not None))
 
 
-_KEYS = frozenset(
-    {"source", "target", "type", "score", "fields", "reasons", "kind", "origin", "count", "shared"}
-)
+class _Pair(msgspec.Struct, frozen=True):
+    start: str = msgspec.field(name="from")
+    end: str = msgspec.field(name="to")
 
 
-def _text(value: Mapping[str, Any], key: str) -> str:
-    text = value.get(key)
-    if not isinstance(text, str):
-        raise ValueError(f"'{key}' does not name a tool")
-    return text
+class _Link(msgspec.Struct, frozen=True):
+    """The form of a link in a file; null is as good as absent for lists and the type."""
 
-
-def _list(value: Mapping[str, Any], key: str) -> Sequence[Any]:
-    found = value.get(key)
-    if found is None:
-        return ()
-    if not isinstance(found, list):
-        raise ValueError(f"'{key}' is not a list")
-    return found
-
-
-def _pair(value: Any) -> FieldPair:
-    given = value if isinstance(value, Mapping) else {}
-    source, target = given.get("from"), given.get("to")
-    if not isinstance(source, str) or not isinstance(target, str):
-        raise ValueError('\'fields\' has something other than {"from": path, "to": argument}')
-    return FieldPair(source, target)
+    source: str
+    target: str
+    type: str | None = None
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
+    fields: list[_Pair] | None = None
+    reasons: list[str] | None = None
+    kind: Kind = "dependency"
+    origin: Origin = "user"
+    count: Annotated[int, msgspec.Meta(ge=0)] = 0
+    shared: list[_Pair] | None = None
 
 
 class DependencyLinks:

@@ -12,10 +12,12 @@ change, and it is pinned. An edit that does not fit the present tools is reporte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from toolassay.argument_schemas import Schema, has_place
 from toolassay.errors import UsageError
@@ -67,18 +69,17 @@ class Edit:
 
     def to_json(self) -> dict[str, Any]:
         """The edit as an object of the file."""
-        value: dict[str, Any] = {"action": self.action, "source": self.source, "target": self.target}
-        if self.type is not None:
-            value["type"] = self.type
-        if self.fields is not None:
-            value["fields"] = [pair.to_json() for pair in self.fields]
-        if self.kind is not None:
-            value["kind"] = self.kind
-        if self.note:
-            value["note"] = self.note
-        if self.link is not None:
-            value["link"] = self.link.to_json()
-        return {**value, **dict(self.further)}
+        fields = None if self.fields is None else [pair.to_json() for pair in self.fields]
+        link = None if self.link is None else self.link.to_json()
+        given = {
+            "type": self.type,
+            "fields": fields,
+            "kind": self.kind,
+            "note": self.note or None,
+            "link": link,
+        }
+        value = {"action": self.action, "source": self.source, "target": self.target}
+        return value | {key: item for key, item in given.items() if item is not None} | dict(self.further)
 
     @classmethod
     def from_json(cls, value: Any) -> Edit:
@@ -87,42 +88,45 @@ class Edit:
         Raises:
             ValueError: A key has a value that it cannot have; the message names it.
         """
-        if not isinstance(value, Mapping):
-            raise ValueError("is not an object")
-        if value.get("action") not in get_args(Action):
-            raise ValueError(f"'action' is not {', '.join(get_args(Action))}")
+        try:
+            edit = msgspec.convert(value, _Edit)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).replace("`", "'")) from None
         # The values that an edit shares with a link are checked as a link's are.
         given = {key: value[key] for key in ("type", "fields", "kind") if value.get(key) is not None}
-        as_link = Dependency.from_json(
-            {"source": value.get("source"), "target": value.get("target"), **given}
-        )
-        if as_link.source == as_link.target:
+        as_link = Dependency.from_json({"source": edit.source, "target": edit.target, **given})
+        copy = None if edit.link is None else Dependency.from_json(edit.link)
+        if edit.source == edit.target:
             raise ValueError("leads from a tool to itself")
-        note, link = value.get("note"), value.get("link")
-        if note is not None and not isinstance(note, str):
-            raise ValueError("'note' is not a text")
-        if link is not None and not isinstance(link, Mapping):
-            raise ValueError("'link' is not an object")
-        copy = None if link is None else Dependency.from_json(link)
-        if copy is not None and (copy.source, copy.target) != (as_link.source, as_link.target):
+        if copy is not None and (copy.source, copy.target) != (edit.source, edit.target):
             raise ValueError("'link' is of other tools")
         return cls(
-            value["action"],
-            as_link.source,
-            as_link.target,
+            edit.action,
+            edit.source,
+            edit.target,
             given.get("type"),
             as_link.fields if "fields" in given else None,
             given.get("kind"),
-            note or "",
+            edit.note or "",
             copy,
-            tuple((key, item) for key, item in value.items() if key not in _KEYS),
+            tuple((key, item) for key, item in value.items() if key not in _Edit.__struct_fields__),
         )
 
     def __str__(self) -> str:
         return f"{self.action} {self.source} → {self.target}"
 
 
-_KEYS = frozenset({"action", "source", "target", "type", "fields", "kind", "note", "link"})
+class _Edit(msgspec.Struct, frozen=True):
+    """The form of an edit in the file."""
+
+    action: Action
+    source: str
+    target: str
+    type: Any = None
+    fields: Any = None
+    kind: Any = None
+    note: str | None = None
+    link: dict[str, Any] | None = None
 
 
 class Problem(NamedTuple):

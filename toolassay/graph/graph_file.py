@@ -1,21 +1,16 @@
 """Reading `graph_desc.json`: a million listed links without an object for each.
 
-A million links are 100 MB of text, and 600 MB as objects of `json`. So the list `links` is decoded in blocks
-into columns of numbers. Whatever `msgspec` refuses is read with `json`, which also decides what is valid:
-`msgspec` accepts no NaN and no half of a surrogate pair. An error is always that of `LinkReader`, which reads
-link by link.
+The list `links` is decoded with `msgspec` into columns of numbers. Whatever `msgspec` refuses is read with
+`json`, which also decides what is valid. An error is always that of `LinkReader`, which reads link by link.
 """
 
 from __future__ import annotations
 
-import codecs
 import json
-import re
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,8 +26,6 @@ from toolassay.tools import ToolLibrary, normal_type
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-_BLOCK = 1 << 18  # bytes of text that are decoded at once; larger blocks are no faster
-_CUT = re.compile(rb"\}[ \t\r\n]*,")
 Text = TypeVar("Text", bound=Hashable)
 
 
@@ -40,10 +33,6 @@ class _Link(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     source: str
     target: str
     type: str | None = None
-
-
-class _Unusual(Exception):
-    """A file that is read with `json` as a whole."""
 
 
 class _Numbers(dict[Text, int]):
@@ -67,14 +56,12 @@ class WrittenLinks:
         kinds: The number of each link's type.
     """
 
-    def __init__(self, blocks: Iterable[Sequence[_Link]]) -> None:
+    def __init__(self, links: Sequence[_Link]) -> None:
         ids: _Numbers[str] = _Numbers()
         names: _Numbers[str | None] = _Numbers()
-        self.sources, self.targets, self.kinds = array("i"), array("i"), array("i")
-        for block in blocks:
-            self.sources.extend(map(ids.__getitem__, map(attrgetter("source"), block)))
-            self.targets.extend(map(ids.__getitem__, map(attrgetter("target"), block)))
-            self.kinds.extend(map(names.__getitem__, map(attrgetter("type"), block)))
+        self.sources = array("i", (ids[link.source] for link in links))
+        self.targets = array("i", (ids[link.target] for link in links))
+        self.kinds = array("i", (names[link.type] for link in links))
         self.ids, self.names = list(ids), list(names)
 
     def __iter__(self) -> Iterator[dict[str, str | None]]:
@@ -89,71 +76,20 @@ def read_graph_file(path: Path, *, fix: str | None = None) -> Any:
     Raises:
         UsageError: As `read_json`.
     """
-    # MsgspecError: not JSON, or JSON that only Python accepts. ValueError: not UTF-8, or a very long number.
-    with suppress(_Unusual, msgspec.MsgspecError, OSError, ValueError, RecursionError):
-        return _read_in_blocks(path)
+    # MsgspecError: not JSON, JSON that only Python accepts, or further keys of a link. ValueError: not UTF-8.
+    with suppress(msgspec.MsgspecError, OSError, ValueError, RecursionError):
+        with open_regular(path) as stream:
+            text = stream.read().removeprefix(b"\xef\xbb\xbf")
+        text.decode()  # `msgspec` does not check the encoding of what it skips
+        value: dict[str, Any] = {}
+        for key, raw in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items():
+            part = memoryview(raw)
+            if key == "links" and part[0] == ord("["):
+                value[key] = WrittenLinks(msgspec.json.decode(part, type=list[_Link]))
+            else:
+                value[key] = json.loads(str(part, "utf-8"))
+        return value
     return read_json(path, fix=fix)
-
-
-def _read_in_blocks(path: Path) -> Any:
-    with open_regular(path) as stream:
-        text = stream.read().removeprefix(b"\xef\xbb\xbf")
-    _check_encoding(text)
-    value: dict[str, Any] = {}
-    for key, raw in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items():
-        part = memoryview(raw)
-        if key == "links" and part[0] == ord("["):
-            value[key] = WrittenLinks(map(_decode, _blocks(part)))
-        else:
-            value[key] = json.loads(str(part, "utf-8"))
-    return value
-
-
-def _check_encoding(text: bytes) -> None:
-    """Raise a UnicodeDecodeError if the text is not UTF-8: `msgspec` does not check that in what it skips."""
-    if not text.isascii():
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        for start in range(0, len(text), _BLOCK):
-            decoder.decode(text[start : start + _BLOCK])
-        decoder.decode(b"", final=True)
-
-
-def _blocks(text: memoryview) -> Iterator[bytes]:
-    """Divide a valid JSON list of objects into lists of some of them, each of about `_BLOCK` bytes.
-
-    A block ends at a comma after "}". If that comma is inside a text or another value, the block has an open
-    quote or bracket, so that no decoder accepts it.
-    """
-    place = 1
-    while len(text) - place > _BLOCK:
-        block = text[place : place + _BLOCK].tobytes()
-        end, cut = len(block), None
-        while cut is None:
-            end = block.rfind(b"}", 0, end)
-            if end < 0:
-                raise _Unusual
-            cut = _CUT.match(block, end)
-        yield b"[%b]" % block[: end + 1]
-        place += cut.end()
-    yield b"[%b" % text[place:].tobytes()
-
-
-_decode_links = msgspec.json.Decoder(list[_Link]).decode
-
-
-def _decode(block: bytes) -> list[_Link]:
-    with suppress(msgspec.MsgspecError):
-        return _decode_links(block)
-    return list(map(_link, json.loads(block.decode())))
-
-
-def _link(item: Any) -> _Link:
-    if not isinstance(item, dict) or "score" in item:
-        raise _Unusual
-    source, target, kind = item.get("source"), item.get("target"), item.get("type")
-    if not isinstance(source, str) or not isinstance(target, str) or not isinstance(kind, str | None):
-        raise _Unusual
-    return _Link(source, target, kind)
 
 
 class LinkReader:

@@ -27,6 +27,7 @@ from toolassay.argument_schemas import schema_at
 from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.links import FieldPair
 from toolassay.graph.recorded_calls import Call, Turn, read_traces
+from toolassay.identifiers import words
 from toolassay.output_paths import EACH, Part, path_text
 from toolassay.text_formatting import count_of
 from toolassay.tools import Tool, ToolLibrary
@@ -312,8 +313,6 @@ def _is_data(parts: tuple[Part, ...]) -> bool:
     return any(isinstance(part, str) and _DATA_NAME.search(part) for part in parts)
 
 
-# The words of a name in snake_case, kebab-case or camelCase: "movieId" gives "movie" and "Id".
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _IDENTIFYING = frozenset(
     {"id", "ids", "code", "codes", "guid", "handle", "hash", "key", "keys", "login", "name", "no", "number"}
     | {"ref", "reference", "sha", "slug", "symbol", "token", "username", "uuid"}
@@ -324,8 +323,7 @@ _COMMON_WORD = re.compile(r"(?:[^\W\d]|-){1,14}")  # "economy", "one_way"; not "
 
 
 def _last_word(path: str) -> str:
-    words = _WORD.findall(path)
-    return words[-1].casefold() if words else ""
+    return words(path)[-1] if words(path) else ""
 
 
 def is_distinctive(value: Any, argument: tuple[Part, ...], tool: Tool) -> bool:

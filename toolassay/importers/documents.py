@@ -91,7 +91,7 @@ def read_values(path: Path) -> Iterator[Line]:
     """
     text = _text(path)
     first, _, rest = text.lstrip().partition("\n")
-    if rest.strip() and first.strip()[:1] in ("{", "[") and _is_json(first):
+    if rest.strip() and first.strip()[:1] in ("{", "[") and is_json(first):
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 try:
@@ -106,6 +106,21 @@ def read_values(path: Path) -> Iterator[Line]:
                     ) from None
         return
     yield Line(1, parse_document(text, path))
+
+
+def too_deep(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether lists and objects are nested more than this; without recursion."""
+    nested = [value]
+    for _ in range(levels + 1):
+        nested = [
+            one
+            for item in nested
+            if isinstance(item, dict | list)
+            for one in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not nested:
+            return False
+    return True
 
 
 class _RepeatedKeyError(ValueError):
@@ -128,7 +143,8 @@ def _no_number(name: str) -> None:
     """NaN and Infinity, which Python writes and JSON does not have, become null."""
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
+    """Whether a text is a JSON value."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):

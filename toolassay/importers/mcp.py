@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import shlex
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,12 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.extras import Option
 from toolassay.files import read_text
-from toolassay.importers.documents import DEEPEST, read_values
+from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
-from toolassay.mcp_client.config_file import Servers, parse_json, servers_of
+from toolassay.mcp_client.config_file import parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
 from toolassay.mcp_client.server_config import (
@@ -39,12 +38,10 @@ _NAMED_SERVERS = 5  # in the error if none answers
 _AT_ONCE = 4  # servers of a configuration file that run at the same time
 _NESTED_LISTINGS = 6  # levels of servers, results and tools in a saved listing; published ones have four
 _LONGEST_NAME = 1000
-_SCHEMA_VALUES = 100_000  # of one tool; the largest published schema has some thousand
 # Characters of a server's name that are replaced: the blank in "my server", not the dash in "my-server".
 _NOT_NAME = re.compile(r"[^\w.-]+")
 # The scheme of an address: "ftp" of "ftp://host"; not of "python ftp://host" or of "C:/serve".
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
-_OPENAPI_KEYS = ("openapi", "swagger")
 # Of a tool of MCP, also with the names of Python; tools of other forms have none of them.
 _OWN_KEYS = frozenset(("inputSchema", "outputSchema", "output_schema", "annotations", "title"))
 
@@ -157,32 +154,19 @@ def _value(path: Path) -> Any:
     """The JSON of a file, also with comments, or a list of the values of its lines."""
     hint = f"to start a server, write the whole command, e.g. 'python {path.name}'"
     try:
-        value = _with_comments(path)
-        if value is None:
-            lines = list(read_values(path))
-            value = lines[0].value if len(lines) == 1 else [line.value for line in lines]
+        # Comments before YAML, which has brackets and last commas too and takes "//" for text.
+        is_small = 0 < path.stat().st_size <= _LARGEST_WITH_COMMENTS
+        text = read_text(path) if is_small else ""
+        is_like_json = text.lstrip()[:1] in ("{", "[", "/") and not is_json(text)
+        value = parse_json(text) if is_like_json else None
+        if value is None or too_deep(value):
+            lines = [line.value for line in read_values(path)]
+            value = lines[0] if len(lines) == 1 else lines
     except UsageError as error:
         raise UsageError(f"{error}; {hint}") from None
     if not isinstance(value, dict | list):
         raise UsageError("is no MCP listing or configuration", file=path, fix=hint)
     return value
-
-
-def _with_comments(path: Path) -> Any:
-    """The value of a small file that is JSON but for comments and last commas; None of any other.
-
-    It is asked before YAML, which has brackets and last commas too and takes "//" for text.
-    """
-    if not 0 < path.stat().st_size <= _LARGEST_WITH_COMMENTS:
-        return None
-    text = read_text(path)
-    if text.lstrip()[:1] not in ("{", "[", "/"):
-        return None
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return parse_json(text)
-    return None  # is read with the bounds of all JSON
 
 
 def _headers(given: Sequence[str]) -> dict[str, str]:
@@ -203,13 +187,13 @@ class _Listing:
         tools: As the server gives them.
         server: Its name; empty if unknown.
         instructions: Whether it has instructions for models.
-        extra: Further keys of a saved listing.
+        has_more: Whether a saved listing has further pages.
     """
 
     tools: Sequence[Any]
     server: str = ""
     instructions: bool = False
-    extra: Sequence[str] = ()
+    has_more: bool = False
 
 
 # Live servers
@@ -222,7 +206,7 @@ async def _list(config: ServerConfig, limits: Limits) -> _Listing:
         return _Listing(tools, config.name or info.name, bool(info.instructions))
 
 
-def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -> Incoming:
+def _configured(servers: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
     Raises:
@@ -230,7 +214,7 @@ def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -
     """
     configs: dict[str, ServerConfig] = {}
     failed: dict[str, ServerError | None] = {}  # None: is disabled
-    for name, entry in servers.entries.items():
+    for name, entry in servers.items():
         try:
             if isinstance(entry, dict) and entry.get("disabled") is True:
                 failed[name] = None
@@ -242,45 +226,21 @@ def _configured(servers: Servers, source: str, limits: Limits, screen: Screen) -
     answers = dict(zip(configs, results, strict=True))
     listings = [one for one in answers.values() if isinstance(one, _Listing)]
     failed |= {name: one for name, one in answers.items() if isinstance(one, ServerError)}
-    with_files = [
-        name for name, one in servers.entries.items() if isinstance(one, dict) and one.get("envFile")
+    skipped = [
+        Skipped(_server_name(name) or "a server", error.reason if error else "is disabled in the file")
+        for name, error in ((name, failed[name]) for name in servers if name in failed)
     ]
-    skipped = []
-    for name in filter(failed.__contains__, servers.entries):
-        failure = failed[name]
-        reason = failure.reason if failure else "is disabled in the file"
-        # Without the variables of that file a server often fails.
-        reason += " (its envFile is not read)" if failure and name in with_files else ""
-        skipped.append(Skipped(_server_name(name) or "a server", reason))
     if not listings:
-        raise _none_listed(source, skipped, [failed[name] for name in servers.entries])
+        first = next(filter(None, failed.values()), None)
+        if first is None:
+            raise UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
+        reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
+        raise UsageError(f"no server could be listed: {'; '.join(reasons)}", file=source, fix=first.fix)
     secrets = {secret for config in configs.values() for secret in config.secrets}
     tools, malformed = _tools(listings)
     skipped += [*_empty(listings), *malformed]
-    notes = [
-        Note(f"{_server_name(name)}.envFile", "is not read; write its variables under 'env'")
-        for name in with_files
-        if name not in failed
-    ]
-    if servers.has_inputs:
-        reason = "an import does not prompt; write ${NAME} instead of ${input:…}, and set NAME"
-        notes.append(Note("inputs", reason))
-    notes += _notes(listings)
-    return Incoming(tools, source, skipped, sorted(secrets, key=len, reverse=True), notes)
-
-
-def _none_listed(source: str, skipped: Sequence[Skipped], errors: Sequence[ServerError | None]) -> UsageError:
-    """The error if no server of a configuration answers; `errors` belong to `skipped`."""
-    first = next(((one, error) for one, error in zip(skipped, errors, strict=True) if error), None)
-    if first is None:
-        return UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
-    reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
-    if len(skipped) > _NAMED_SERVERS:
-        reasons.append(f"and {len(skipped) - _NAMED_SERVERS} more")
-    of_server = f"of {first[0].where}: " if len(skipped) > 1 else ""
-    return UsageError(
-        f"no server could be listed: {'; '.join(reasons)}", file=source, fix=of_server + first[1].fix
-    )
+    by_length = sorted(secrets, key=len, reverse=True)
+    return Incoming(tools, source, skipped, by_length, _notes(listings))
 
 
 def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
@@ -352,7 +312,7 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         levels: How much deeper to look.
     """
     if levels == 0:
-        yield Skipped(_place(server or "listing"), "is nested too deeply")
+        yield Skipped(shown(server or "listing"), "is nested too deeply")
     elif isinstance(value, list):
         tools = []
         for one in value:
@@ -363,24 +323,20 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         if tools:
             yield _Listing(tools, server)
     elif not isinstance(value, dict):
-        yield Skipped(_place(server or "listing"), f"is {_kind(value)}, not a listing")
+        yield Skipped(shown(server or "listing"), f"is {_kind(value)}, not a listing")
     elif isinstance(value.get("result"), dict):
         yield from _listings(value["result"], server, levels - 1)
     elif isinstance(value.get("error"), dict):
-        yield Skipped(_place(server or "listing"), "is the error answer of a server")
+        yield Skipped(shown(server or "listing"), "is the error answer of a server")
     elif "tools" in value or "servers" in value:
         about = value.get("serverInfo")
         names = [server, value.get("server_name"), value.get("name")]
         names += [about.get("name")] if isinstance(about, dict) else []
         name = next((one for one in names if isinstance(one, str) and one), "")
         tools = value["tools"] if "tools" in value else value["servers"]
-        extra = sorted(
-            set(map(str, value)) - {"tools", "servers", "server_name", "name", "serverInfo", "jsonrpc", "id"}
-        )
         if isinstance(tools, list) and "tools" in value:
-            yield _Listing(tools, name, bool(value.get("instructions")), extra)
+            yield _Listing(tools, name, bool(value.get("instructions")), bool(value.get("nextCursor")))
         else:
-            yield _Listing([], "", False, extra)
             yield from _listings(tools, "" if "servers" in value else name, levels - 1)
     elif "inputSchema" in value and "name" in value:
         yield _Listing([value], server)
@@ -389,36 +345,12 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
             if isinstance(entry, dict | list):
                 yield from _listings(entry, str(name), levels - 1)
             else:
-                yield Skipped(_place(str(name)), f"is {_kind(entry)}, not a listing")
+                yield Skipped(shown(str(name)), f"is {_kind(entry)}, not a listing")
 
 
 # Tools
 
-_TOOL_KEYS = frozenset(
-    (
-        "name",
-        "title",
-        "description",
-        "inputSchema",
-        "input_schema",
-        "outputSchema",
-        "output_schema",
-        "annotations",
-    )
-)
-_LOST = {
-    "_meta": "data of the protocol",
-    "execution": "how to run the tool as a task",
-    "icons": "pictures",
-}
-_LOST_OF_SERVERS = {
-    "config": "a recorded command is never run",
-    "nextCursor": "the listing has further pages, which are not in the file",
-}
-_REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
-# Keywords whose values are data, in which "$ref" refers to nothing, or map names that may look like keywords.
-_DATA = frozenset(("default", "enum", "const", "example", "examples"))
-_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+_TOOL_KEYS = frozenset(("name", "description", "inputSchema", "input_schema", *_OWN_KEYS))
 
 
 def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipped]]:
@@ -430,7 +362,7 @@ def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipp
                 tools.append(_tool(raw, server))
             except _Malformed as error:
                 name = raw.get("name") if isinstance(raw, dict) else None
-                which = f"tool {_place(name)}" if isinstance(name, str) and name else f"tool {number}"
+                which = f"tool {shown(name)}" if isinstance(name, str) and name else f"tool {number}"
                 skipped.append(Skipped(f"{which} of {server}" if server else which, str(error)))
     return tools, skipped
 
@@ -442,10 +374,8 @@ def _notes(listings: Sequence[_Listing]) -> list[Note]:
     if servers:
         names = ", ".join(_server_name(name) for name in servers[:5]) + (", …" if len(servers) > 5 else "")
         notes.append(Note("server instructions", f"a tool file has none; of {names}"))
-    lost = Counter(key for listing in listings for key in listing.extra if key != "instructions")
-    for key, count in lost.items():
-        reason = _LOST_OF_SERVERS.get(key, "describes the server, not a tool")
-        notes.append(Note(_place(key), f"{reason} ({count} times)" if count > 1 else reason))
+    if any(listing.has_more for listing in listings):
+        notes.append(Note("nextCursor", "the listing has further pages, which are not in the file"))
     return notes
 
 
@@ -456,12 +386,6 @@ def _server_name(name: str) -> str:
     'mcp-servers_every_thing'
     """
     return _NOT_NAME.sub("_", name)[:64].strip("_.")
-
-
-def _place(text: str) -> str:
-    """A name of the source in the report: at most 200 characters, all printable."""
-    shown = text if len(text) <= 200 else f"{text[:199]}…"
-    return "".join(one if one.isprintable() else "�" for one in shown)
 
 
 class _Malformed(Exception):
@@ -476,9 +400,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
         raise _Malformed("has no name")
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
         raise _Malformed("has a malformed name")
-    losses = [
-        Note(_place(str(key)), _LOST.get(key, "is no part of a tool")) for key in raw if key not in _TOOL_KEYS
-    ]
+    losses = [Note(shown(str(key)), "is no part of a tool") for key in raw if key not in _TOOL_KEYS]
     warnings: list[Note] = []
 
     def part(key: str, kind: type) -> Any:
@@ -500,7 +422,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
         warnings.append(Note("inputSchema", "is missing; the tool is taken to have no arguments"))
     output = None
     try:
-        output = _schema(raw.get("outputSchema", raw.get("output_schema")), "outputSchema", losses)
+        output = _schema(raw.get("outputSchema", raw.get("output_schema")), "outputSchema")
         output = output and {"type": "object", **output}
     except _Malformed as error:
         losses.append(Note("outputSchema", str(error).removeprefix("its outputSchema ")))
@@ -508,7 +430,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     return IncomingTool(
         name=name,
         description=part("description", str) or (shown_title if isinstance(shown_title, str) else ""),
-        input_schema=_schema(given, "inputSchema", losses) or {"type": "object", "properties": {}},
+        input_schema=_schema(given, "inputSchema") or {"type": "object", "properties": {}},
         output_schema=output,
         annotations={key: value for key, value in annotations.items() if value is not None},
         source={"server": server} if server else {},
@@ -517,8 +439,8 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     )
 
 
-def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
-    """A schema of an object, with references only within itself.
+def _schema(value: Any, key: str) -> dict[str, Any] | None:
+    """The schema of an object; None without one.
 
     Raises:
         _Malformed: It is none.
@@ -529,41 +451,12 @@ def _schema(value: Any, key: str, losses: list[Note]) -> dict[str, Any] | None:
         raise _Malformed(f"its {key} is {_kind(value)}, not an object")
     if not allows_object(value):
         raise _Malformed(f"its {key} does not describe an object")
-    count = 0
-
-    def copy(item: Any, place: str, depth: int, kind: str) -> Any:
-        nonlocal count
-        count += 1
-        if depth > DEEPEST:
-            raise _Malformed(f"its {key} is nested more than {DEEPEST} levels deep")
-        if count > _SCHEMA_VALUES:
-            raise _Malformed(f"its {key} has more than {_SCHEMA_VALUES:,} values")
-        if isinstance(item, list):
-            return [copy(one, place, depth + 1, kind) for one in item]
-        if not isinstance(item, dict):
-            return item
-        copied = {}
-        for name, part in item.items():
-            of_part = kind if kind == "data" else "schema"
-            if kind == "schema":
-                of_part = "data" if name in _DATA else "names" if name in _NAMES else "schema"
-                if name in _REFERENCES and isinstance(part, str) and not part.startswith("#"):
-                    losses.append(Note(_place(f"{place}.{name}"), "refers to another document"))
-                    continue
-            copied[name] = copy(part, f"{place}.{name}", depth + 1, of_part)
-        return copied
-
-    copied: dict[str, Any] = copy(value, key, 1, "schema")
-    return copied
+    if too_deep(value):
+        raise _Malformed(f"its {key} is nested more than {DEEPEST} levels deep")
+    return value
 
 
 def _kind(value: Any) -> str:
     """The kind of a JSON value in a sentence."""
-    kinds = (
-        (bool, "a truth value"),
-        (str, "a text"),
-        (int | float, "a number"),
-        (list, "a list"),
-        (dict, "an object"),
-    )
-    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
+    kinds = {str: "a text", bool: "a truth value", list: "a list", dict: "an object", type(None): "null"}
+    return kinds.get(type(value), "a number")

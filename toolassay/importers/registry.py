@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from importlib import import_module
+from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
 from toolassay.importers.importer import Importer
 
 GROUP = "toolassay.importers"
-# In the order of `toolassay import --help`. Each defines IMPORTER and imports nothing heavy at the top.
-_BUILT_IN = ("mcp", "openapi", "openai", "anthropic", "python", "langchain", "bfcl")
 
 
 def importers() -> tuple[Importer, ...]:
@@ -27,7 +25,12 @@ def importers() -> tuple[Importer, ...]:
 @cache
 def _importers(path: tuple[str, ...]) -> tuple[Importer, ...]:
     """Cached by `sys.path`, as another search path may have other installed importers."""
-    built_in = [import_module(f"{__package__}.{name}").IMPORTER for name in _BUILT_IN]
+    from toolassay.importers import mcp, model_tools, openapi, python
+
+    built_in: list[Any] = [  # an abstract class cannot be the type of the extensions
+        *(mcp.IMPORTER, openapi.IMPORTER, model_tools.OPENAI, model_tools.ANTHROPIC, python.IMPORTER),
+        *(model_tools.LANGCHAIN, model_tools.BFCL),
+    ]
     return installed_extensions(GROUP, Importer, "importer", built_in)
 
 

@@ -15,7 +15,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, declared_at, pointed_at, type_name
+from toolassay.argument_schemas import (
+    SUBSCHEMAS,
+    ArgumentValidator,
+    all_schemas,
+    declared_at,
+    pointed_at,
+    type_name,
+)
 from toolassay.importers.importer import Note
 from toolassay.type_names import read_types
 
@@ -23,15 +30,6 @@ MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
 DEEPEST = 64
 _TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
-SINGLE_SCHEMAS = frozenset(
-    {
-        *("additionalProperties", "propertyNames", "unevaluatedProperties", "items", "unevaluatedItems"),
-        *("contains", "not", "if", "then", "else", "contentSchema"),
-    }
-)
-LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
-"""Keywords whose value is an object of schemas; `LISTS_OF_SCHEMAS` have a list, `SINGLE_SCHEMAS` a schema."""
 
 
 def _is_number(value: Any) -> bool:
@@ -145,16 +143,16 @@ class Normaliser:
                 self._type(value, result, at)
             elif key in ("$ref", "$dynamicRef"):
                 self._reference(value, result, at)
-            elif key in SINGLE_SCHEMAS:
+            elif SUBSCHEMAS.get(key) == "one":
                 result[key] = self._schema(value, at, depth + 1)
-            elif key in LISTS_OF_SCHEMAS:
+            elif SUBSCHEMAS.get(key) == "list":
                 if isinstance(value, list) and value:
                     result[key] = [
                         self._schema(item, f"{at}[{number}]", depth + 1) for number, item in enumerate(value)
                     ]
                 else:
                     self._lose(at, "not a list of schemas")
-            elif key in MAPS_OF_SCHEMAS:
+            elif SUBSCHEMAS.get(key) == "map":
                 if isinstance(value, Mapping):
                     if key == "properties":
                         value = self._without_marks(value, at, marked)
@@ -197,7 +195,7 @@ class Normaliser:
         """The required names without those that no property declares, if all properties are known."""
         parts = [
             part
-            for keyword in LISTS_OF_SCHEMAS
+            for keyword in ("allOf", "anyOf", "oneOf", "prefixItems")
             for part in result.get(keyword, ())
             if isinstance(part, Mapping)
         ]
@@ -313,7 +311,7 @@ def _resolve_all(root: dict[str, Any]) -> list[Note]:
     Definitions may be shared with other tools, so they are not changed.
     """
     losses: list[Note] = []
-    for schema, path in _parts(root):
+    for schema, path in all_schemas(root):
         reference = schema.get("$ref")
         if isinstance(reference, str) and pointed_at(reference, root) is None:
             losses.append(Note(f"{path}.$ref".lstrip("."), f"a reference to nothing: {reference[:60]}"))
@@ -323,26 +321,6 @@ def _resolve_all(root: dict[str, Any]) -> list[Note]:
             else:
                 del schema["$ref"]
     return losses
-
-
-def _parts(root: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Every schema in a schema, each once, with its place."""
-    open_places: list[tuple[Any, str]] = [(root, "")]
-    seen: set[int] = set()
-    while open_places:
-        schema, path = open_places.pop()
-        if not isinstance(schema, dict) or id(schema) in seen:
-            continue
-        seen.add(id(schema))
-        yield schema, path
-        for key, value in schema.items():
-            at = f"{path}.{key}".lstrip(".")
-            if key in SINGLE_SCHEMAS:
-                open_places.append((value, at))
-            elif key in LISTS_OF_SCHEMAS and isinstance(value, list):
-                open_places += [(item, f"{at}[{number}]") for number, item in enumerate(value)]
-            elif key in MAPS_OF_SCHEMAS and isinstance(value, dict):
-                open_places += [(item, f"{at}.{name}") for name, item in value.items()]
 
 
 _Checked = dict[int, tuple[dict[str, Any], list[Note]]]
@@ -359,7 +337,7 @@ def misfitting_values(root: dict[str, Any], known: _Checked | None = None) -> It
     [Note(field='properties.n.default', reason='9 is greater than the maximum of 5')]
     """
     known = {} if known is None else known
-    for schema, path in _parts(root):
+    for schema, path in all_schemas(root):
         values = [("default", one) for one in [schema.get("default")] if one is not None]
         values += [("examples", one) for one in schema.get("examples", ())]
         if values and id(schema) not in known:

@@ -11,10 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
-from toolassay.importers.documents import DEEPEST, read_values
+from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.schema_dialects import LISTS_OF_SCHEMAS, MAPS_OF_SCHEMAS, SINGLE_SCHEMAS
 from toolassay.screen import SILENT, Screen
 from toolassay.type_names import read_types, types_of
 
@@ -277,21 +277,6 @@ def decoded(value: Any) -> Any:
     return value if too_deep(parsed) else parsed
 
 
-def too_deep(value: Any, levels: int = DEEPEST) -> bool:
-    """Whether lists and objects are nested more than this; without recursion."""
-    nested = [value]
-    for _ in range(levels + 1):
-        nested = [
-            one
-            for item in nested
-            if isinstance(item, dict | list)
-            for one in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not nested:
-            return False
-    return True
-
-
 def name_of(value: Mapping[str, Any]) -> str:
     """The name of a definition.
 
@@ -350,10 +335,6 @@ def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[st
 _OBJECT_KEYWORDS = frozenset(
     {"type", "properties", "additionalProperties", "required", "$ref", "$schema", "allOf", "anyOf", "oneOf"}
 )
-# Keywords whose value is a map of schemas, a list of schemas, or a schema.
-_MAPS = MAPS_OF_SCHEMAS | {"definitions", "dependencies"}
-_LISTS = LISTS_OF_SCHEMAS | {"items"}
-_SINGLE = SINGLE_SCHEMAS | {"additionalItems"}
 
 
 def map_schema(
@@ -366,21 +347,11 @@ def map_schema(
         change: Called with a schema, which it may alter, and its place.
         where: Place of the whole schema, e.g. `parameters`.
     """
-    result = {}
-    for key, value in schema.items():
-        place = f"{where}.{key}"
-        if key in _MAPS and isinstance(value, dict):
-            value = {name: _mapped(one, change, f"{place}.{name}") for name, one in value.items()}
-        elif key in _LISTS and isinstance(value, list):
-            value = [_mapped(one, change, f"{place}[{number}]") for number, one in enumerate(value)]
-        elif key in _SINGLE:
-            value = _mapped(value, change, place)
-        result[key] = value
-    return change(result, where)
 
+    def inner(one: Any, place: str) -> Any:
+        return map_schema(one, change, f"{where}.{place}") if isinstance(one, dict) else one
 
-def _mapped(schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str) -> Any:
-    return map_schema(schema, change, where) if isinstance(schema, dict) else schema
+    return change(with_subschemas(schema, inner), where)
 
 
 def unread(value: Mapping[str, Any], read: Collection[str], unset: Iterable[Any] = (None,)) -> list[Note]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 # A string, which stays, or a comment: `"a // b"`, "// to its end" and "/* a */"; not "/ a". What is not
@@ -13,19 +12,6 @@ from typing import Any
 _COMMENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 # A string, or the comma in ", }" and ",]"; not the one in ", 1".
 _LAST_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|,(?=\s*[}\]])', re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Servers:
-    """What a configuration file says of servers.
-
-    Attributes:
-        entries: By name, unchecked.
-        has_inputs: Whether it has questions for a person.
-    """
-
-    entries: Mapping[str, Any]
-    has_inputs: bool = False
 
 
 def parse_json(text: str) -> Any:
@@ -42,11 +28,11 @@ def parse_json(text: str) -> Any:
         return None
 
 
-def servers_of(value: Any) -> Servers | None:
-    """The servers of a configuration file, also under `mcp` in VS Code's settings; None if it is none.
+def servers_of(value: Any) -> Mapping[str, Any] | None:
+    """The servers of a configuration file by name, unchecked; None if it is none.
 
-    A listing is never taken for a configuration, as its commands would be run. An entry with `tools` makes
-    `servers` a listing; under `mcpServers` it selects tools.
+    VS Code's settings have them under `mcp`. A listing is never taken for a configuration, as its commands
+    would be run. An entry with `tools` makes `servers` a listing; under `mcpServers` it selects tools.
     """
     if not isinstance(value, dict):
         return None
@@ -57,12 +43,12 @@ def servers_of(value: Any) -> Servers | None:
     return _servers(value)
 
 
-def _servers(value: dict[str, Any]) -> Servers | None:
-    has_inputs = bool(value.get("inputs"))
-    if isinstance(value.get("mcpServers"), dict) and "tools" not in value:
-        return Servers(value["mcpServers"], has_inputs)
+def _servers(value: dict[str, Any]) -> Mapping[str, Any] | None:
+    configured: Any = value.get("mcpServers")
+    if isinstance(configured, dict) and "tools" not in value:
+        return configured
     servers = value.get("servers")
     entries = list(servers.values()) if isinstance(servers, dict) else []
     has_servers = any(isinstance(one, dict) and ("command" in one or "url" in one) for one in entries)
     has_tools = any(isinstance(one, list) or (isinstance(one, dict) and "tools" in one) for one in entries)
-    return Servers(servers, has_inputs) if servers and has_servers and not has_tools else None
+    return servers if servers and has_servers and not has_tools else None

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.errors import UsageError
-from toolassay.exporters.tools import TOOL_FORMS, tool_exporter
+from toolassay.exporters.tools import tool_exporter
 from toolassay.exporters.tools.exported_tools import ExportedTools, Loss
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
@@ -58,14 +57,6 @@ def test_openai_has_a_valid_name_and_no_place_for_results() -> None:
         Loss("weather.forecast", "tags", "the form has no place for it"),
         Loss("weather.forecast", "source", "the form has no place for all of it"),
     ]
-
-
-def test_anthropic_has_the_schema_under_its_own_key() -> None:
-    result = exported("anthropic", FORECAST)
-    assert result.document == [
-        {"name": "weather_forecast", "description": "The weather of tomorrow.", "input_schema": SCHEMA}
-    ]
-    assert fields(result) == ["id", "output_schema", "annotations", "tags", "source"]
 
 
 def test_anthropic_keeps_the_names_of_arguments_and_names_those_that_its_api_refuses() -> None:
@@ -135,12 +126,6 @@ def test_what_model_services_refuse_is_changed_and_listed(
     assert tool_exporter("mcp")(ToolLibrary([Tool("find", input_schema=schema)])).losses == []
 
 
-def test_what_a_form_implies_is_no_loss() -> None:
-    tool = Tool("now", input_schema=SCHEMA, source={"kind": "openai", "name": "now"})
-    assert fields(exported("openai", tool)) == []
-    assert fields(exported("anthropic", tool)) == ["source"]
-
-
 def test_mcp_keeps_ids_results_and_hints() -> None:
     result = exported("mcp", FORECAST)
     assert result.document == {
@@ -169,12 +154,6 @@ def test_mcp_lists_tools_of_several_servers_by_server() -> None:
         ["weather.forecast"],
         ["now"],
     ]
-
-
-def test_mcp_has_no_place_for_a_result_that_is_no_object() -> None:
-    result = exported("mcp", Tool("now", input_schema=SCHEMA, output_schema={"type": "string"}))
-    assert "outputSchema" not in result.document["tools"][0]
-    assert fields(result) == ["output_schema"]
 
 
 def test_taskbench_has_the_published_keys_only() -> None:
@@ -219,16 +198,6 @@ def test_a_published_library_comes_back_from_its_own_form() -> None:
     ]
 
 
-@pytest.mark.parametrize("form", ["openai", "anthropic", "mcp"])
-def test_a_published_tool_gets_a_schema_and_names_what_that_loses(form: str) -> None:
-    result = tool_exporter(form)(ToolLibrary.from_json(PUBLISHED))
-    painter = [loss.field for loss in result.losses if loss.tool == "Image Painter"]
-    assert painter == ["input-type", "output-type", *(["id"] if form in ("openai", "anthropic") else [])]
-    hotel = {loss.field: loss.reason for loss in result.losses if loss.tool == "book_hotel"}
-    assert list(hotel) == ["parameters.stars.type", "parameters.stars.default", "domain"]
-    assert hotel["parameters.stars.type"] == "'Rating' becomes 'string'"
-
-
 def test_a_schema_made_of_parameters() -> None:
     (_, tool) = exported("openai", *ToolLibrary.from_json(PUBLISHED)).document
     assert tool["function"]["parameters"] == {
@@ -239,14 +208,3 @@ def test_a_schema_made_of_parameters() -> None:
         },
         "required": ["when"],
     }
-
-
-@pytest.mark.parametrize("form", TOOL_FORMS)
-def test_every_form_has_all_tools(form: str) -> None:
-    document: Any = exported(form, FORECAST, NOW).document
-    assert all(name in str(document) for name in ("forecast", "now"))
-
-
-def test_an_unknown_form_is_an_error() -> None:
-    with pytest.raises(UsageError, match=r"unknown form 'soap'\. Fix: use one of openai, anthropic, mcp"):
-        exported("soap", NOW)

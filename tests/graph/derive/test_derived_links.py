@@ -64,13 +64,6 @@ def test_a_detail_that_echoes_its_argument_leads_nowhere() -> None:
     assert score(alike, other) > 0.5
 
 
-def test_a_foreign_key_leads_to_the_detail_of_the_other_thing() -> None:
-    reviews = operation("GET /reviews", many(record("id", "text", movie_id=NUMBER)))
-    link = links_of(reviews, DETAIL)[reviews["id"], DETAIL["id"]]
-    assert pairs_of(link) == [("[].movie_id", "movie_id")]
-    assert "have the same name" in link.reasons[0]
-
-
 def test_what_was_created_can_be_read_and_deleted_but_not_used_after() -> None:
     read = operation("GET /orders/{order_id}", record("id"), needs=ORDER)
     delete = operation("DELETE /orders/{order_id}", record("id", "order_id"), needs=ORDER)
@@ -139,26 +132,8 @@ def test_a_list_of_ids_is_filled_by_the_ids_of_a_list() -> None:
     assert pairs_of(links_of(genres, discover)[genres["id"], discover["id"]]) == [("[].id", "genre_ids")]
 
 
-def test_a_required_argument_is_more_certain_than_an_optional_one() -> None:
-    assert (
-        score(FILM_LIST, FILM_OF_ID) > score(FILM_LIST, operation("GET /film", takes={"film_id": TEXT})) > 0
-    )
-
-
-def test_a_search_is_more_certain_than_a_mention_in_passing() -> None:
-    rentals = operation("GET /rentals", many(record("id", movie=record(id=NUMBER))))
-    links = links_of(SEARCH, rentals, DETAIL)
-    found, passing = (links[one["id"], DETAIL["id"]].score for one in (SEARCH, rentals))
-    assert found > passing > 0.3
-
-
 def test_an_id_is_more_certain_than_a_name() -> None:
     assert score(FILM_LIST, FILM_OF_ID) > score(operation("GET /films", many(record("name"))), FILM_OF_ID)
-
-
-def test_a_list_is_more_certain_than_one_thing() -> None:
-    one = operation("GET /film/latest", record("id"))
-    assert score(FILM_LIST, FILM_OF_ID) > score(one, FILM_OF_ID) > 0
 
 
 def test_a_collection_of_the_same_path_is_more_certain_than_another_of_the_name() -> None:
@@ -277,23 +252,11 @@ def test_the_name_of_a_schema_does_not_matter_where_a_field_says_what_it_is(name
     assert link.score > 0.7
 
 
-def test_types_of_other_languages_are_compared_as_types() -> None:
-    ids = mcp_tool("list_notes", many(record(id={"type": "boolean"})))
-    target = {"id": "read", "desc": "", "parameters": [{"name": "note_id", "type": "bigint", "desc": ""}]}
-    assert not links_of(ids, target)
-    assert links_of(mcp_tool("list_notes", many(record(id=NUMBER))), target)
-
-
 def test_what_a_description_says_that_a_tool_returns_is_given() -> None:
     target = mcp_tool("open_it", needs={"folder_id": TEXT})
     assert score(mcp_tool("scan", description="Lists all folders in a path."), target) > 0.2
     assert not score(mcp_tool("scan", description="Counts bytes in the folders."), target)
     assert not score(mcp_tool("scan", description="Lists users by folder."), target)
-
-
-def test_tools_of_different_servers_are_linked_with_less_trust() -> None:
-    elsewhere = {**NOTE, "source": {**NOTE["source"], "server": "another"}}
-    assert 0 < score(NOTES, elsewhere) < score(NOTES, NOTE)
 
 
 def test_a_description_that_names_another_tool_links_them() -> None:
@@ -317,25 +280,6 @@ def test_an_explanation_of_a_link_has_its_score_its_fields_and_its_reasons() -> 
     assert lines == [f"score {link.score:.2f} from schema", "results[].id → movie_id", *link.reasons]
 
 
-def test_the_whole_result_is_named_in_an_explanation() -> None:
-    assert (
-        Derivation(library_of(NOTES, NOTE)).explain("search_notes", "read_note")[1]
-        == "the whole result → note_id"
-    )
-
-
-def test_an_explanation_of_no_link_says_what_is_given_taken_and_not_compared() -> None:
-    lines = Derivation(library_of(*FILMS)).explain(REVIEW["id"], SEARCH["id"])
-    assert lines == [
-        "no field of the result fits an argument",
-        f"{REVIEW['id']} gives the id of a review",
-        f"{SEARCH['id']} takes nothing that another tool could give",
-        "not compared, because they are settings or free text: query, page",
-    ]
-    lines = Derivation(library_of(*FILMS)).explain(SEARCH["id"], REVIEW["id"])
-    assert f"{REVIEW['id']} takes `review_id` (the id of a review)" in lines
-
-
 def test_a_link_that_is_too_weak_is_explained_as_none() -> None:
     title = operation("GET /films", many(record("title")))
     by_name = operation("GET /film", takes={"film_key": EMAIL})
@@ -349,12 +293,3 @@ def test_a_link_that_is_too_weak_is_explained_as_none() -> None:
     assert (
         Derivation(library_of(title, by_name)).explain(title["id"], by_name["id"])[0].startswith("no field")
     )
-
-
-def test_an_explanation_has_only_the_fields_of_the_derived_link() -> None:
-    """The second field alone is too weak for a link (formats differ), and must not raise the score."""
-    source = operation("GET /films", many(record("id", genre_id=UUID)))
-    target = operation("GET /film", takes={"film_id": NUMBER, "genre_id": EMAIL})
-    (link,) = links_of(source, target).values()
-    assert pairs_of(link) == [("[].id", "film_id")]
-    assert Derivation(library_of(source, target)).between(source["id"], target["id"]) == link

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from graph.derive.libraries import (
-    DETAIL,
     FILM,
     NUMBER,
-    REVIEW,
     SEARCH,
     TEXT,
     given_of,
@@ -37,31 +35,6 @@ def test_an_object_without_a_name_is_what_the_path_names(route: str) -> None:
     assert field.kinds == {"integer"}
 
 
-def test_what_is_after_a_parameter_is_not_what_is_before_it() -> None:
-    credit = given_of(operation("GET /movie/{movie_id}/credits", FILM), "movie", "credit")["id"]
-    assert set(things_of(credit)) == {"credit"}
-
-
-@pytest.mark.parametrize("envelope", ["data", "items", "results", "payload", "content"])
-def test_an_envelope_is_not_a_thing(envelope: str) -> None:
-    in_list = given_of(operation("GET /movies", record(**{envelope: many(FILM)})), "movie")
-    assert things_of(in_list[f"{envelope}[].id"]) == {"movie": 0.95}
-    assert in_list[f"{envelope}[].id"].listed
-    within = given_of(operation("GET /movies", record(**{envelope: record(items=many(FILM))})), "movie")
-    assert things_of(within[f"{envelope}.items[].id"]) == {"movie": 0.95}
-
-
-def test_a_list_of_another_name_is_of_that_thing_or_of_what_the_path_names() -> None:
-    field = given_of(operation("GET /movies", record(titles=many(FILM))), "movie", "title")["titles[].id"]
-    things = things_of(field)
-    assert things["title"] > things["movie"] > 0.5
-
-
-def test_a_list_in_a_list_has_a_path_with_both() -> None:
-    field = given_of(operation("GET /movies", many(many(FILM))), "movie")["[][].id"]
-    assert things_of(field) == {"movie": 0.95}
-
-
 @pytest.mark.parametrize(
     ("gives", "path"),
     [
@@ -78,14 +51,6 @@ def test_the_name_of_a_schema_says_what_an_object_is(gives: Any, path: str) -> N
     field = given_of(operation("GET /trending", gives), "movie")[path]
     assert things_of(field)["movie"] == 1
     assert field.named
-
-
-def test_the_parts_of_an_allof_are_one_object() -> None:
-    gives = {"allOf": [record("id"), record("slug", owner_id=TEXT)]}
-    found = given_of(operation("GET /movies", gives), "movie", "owner")
-    assert set(found) == {"id", "slug", "owner_id"}
-    assert things_of(found["slug"]) == {"movie": 0.95}
-    assert found["id"].shape == {"id", "slug", "owner_id"}
 
 
 def test_a_schema_that_contains_itself_is_followed_once() -> None:
@@ -133,12 +98,6 @@ def test_an_object_within_an_object_is_another_thing() -> None:
     assert found["movie.id"].depth == 1
 
 
-def test_an_object_within_an_item_of_a_list_is_another_thing() -> None:
-    found = given_of(operation("GET /reviews", many(record("id", movie=FILM))), "movie", "review")
-    assert next(iter(things_of(found["[].movie.id"]))) == "movie"
-    assert not found["[].movie.id"].own
-
-
 def test_a_number_or_a_truth_value_without_an_attribute_is_a_measure() -> None:
     truth = {"type": "boolean"}
     fields = record(
@@ -147,11 +106,6 @@ def test_a_number_or_a_truth_value_without_an_attribute_is_a_measure() -> None:
     found = given_of(operation("GET /albums", many(fields)), "track", "artist", "genre", "year")
     assert set(found) == {"[].artist", "[].track_number", "[].genre_ids[]"}
     assert found["[].genre_ids[]"].kinds == {"integer"}
-
-
-def test_fields_that_no_argument_refers_to_are_left_out() -> None:
-    found = given_of(operation("GET /albums", record("artist_id", "genre_code", "colour")), "artist")
-    assert set(found) == {"artist_id"}
 
 
 def test_a_tool_without_a_path_is_about_the_nouns_of_its_name() -> None:
@@ -185,12 +139,6 @@ def test_settings_and_free_texts_are_not_taken() -> None:
     tool = operation("GET /a", needs={"movie_id": TEXT, **kinds}, takes=dict.fromkeys(settings, TEXT))
     assert set(taken_of(tool)) == {"movie_id"}
     assert not taken_of(SEARCH)
-
-
-def test_an_optional_name_describes_and_a_required_one_may_refer() -> None:
-    assert set(taken_of(mcp_tool("find", needs={"genre_name": TEXT}))) == {"genre_name"}
-    assert not taken_of(mcp_tool("find", takes={"genre_name": TEXT, "user_email": TEXT}))
-    assert set(taken_of(mcp_tool("find", takes={"genre_code": TEXT}))) == {"genre_code"}
 
 
 def test_optional_data_within_an_object_is_no_reference() -> None:
@@ -233,25 +181,6 @@ def test_the_id_and_name_of_what_a_tool_creates_are_new() -> None:
     found = taken_of(mcp_tool("get_order", needs=needs))
     assert found["id"].thing == ("order",)
     assert set(found) == set(needs)
-
-
-def test_a_list_of_ids_is_that_of_one_id() -> None:
-    taken = taken_of(operation("POST /playlists", needs={"track_ids": many(NUMBER), "ids": many(TEXT)}))
-    assert (taken["track_ids"].thing, set(taken["track_ids"].kinds)) == (("track",), {"integer"})
-    assert taken["track_ids"].listed
-    assert "ids" in taken, "the ids of other things, even where a new one is created"
-
-
-def test_a_description_names_the_attribute_of_a_thing() -> None:
-    described = {"type": "string", "description": "The name of the namespace. Not its id."}
-    assert taken_of(mcp_tool("watch", needs={"namespace": described}))["namespace"].attribute == "name"
-    assert taken_of(mcp_tool("watch", needs={"namespace": TEXT}))["namespace"].attribute == ""
-
-
-def test_an_argument_is_required_if_all_around_it_is() -> None:
-    assert taken_of(DETAIL)["movie_id"].required
-    assert taken_of(REVIEW)["review_id"].thing == ("review",)
-    assert not taken_of(mcp_tool("get", takes={"movie_id": TEXT}))["movie_id"].required
 
 
 def test_parameters_without_a_schema_are_arguments() -> None:

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming
-from toolassay.importers.openapi import IMPORTER, OpenApiOptions
 
 TOOLS = "toolassay.importers.openapi.tools"
 
@@ -80,16 +79,6 @@ def test_a_reference_that_must_not_or_cannot_be_followed_is_a_loss(
     assert str(tmp_path) not in repr([tool.losses for tool in incoming.tools])
 
 
-def test_a_document_behind_a_link_has_the_folder_of_its_target(tmp_path: Path) -> None:
-    folder = tmp_path / "inside"
-    folder.mkdir()
-    (folder / "part.json").write_text('{"type": "string"}')
-    read(folder, openapi({"/a": get({"$ref": "part.json"})}))
-    (tmp_path / "link.json").symlink_to(folder / "openapi.json")
-    (tool,) = IMPORTER.read(str(tmp_path / "link.json"), OpenApiOptions()).tools
-    assert tool.output_schema == {"type": "string"}
-
-
 def test_an_alias_bomb_is_refused_in_one_line(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
@@ -130,27 +119,12 @@ def test_a_bomb_of_path_items_ends_with_a_reason(tmp_path: Path, monkeypatch: py
     assert incoming.skipped == [("the last 989 operations", "the document takes more than 1,000 arguments")]
 
 
-def test_the_search_for_operations_ends_after_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"{TOOLS}._SECONDS", -1.0)
-    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
-    assert incoming.skipped == [("/0 and those after it", "the search for operations takes too long")]
-
-
 def test_reading_the_operations_ends_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(time.monotonic(), 40.0)
     monkeypatch.setattr(f"{TOOLS}.time", SimpleNamespace(monotonic=lambda: next(clock)))
     incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
     assert len(incoming.tools) == 2
     assert incoming.skipped == [("the last 7 operations", "the document takes more than 60 s")]
-
-
-def test_too_many_operations_end_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolassay.importers.openapi.operations.MOST_OPERATIONS", 5)
-    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
-    assert len(incoming.tools) == 5
-    assert incoming.skipped == [("/5 and those after it", "more than 5 operations")]
 
 
 @pytest.mark.slow

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.errors import UsageError
@@ -13,12 +12,8 @@ if TYPE_CHECKING:
     from toolassay.exporters.tools.exported_tools import ExportedTools
     from toolassay.tools import ToolLibrary
 
-_MODULES = {
-    **{name: name for name in ("openai", "anthropic", "mcp")},
-    DEFAULT_BENCHMARK: "published",  # the published tool file, which has the name of its benchmark
-}
-TOOL_FORMS = tuple(_MODULES)
-"""The forms, each a module beside this file with a function `write`."""
+TOOL_FORMS = ("openai", "anthropic", "mcp", DEFAULT_BENCHMARK)
+"""The forms; the published tool file has the name of its benchmark."""
 
 
 def tool_exporter(form: str) -> Callable[[ToolLibrary], ExportedTools]:
@@ -32,5 +27,7 @@ def tool_exporter(form: str) -> Callable[[ToolLibrary], ExportedTools]:
     """
     if form not in TOOL_FORMS:
         raise UsageError(f"unknown form '{form}'", fix=f"use one of {', '.join(TOOL_FORMS)}")
-    write = import_module(f"{__package__}.{_MODULES[form]}").write
-    return cast("Callable[[ToolLibrary], ExportedTools]", write)
+    from toolassay.exporters.tools import exported_tools as forms
+
+    writers = (forms.write_openai, forms.write_anthropic, forms.write_mcp, forms.write_published)
+    return writers[TOOL_FORMS.index(form)]

@@ -1,15 +1,17 @@
-"""What the forms share: a tool's description and schema, and the losses that do not depend on the form."""
+"""The forms of tool libraries: each a function that writes one, and what they share."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import declared_at, properties_of, resolve, type_name
 from toolassay.calls.function_schemas import Names, function_of, slots_of
+from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.importers.tool_lists import map_schema
-from toolassay.tools import Tool, normal_type
+from toolassay.tools import Tool, ToolLibrary, normal_type
 from toolassay.type_names import types_of
 
 
@@ -175,3 +177,114 @@ def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> l
         Loss(tool.id, key, "the form has no place for it") for key in tool.raw if key not in _TOOL_KEYS
     ]
     return losses
+
+
+def _write_functions(
+    library: ToolLibrary, form: str, entry: Callable[[str, Signature], dict[str, Any]]
+) -> ExportedTools:
+    """A list with an entry for each tool, with names that the APIs of models accept."""
+    names = Names.of(library, "resource").functions
+    document, losses = [], list[Loss]()
+    for tool in library:
+        signature = accepted_signature(tool)
+        document.append(entry(names[tool.id], signature))
+        losses += [*signature.losses, *further_losses(tool, (), form, names[tool.id])]
+    return ExportedTools(document, losses)
+
+
+def write_openai(library: ToolLibrary) -> ExportedTools:
+    """The list `tools` of OpenAI's Chat Completions API.
+
+    >>> exported = write_openai(ToolLibrary([Tool("shop.find", "Finds.", input_schema={"type": "object"})]))
+    >>> exported.document[0]["function"]
+    {'name': 'shop_find', 'description': 'Finds.', 'parameters': {'type': 'object'}}
+    >>> exported.losses
+    [Loss(tool='shop.find', field='id', reason="is written as 'shop_find'")]
+    """
+
+    def entry(name: str, signature: Signature) -> dict[str, Any]:
+        function = {"name": name, "description": signature.description, "parameters": signature.schema}
+        return {"type": "function", "function": function}
+
+    return _write_functions(library, "openai", entry)
+
+
+# Names of properties that Anthropic's API accepts: "user.name"; not "per page" nor "größe".
+_VALID_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+
+
+def write_anthropic(library: ToolLibrary) -> ExportedTools:
+    """The list `tools` of Anthropic's Messages API.
+
+    Arguments keep their names; those that the API refuses are losses.
+    """
+    exported = _write_functions(
+        library,
+        "anthropic",
+        lambda name, signature: {
+            "name": name,
+            "description": signature.description,
+            "input_schema": signature.schema,
+        },
+    )
+    refused = [
+        Loss(tool.id, f"input_schema.properties.{name}", "Anthropic's API refuses this name")
+        for tool, entry in zip(library, exported.document, strict=True)
+        for name in entry["input_schema"].get("properties") or ()
+        if not _VALID_PROPERTY.fullmatch(name)
+    ]
+    return ExportedTools(exported.document, [*exported.losses, *refused])
+
+
+def write_mcp(library: ToolLibrary) -> ExportedTools:
+    """MCP's answer to `tools/list`, or `{"servers": [{"name", "tools"}]}` for tools of different servers.
+
+    A tool is called by its id, also where its server has another name for it.
+    """
+    servers: dict[str, list[dict[str, Any]]] = {}
+    losses: list[Loss] = []
+    for tool in library:
+        signature, server = signature_of(tool), tool.source.get("server")
+        entry = {"name": tool.id, "description": signature.description, "inputSchema": signature.schema}
+        if tool.output_schema is not None and tool.output_schema.get("type") == "object":
+            entry["outputSchema"] = dict(tool.output_schema)
+        elif tool.output_schema is not None:
+            losses.append(Loss(tool.id, "output_schema", "MCP allows only the schema of an object"))
+        if tool.annotations:
+            entry["annotations"] = dict(tool.annotations)
+        servers.setdefault(server if isinstance(server, str) else "", []).append(entry)
+        held = ("annotations", "output_schema", "source.server")
+        losses += [*signature.losses, *further_losses(tool, held, "mcp", tool.id)]
+    listings = [
+        {"name": name, "tools": tools} if name else {"tools": tools} for name, tools in servers.items()
+    ]
+    return ExportedTools(listings[0] if len(listings) == 1 else {"servers": listings}, losses)
+
+
+def write_published(library: ToolLibrary) -> ExportedTools:
+    """The published tool file: `tool_desc.json` with its published keys only."""
+    losses: list[Loss] = []
+    nodes = []
+    for tool in library:
+        node: dict[str, Any] = {"id": tool.id, "desc": tool.description}
+        losses += further_losses(tool, (), DEFAULT_BENCHMARK, tool.id)
+        if tool.is_resource:
+            node |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
+            lost = {"parameters": "the types are written instead"} if tool.parameters else {}
+        else:
+            node["parameters"] = [
+                {"name": one.name, "type": one.type, "desc": one.description} for one in tool.parameters
+            ]
+            lost = {
+                f"parameters.{one.name}.{key}": "the form has no place for it"
+                for one in tool.parameters
+                for key in one.declaration
+                if key not in ("name", "type", "desc", "description")
+            }
+            if "required" in tool.raw:
+                lost["required"] = "the form has no place for it"
+            if tool.input_schema is not None:
+                lost = {"input_schema": "only names, types and descriptions of the arguments"}
+        losses += [Loss(tool.id, field, reason) for field, reason in lost.items()]
+        nodes.append(node)
+    return ExportedTools({"nodes": nodes}, losses)

@@ -6,17 +6,13 @@ The lists of words are in `words.json`.
 from __future__ import annotations
 
 import json
-import re
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-Words = tuple[str, ...]
+from toolassay.identifiers import singular, words
 
-# The words of a name: "movieId", "movieIDs", "movie_ids", "HTTPServer", "sha256". Not punctuation.
-_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-# Endings that may be those of an irregular plural: "people", "children", "indices", "criteria".
-_PLURALS = ("s", "ren", "ople", "ices", "ia", "ae")
+Words = tuple[str, ...]
 
 
 @cache
@@ -45,33 +41,9 @@ def words_of(name: str) -> Words:
     >>> words_of("movieIds"), words_of("repo-path"), words_of("with_companies")
     (('movie', 'id'), ('repository', 'path'), ('with', 'company'))
     """
-    return tuple(_word(word.lower()) for word in _WORD.findall(name))
-
-
-@lru_cache(maxsize=50_000)
-def _word(word: str) -> str:
-    """A word in singular, spelled out: "repo" and "repos" are both a "repository"."""
     known = _data()["abbreviations"]
-    single = word if word in known else _singular(word)
-    return str(known.get(single, single))
-
-
-def _singular(word: str) -> str:
-    from simplemma import lemmatize
-
-    if len(word) < 3 or not word.endswith(_PLURALS) or word in word_list("singular"):
-        return word
-    if word[:-1] in IDENTITIES or word[:-1] in ("url", "uri"):
-        return word[:-1]
-    found = lemmatize(word, lang="en")
-    if found != word or not word.endswith("s"):
-        return found.lower()
-    if word.endswith(("ss", "us", "is")):
-        return word
-    # Words that no dictionary has, such as "configmaps" and "storageclasses".
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    return word[:-2] if word.endswith(("sses", "ches", "shes", "xes")) else word[:-1]
+    singles = (word if word in known else singular(word) for word in words(name))
+    return tuple(known.get(word, word) for word in singles)
 
 
 IDENTITIES = word_list("identities")
@@ -97,14 +69,14 @@ def meaning_of(name: str) -> Meaning:
     >>> [tuple(meaning_of(name)) for name in ("movie_id", "idMovie", "id", "channel", "issueIdOrKey")]
     [(('movie',), 'id'), (('movie',), 'id'), ((), 'id'), (('channel',), ''), (('issue',), 'id')]
     """
-    words = words_of(name)
-    if "or" in words:
-        words = words[: words.index("or")]
-    if words and words[-1] in _ATTRIBUTES:
-        return Meaning(words[:-1], words[-1])
-    if len(words) > 1 and words[0] in IDENTITIES:
-        return Meaning(words[1:], words[0])
-    return Meaning(words, "")
+    found = words_of(name)
+    if "or" in found:
+        found = found[: found.index("or")]
+    if found and found[-1] in _ATTRIBUTES:
+        return Meaning(found[:-1], found[-1])
+    if len(found) > 1 and found[0] in IDENTITIES:
+        return Meaning(found[1:], found[0])
+    return Meaning(found, "")
 
 
 def attribute_fit(given: str, taken: str) -> float:
@@ -151,14 +123,14 @@ def thing_of(name: str) -> Words:
     >>> thing_of("movie-list-object"), thing_of("results"), thing_of("io.k8s.api.core.v1.PodList")
     (('movie',), (), ('pod',))
     """
-    words = words_of(name.rpartition(".")[2] or name)
-    return tuple(word for word in words if word not in word_list("empty names") and not word.isdigit())
+    found = words_of(name.rpartition(".")[2] or name)
+    return tuple(word for word in found if word not in word_list("empty names") and not word.isdigit())
 
 
 def is_transparent(name: str) -> bool:
     """Whether the fields of an object with this name belong to the object around it: `metadata`."""
-    words = words_of(name)
-    return len(words) == 1 and words[0] in word_list("transparent")
+    found = words_of(name)
+    return len(found) == 1 and found[0] in word_list("transparent")
 
 
 @lru_cache(maxsize=200_000)
@@ -168,6 +140,6 @@ def is_control(name: str) -> bool:
     >>> is_control("perPage"), is_control("movie_id"), is_control("sort_order")
     (True, False, True)
     """
-    words = [word.lower() for word in _WORD.findall(name)]
-    ends = len(words) > 1 and words[-1] in word_list("control endings")
-    return ends or "_".join(words) in word_list("controls")
+    found = words(name)
+    ends = len(found) > 1 and found[-1] in word_list("control endings")
+    return ends or "_".join(found) in word_list("controls")

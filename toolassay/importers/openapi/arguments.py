@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece, measured
-from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
-from toolassay.importers.openapi.responses import chosen_media_type, declared_media_types
+from toolassay.importers.openapi.responses import (
+    chosen_media_type,
+    declared_media_types,
+    lose_media_types,
+)
 from toolassay.importers.openapi.schemas import Schemas
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
@@ -39,8 +42,6 @@ _NOT_PLAIN = {
     *("propertyNames", "dependentSchemas", "dependentRequired", "dependencies", "unevaluatedProperties"),
     *("minProperties", "maxProperties", "items", "format"),
 }
-_NOT_AN_ARGUMENT = "the body's properties are arguments of their own"
-_COLLECTED = {"type", "properties", "required", "additionalProperties", "allOf", "$ref", "description"}
 # Matches "{id}" and "{+name}", with "id" and "+name"; not "{}".
 _TEMPLATE = re.compile(r"\{([^{}/]+)\}")
 
@@ -55,7 +56,6 @@ class Parameter:
         piece: Its schema, with its description.
         required: Whether a call needs it.
         serialization: What differs from the defaults of OpenAPI 3: `style`, `explode`, `content` …
-        losses: What is not kept of it.
     """
 
     name: str
@@ -63,7 +63,6 @@ class Parameter:
     piece: Piece
     required: bool
     serialization: Mapping[str, Any]
-    losses: Sequence[Note]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +93,14 @@ class Flat:
         required: Names of those that are required.
         is_closed: Whether there may be no others.
         description: Of the object.
-        losses: What does not fit into the properties.
+        losses: Of definitions that were merged.
     """
 
     properties: dict[str, Any] = field(default_factory=dict)
     required: dict[str, None] = field(default_factory=dict)
     is_closed: bool = False
     description: str = ""
-    losses: set[Note] = field(default_factory=set)
+    losses: frozenset[Note] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,6 @@ class ArgumentReader:
             properties[name] = parameter.piece.schema
             places[name] = parameter.place + ("" if name == parameter.name else f":{parameter.name}")
             pieces.append(parameter.piece)
-            losses.update(dict.fromkeys(parameter.losses))
             if parameter.required:
                 required.append(name)
             if parameter.serialization:
@@ -179,20 +177,12 @@ class ArgumentReader:
                 if inner and not body.required:
                     reason = "the body is optional, its required properties are required arguments"
                     losses[Note("requestBody.required", reason)] = None
-                for name in flat.required:
-                    if name not in flat.properties:
-                        losses[Note("requestBody.schema.required", f"{name[:60]} is no property")] = None
                 if flat.is_closed:
                     schema["additionalProperties"] = False
                 description = body.description or flat.description
                 if description:
                     schema["description"] = description
-                if body.description and flat.description not in ("", body.description):
-                    losses[Note("requestBody.schema.description", "the body's own is kept")] = None
-                pieces.append(
-                    replace(measured({"properties": flat.properties}), losses=frozenset(flat.losses))
-                )
-                losses.update(dict.fromkeys(sorted(body.piece.losses)))
+                pieces.append(measured({"properties": flat.properties}, body.piece.losses | flat.losses))
             else:
                 name = _unused("body", properties)
                 whole = body.piece.schema
@@ -258,14 +248,11 @@ class ArgumentReader:
             return Note(f"parameters.{name}", f"is in none of {', '.join(_PLACES[:4])}")
         if place == "header" and name.lower() in _CLIENT_HEADERS:
             return Note(f"parameters.{name}", "this header is set by the client")
-        losses: list[Note] = []
-        raw, serialization = self._parameter_schema(value, name, losses)
+        raw, serialization = self._parameter_schema(value)
         piece = self._schemas.piece(Node(raw, node.document), "request")
         schema = dict(piece.schema) if isinstance(piece.schema, dict) else {} if piece.schema else {"not": {}}
         description = value.get("description")
         if isinstance(description, str) and description.strip():
-            if schema.get("description", description) != description:
-                losses.append(Note(f"parameters.{name}.schema.description", "the parameter's own is kept"))
             schema["description"] = description
         if value.get("deprecated") is True:
             schema["deprecated"] = True
@@ -276,23 +263,10 @@ class ArgumentReader:
             given = [one["value"] for one in examples if isinstance(one, dict) and "value" in one]
             if given:
                 schema["examples"] = given
-            if len(given) < len(examples):
-                losses.append(Note(f"parameters.{name}.examples", "only examples given by value are kept"))
-        for key in value:
-            if key.startswith("x-") and "schema" in value:
-                losses.append(Note(key, EXTENSION))
-        return Parameter(
-            name,
-            place,
-            replace(measured(schema), losses=piece.losses),
-            place == "path" or value.get("required") is True,
-            serialization,
-            losses,
-        )
+        required = place == "path" or value.get("required") is True
+        return Parameter(name, place, measured(schema, piece.losses), required, serialization)
 
-    def _parameter_schema(
-        self, value: Mapping[str, Any], name: str, losses: list[Note]
-    ) -> tuple[Any, dict[str, Any]]:
+    def _parameter_schema(self, value: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The schema of a parameter as in the document, and how it is written into a request."""
         place = value["in"]
         serialization: dict[str, Any] = {}
@@ -310,24 +284,15 @@ class ArgumentReader:
                 serialization[key] = True
         content = value.get("content")
         if isinstance(content, dict) and content and "schema" not in value:
-            media_type, others = chosen_media_type(content)
-            losses += [
-                Note(f"parameters.{name}.{other[:80]}", "only one media type is kept") for other in others
-            ]
+            media_type, _ = chosen_media_type(content)
             media = content[media_type]
             return media.get("schema", {}) if isinstance(media, dict) else {}, {"content": media_type}
         if "schema" in value:
-            for key in value:
-                if key not in _PARAMETER_KEYS and not key.startswith("x-"):
-                    losses.append(Note(f"parameters.{key[:80]}", "unknown field"))
             return value["schema"], serialization
         # Swagger 2.0, whose keywords some OpenAPI 3 documents keep: the parameter is a schema itself.
         collection = value.get("collectionFormat", "csv")
-        if value.get("type") == "array":
-            if place == "query" and str(collection) in _COLLECTION_FORMATS:
-                serialization = {**_COLLECTION_FORMATS[collection], **serialization}
-            elif collection != "csv":
-                losses.append(Note(f"parameters.{name}.collectionFormat", "is not kept"))
+        if value.get("type") == "array" and place == "query" and str(collection) in _COLLECTION_FORMATS:
+            serialization = {**_COLLECTION_FORMATS[collection], **serialization}
         return {key: item for key, item in value.items() if key not in _PARAMETER_KEYS}, serialization
 
     def _request_body(
@@ -347,7 +312,6 @@ class ArgumentReader:
             if required:
                 schema["required"] = required
             piece = measured(schema, frozenset().union(*(one.piece.losses for one in fields)))
-            losses.update({note: None for one in fields for note in one.losses})
             lose_media_types(losses, "requestBody", [one for one in consumes if one != media_type])
             return Body(piece, media_type, bool(required), "", self._flattened(piece))
         value = operation.node.value.get("requestBody")
@@ -361,9 +325,6 @@ class ArgumentReader:
         if not isinstance(node.value, dict):
             losses[Note("requestBody", "is not an object")] = None
             return None
-        for key in node.value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
         content = node.value.get("content")
         if not isinstance(content, dict) or not content:
             losses[Note("requestBody", "has no content")] = None
@@ -372,11 +333,6 @@ class ArgumentReader:
         lose_media_types(losses, "requestBody", others)
         media = content[media_type]
         media = media if isinstance(media, dict) else {}
-        for key in media:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key != "schema":
-                losses[Note(f"requestBody.{key[:80]}", "is not kept")] = None
         return self._body(
             Node(media.get("schema", {}), node.document),
             media_type,
@@ -389,11 +345,6 @@ class ArgumentReader:
         consumes = declared_media_types(operation, self._root, "consumes") or ["application/json"]
         media_type, others = chosen_media_type({one: {} for one in consumes})
         lose_media_types(losses, "requestBody", others)
-        for key in node.value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-        if node.value.get("name") != "body":
-            losses[Note("requestBody.name", "OpenAPI 3 has no name for the body")] = None
         return self._body(
             Node(node.value.get("schema", {}), node.document),
             media_type,
@@ -424,8 +375,6 @@ class ArgumentReader:
         types = schema.get("type", "object")
         if types not in ("object", ["object"], ["object", "null"], ["null", "object"]):
             return False
-        if isinstance(types, list) and len(types) > 1:
-            into.losses.add(Note("requestBody.schema.nullable", _NOT_AN_ARGUMENT))
         into.description = into.description or str(schema.get("description") or "")
         if "$ref" in schema:
             name = str(schema["$ref"]).removeprefix("#/$defs/")
@@ -451,8 +400,6 @@ class ArgumentReader:
         for name in required if isinstance(required, list) else ():
             if isinstance(name, str):
                 into.required[name] = None
-        for key in schema.keys() - _COLLECTED:
-            into.losses.add(Note(f"requestBody.schema.{key[:80]}", _NOT_AN_ARGUMENT))
         return True
 
 
@@ -481,7 +428,7 @@ def _add_path_parameters(path: str, parameters: list[Parameter], warnings: list[
                 Note(f"parameters.{name[:80]}", "is in the path but not described; a text is assumed")
             )
             piece = Piece({"type": "string"}, 2, ())
-            parameters.append(Parameter(name, "path", piece, True, {}, ()))
+            parameters.append(Parameter(name, "path", piece, True, {}))
     for name in known - named.keys():
         warnings.append(Note(f"parameters.{name}", "is not in the path"))
 

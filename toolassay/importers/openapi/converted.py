@@ -6,20 +6,13 @@ A reference in them is `#/$defs/Name`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from toolassay.argument_schemas import SUBSCHEMAS, subschemas, with_subschemas
 from toolassay.importers.importer import Note
 
-POSITIONS = {
-    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), "map"),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "list"),
-    **dict.fromkeys(("not", "if", "then", "else", "contains", "propertyNames", "contentSchema"), "one"),
-    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), "one"),
-    **dict.fromkeys(("additionalItems", "items"), "one"),
-}
-"""Where a keyword has schemas. In drafts 4 to 7 `items` may be a list, `dependencies` a map with lists."""
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 _LOOPING = {*_IN_PLACE, "$ref", "dependentSchemas"}
 
@@ -43,9 +36,7 @@ class Piece:
 
 def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
     """A converted schema with its size and references."""
-    values = 0
-    refs: dict[str, None] = {}
-    rest = deque([schema])
+    values, refs, rest = 0, dict[str, None](), deque([schema])
     while rest:
         one = rest.popleft()
         own, children = _parts(one)
@@ -82,23 +73,14 @@ def _until(schema: Any, depth: int) -> Any:
     """The first levels of a schema."""
     if depth <= 0 or not isinstance(schema, dict):
         return schema if isinstance(schema, bool) else {}
-    return {key: _mapped(key, value, lambda one: _until(one, depth - 1)) for key, value in schema.items()}
-
-
-def _mapped(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value of a keyword with its schemas changed."""
-    if key not in POSITIONS and key != "dependencies":
-        return value
-    if isinstance(value, dict) and POSITIONS.get(key) != "one":
-        return {name: item if isinstance(item, list) else change(item) for name, item in value.items()}
-    return [change(item) for item in value] if isinstance(value, list) else change(value)
+    return with_subschemas(schema, lambda one, _: one if isinstance(one, list) else _until(one, depth - 1))
 
 
 def loosened(schema: Any) -> Any:
     """A copy in which every schema may be replaced by one that allows more; see `loosen`."""
     if not isinstance(schema, dict):
         return schema
-    result = {key: _mapped(key, value, loosened) for key, value in schema.items()}
+    result = with_subschemas(schema, lambda one, _: loosened(one))
     loosen(result)
     return result
 
@@ -119,21 +101,8 @@ def _parts(schema: Any) -> tuple[int, list[Any]]:
     """The number of JSON values in a schema without those in its schemas, and these schemas."""
     if not isinstance(schema, dict):
         return 1, []
-    values = 1
-    children: list[Any] = []
-    for key, value in schema.items():
-        if key in POSITIONS:
-            if isinstance(value, list):
-                children += value
-            elif isinstance(value, dict) and POSITIONS[key] != "one":
-                children += value.values()
-            else:
-                children.append(value)
-        elif key == "dependencies":
-            children += [item for item in value.values() if not isinstance(item, list)]
-        else:
-            values += 1 if not isinstance(value, dict | list) else _size(value)
-    return values, children
+    values = 1 + sum(_size(value) for key, value in schema.items() if key not in SUBSCHEMAS)
+    return values, [one for _, one in subschemas(schema)]
 
 
 def _size(value: Any) -> int:
@@ -143,10 +112,7 @@ def _size(value: Any) -> int:
         values += 1
         one = rest.pop()
         if isinstance(one, dict | list):
-            items = one.values() if isinstance(one, dict) else one
-            containers = [item for item in items if isinstance(item, dict | list)]
-            values += len(one) - len(containers)
-            rest += containers
+            rest += one.values() if isinstance(one, dict) else one
     return values
 
 

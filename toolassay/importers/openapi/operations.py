@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
-from toolassay.importers.importer import Note, Skipped
-from toolassay.importers.openapi.losses import noted_extensions
+from toolassay.importers.importer import Skipped
 from toolassay.importers.openapi.references import Node, References, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -60,7 +59,6 @@ class Operations:
 
     Attributes:
         skipped: What is no operation, and where the search ended if it did.
-        notes: What is not kept of `paths`.
     """
 
     def __init__(self, root: dict[str, Any], references: References, deadline: float) -> None:
@@ -68,7 +66,6 @@ class Operations:
         self._references = references
         self._deadline = deadline
         self.skipped: list[Skipped] = []
-        self.notes: list[Note] = []
 
     def __iter__(self) -> Iterator[Operation]:
         paths = self._root.get("paths")
@@ -76,9 +73,6 @@ class Operations:
             if paths is not None:
                 self._skip("paths", "is not an object")
             return
-        extensions = [f"paths.{path}" for path in paths if path.startswith("x-")]
-        if extensions:
-            self.notes.append(noted_extensions(extensions))
         total = 0
         for path, value in paths.items():
             if time.monotonic() > self._deadline:
@@ -152,28 +146,13 @@ class Selection:
         import regex
 
         self._tags = {text.casefold() for text in only}
-        self._found: set[str] = set()
         self._end = time.monotonic() + _SELECTION_SECONDS
         self._patterns = []
-        self._invalid: dict[str, str] = {}
         for text in only:
             try:
                 self._patterns.append(regex.compile(text))
-            except regex.error as error:  # may still be a tag
-                self._invalid[text] = str(error)
-
-    def check(self) -> None:
-        """Called after all operations.
-
-        Raises:
-            UsageError: A text is neither a tag nor a regular expression.
-        """
-        for text, problem in self._invalid.items():
-            if text.casefold() not in self._found:
-                raise UsageError(
-                    f"--only {text!r} is no tag of the document, and no regular expression: {problem}",
-                    fix="write a tag, or escape special characters with a backslash",
-                )
+            except regex.error:  # a tag, or a part of a path
+                self._patterns.append(regex.compile(regex.escape(text)))
 
     def matches(self, operation: Operation) -> bool:
         """Whether the operation has a tag of them, or its id or 'METHOD /path' matches one.
@@ -181,9 +160,7 @@ class Selection:
         Raises:
             UsageError: Matching takes too long.
         """
-        found = self._tags & {tag.casefold() for tag in operation.tags}
-        self._found |= found
-        if found or not self._tags:
+        if not self._tags or self._tags & {tag.casefold() for tag in operation.tags}:
             return True
         texts = (operation.operation_id, f"{operation.method} {operation.path}")
         try:

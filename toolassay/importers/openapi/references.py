@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from toolassay.errors import UsageError
-from toolassay.importers.documents import DEEPEST, parse_document, read_document
+from toolassay.importers.documents import DEEPEST, parse_document, read_document, too_deep
 
 _MOST_HOPS = 50
 """Longest chain of references to references."""
@@ -111,7 +111,7 @@ class References:
             value = read_document(path)
             self.main = Document(path.resolve(), value)
             self._folder = path.resolve().parent
-        if _is_too_deep(self.main.value):
+        if too_deep(self.main.value):
             raise UsageError(f"is nested more than {DEEPEST} levels deep", file=self.shown, fix="flatten it")
         self._documents[self.main.place] = self.main
         self._deadline = time.monotonic() + _MOST_SECONDS
@@ -298,24 +298,9 @@ def pointer_tokens(fragment: str) -> list[str]:
 
 
 def _checked(place: Path | str, value: Any) -> Document:
-    if _is_too_deep(value):
+    if too_deep(value):
         raise UnresolvedError(f"referenced document is nested more than {DEEPEST} levels deep")
     return Document(place, value)
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Whether something is nested more than `DEEPEST` levels: everything after this may recurse."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(DEEPEST + 1):
-        level = [
-            item
-            for container in level
-            for item in (container.values() if isinstance(container, dict) else container)
-            if isinstance(item, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _clause(error: UsageError) -> str:

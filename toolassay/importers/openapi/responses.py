@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.converted import Piece
-from toolassay.importers.openapi.losses import EXTENSION, lose_media_types
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
 from toolassay.importers.openapi.schemas import Schemas
@@ -37,22 +36,10 @@ class ResponseReader:
             successes = statuses
         chosen: Piece | None = None
         response: dict[str, str] = {}
-        unresolved = set()
         for status in successes:
-            number = len(losses)
             chosen, response = self._success(status, responses[status], operation, losses)
             if chosen:
                 break
-            if len(losses) > number:
-                unresolved.add(status)
-        for key in responses:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key != response.get("status") and key not in unresolved:
-                reason = (
-                    "has no schema" if key in successes and not chosen else "only the first success is kept"
-                )
-                losses[Note(f"responses.{key[:80]}", reason)] = None
         return chosen, response
 
     def _success(
@@ -78,26 +65,13 @@ class ResponseReader:
             return None, {}
         media_type, _ = chosen_media_type(with_schema)
         lose_media_types(losses, f"responses.{status}", [one for one in content if one != media_type])
-        for key in value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key not in ("description", "content", "schema"):
-                losses[Note(f"responses.{status}.{key[:80]}", "is not kept")] = None
-        for key in with_schema[media_type]:
-            if key != "schema":
-                losses[Note(f"responses.{status}.{key[:80]}", "is not kept")] = None
         piece = self._schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
         piece = self._opened(piece)
         description = value.get("description")
-        if isinstance(piece.schema, dict) and isinstance(description, str) and description.strip():
-            if "description" in piece.schema:
-                losses[Note(f"responses.{status}.description", "the schema's own is kept")] = None
-            else:
-                piece = replace(
-                    piece,
-                    schema={"description": description.strip(), **piece.schema},
-                    values=piece.values + 1,
-                )
+        text = description.strip() if isinstance(description, str) else ""
+        if isinstance(piece.schema, dict) and text and "description" not in piece.schema:
+            schema = {"description": text, **piece.schema}
+            piece = replace(piece, schema=schema, values=piece.values + 1)
         return piece, {"status": status, "media_type": media_type}
 
     def _opened(self, piece: Piece) -> Piece:
@@ -108,6 +82,12 @@ class ResponseReader:
             definition = self._schemas.definition(piece.refs[0], "response")
             piece = replace(definition, losses=piece.losses | definition.losses)
         return piece
+
+
+def lose_media_types(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:
+    """Note the media types that are not kept."""
+    for one in media_types:
+        losses[Note(f"{where}.{one[:80]}", "only one media type is kept")] = None
 
 
 def declared_media_types(operation: Operation, root: Mapping[str, Any], key: str) -> list[str]:

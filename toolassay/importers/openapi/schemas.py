@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolassay.argument_schemas import SUBSCHEMAS, with_subschemas
 from toolassay.importers.importer import Note
-from toolassay.importers.openapi.converted import POSITIONS, Piece, loosen, loosened, measured, open_loops
-from toolassay.importers.openapi.losses import EXTENSION
+from toolassay.importers.openapi.converted import Piece, loosen, loosened, measured, open_loops
 from toolassay.importers.openapi.references import (
     Document,
     Node,
@@ -25,13 +25,7 @@ from toolassay.importers.openapi.references import (
 
 Direction = Literal["request", "response"]
 
-_DROPPED = {
-    "discriminator": Note("schema.discriminator", "not a keyword of JSON Schema"),
-    "xml": Note("schema.xml", "not a keyword of JSON Schema"),
-    "externalDocs": Note("schema.externalDocs", "not a keyword of JSON Schema"),
-    "$schema": Note("schema.$schema", "one dialect for all schemas"),
-    "$recursiveRef": Note("schema.$recursiveRef", "not supported"),
-}
+_DROPPED = frozenset(("discriminator", "xml", "externalDocs", "$schema", "$recursiveRef"))
 # They serve only references, which are resolved: `#/$defs/Name` would be looked up within another `$id`.
 _RESOLVED = {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions", "$ref"}
 _ANNOTATIONS = {
@@ -263,18 +257,18 @@ class _Conversion:
             if has_reference and not self._schemas.has_siblings and key not in _ANNOTATIONS:
                 self.losses.add(Note("schema.$ref", "OpenAPI 3.0 ignores keywords beside a reference"))
             elif key in _DROPPED:
-                self.losses.add(_DROPPED[key])
+                self.losses.add(Note(f"schema.{key}", "not a keyword of JSON Schema"))
             elif key == "x-nullable":
                 result.setdefault("nullable", value)
             elif key.startswith("x-"):
-                self.losses.add(Note(key, EXTENSION))
+                continue
             elif key == "required" and unsent and isinstance(value, list):
                 kept = [name for name in value if not (isinstance(name, str) and name in unsent)]
                 if kept:
                     result[key] = kept
             elif key == "type" and value == "file":  # Swagger 2.0
                 result |= {"type": "string", "format": "binary"}
-            elif key in POSITIONS or key == "dependencies":
+            elif key in SUBSCHEMAS:
                 self._subschemas(result, key, value, own if key == "properties" else unsent)
             else:
                 result[key] = value
@@ -289,22 +283,21 @@ class _Conversion:
             return {}
 
     def _subschemas(self, result: dict[str, Any], key: str, value: Any, unsent: frozenset[str]) -> None:
-        kind = POSITIONS.get(key)
-        unresolved = self._unresolved
-        inner = unsent if key == "allOf" else frozenset[str]()
-        if key == "dependencies" and isinstance(value, dict):
-            result[key] = {
-                name: item if isinstance(item, list) else self.schema(item) for name, item in value.items()
-            }
-        elif kind == "map" and isinstance(value, dict):
-            dropped = unsent if key == "properties" else frozenset[str]()
-            result[key] = {name: self.schema(item) for name, item in value.items() if name not in dropped}
-        elif (kind == "list" or key == "items") and isinstance(value, list):
-            result[key] = [self.schema(item, inner) for item in value]
-        elif kind == "one" and isinstance(value, dict | bool):
-            result[key] = self.schema(value)
-        else:
+        form, unresolved = SUBSCHEMAS[key], self._unresolved
+        is_list = isinstance(value, list) and (form == "list" or key == "items")
+        if not (is_list or isinstance(value, {"map": dict, "one": dict | bool, "list": list}[form])):
             self.losses.add(Note(f"schema.{key}", "is malformed"))
+            return
+        if key == "properties":
+            value = {name: item for name, item in value.items() if name not in unsent}
+        inner = unsent if key == "allOf" else frozenset[str]()
+        changed = with_subschemas(
+            {key: value},
+            lambda one, _: (
+                one if key == "dependencies" and isinstance(one, list) else self.schema(one, inner)
+            ),
+        )
+        result |= changed
         if self._unresolved > unresolved and key in ("oneOf", "not"):
             loosen(result)
 

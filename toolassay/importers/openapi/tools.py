@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -15,7 +15,6 @@ from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
-from toolassay.importers.openapi.losses import EXTENSION, capped, grouped, noted_extensions
 from toolassay.importers.openapi.operations import (
     Operation,
     Operations,
@@ -39,20 +38,7 @@ _ALL_FEWEST = 3_000_000  # from 20,000 operations on, the lower bound sinks
 _MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 144,000
 _SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
 _LONGEST_TITLE = 32
-# Fields of an operation of which the tool has what is kept, or a note.
-_OPERATION_KEYS = {
-    *(
-        "tags",
-        "summary",
-        "description",
-        "operationId",
-        "parameters",
-        "requestBody",
-        "responses",
-        "deprecated",
-    ),
-    *("security", "servers", "consumes", "produces", "schemes", "externalDocs", "callbacks"),
-}
+_MOST_LOSSES = 100  # of a tool
 
 
 @dataclass(slots=True)
@@ -106,7 +92,6 @@ class _Import:
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
     def read(self, only: Sequence[str], without_deprecated: bool) -> Incoming:
-        self._note_root()
         deadline = time.monotonic() + _SECONDS
         operations = self._chosen(
             Operations(self._root, self._references, deadline), only, without_deprecated
@@ -144,21 +129,6 @@ class _Import:
             self._skipped.append(Skipped(f"the last {left}", reason))
         return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
 
-    def _note_root(self) -> None:
-        """Note what describes the document and not one operation."""
-        webhooks = self._root.get("webhooks")
-        if isinstance(webhooks, dict) and webhooks:
-            self._notes[Note("webhooks", f"{count_of(len(webhooks), 'webhook')}: called by the API")] = None
-        for key in ("info", "tags", "externalDocs", "securityDefinitions", "jsonSchemaDialect"):
-            if self._root.get(key):
-                self._notes[Note(key, "describes the document, not an operation")] = None
-        components = self._root.get("components")
-        if isinstance(components, dict) and components.get("securitySchemes"):
-            self._notes[Note("components.securitySchemes", "how to authenticate is not kept")] = None
-        extensions = [key for key in self._root if key.startswith("x-")]
-        if extensions:
-            self._notes[noted_extensions(extensions)] = None
-
     def _chosen(
         self, operations: Operations, only: Sequence[str], without_deprecated: bool
     ) -> list[Operation]:
@@ -173,8 +143,6 @@ class _Import:
             elif selection.matches(operation):
                 chosen.append(operation)
         self._skipped += operations.skipped
-        self._notes.update(dict.fromkeys(operations.notes))
-        selection.check()
         if deprecated:
             reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
             self._notes[Note("paths", reason)] = None
@@ -193,32 +161,9 @@ class _Import:
         losses: dict[Note, None] = {}
         arguments = self._arguments.read(operation, losses)
         output, response = self._responses.read(operation, losses)
-        self._note_operation(operation, losses)
-        return _Draft(operation, arguments, output, response, capped(losses))
-
-    def _note_operation(self, operation: Operation, losses: dict[Note, None]) -> None:
-        value = operation.node.value
-        security = value.get("security", self._root.get("security"))
-        if isinstance(security, list) and any(security):
-            losses[Note("security", "how to authenticate is not kept")] = None
-        for key in ("callbacks", "externalDocs"):
-            if value.get(key):
-                losses[Note(key, "is not kept")] = None
-        if value.get("operationId") is not None and not operation.operation_id:
-            losses[Note("operationId", "is not a text")] = None
-        for key in value:
-            if key.startswith("x-"):
-                losses[Note(key, EXTENSION)] = None
-            elif key not in _OPERATION_KEYS:
-                losses[Note(key[:80], "unknown field")] = None
-        for item in operation.items:
-            for key in item.value:
-                if key.startswith("x-"):
-                    losses[Note(key, EXTENSION)] = None
-                elif key in ("summary", "description") and (value.get("summary") or value.get("description")):
-                    losses[Note(f"path.{key}", "the operation has its own")] = None
         if len(self._servers(operation)) > 1:
             losses[Note("servers", "only the first is kept")] = None
+        return _Draft(operation, arguments, output, response, capped(losses))
 
     def _servers(self, operation: Operation) -> list[Any]:
         """The servers of the operation, or else of its path, or else of the document."""
@@ -290,7 +235,7 @@ class _Import:
             tags=operation.tags,
             source=source,
             further_names=[other for other in others if other != name],
-            losses=grouped(losses),
+            losses=capped(losses),
             warnings=arguments.warnings,
         )
 
@@ -338,6 +283,13 @@ def _checked_root(document: Document, shown: str) -> dict[str, Any]:
             fix="convert it to OpenAPI 3",
         )
     return root
+
+
+def capped(losses: Mapping[Note, None]) -> list[Note]:
+    """The first losses: a document can give each of 200,000 operations thousands."""
+    if len(losses) <= _MOST_LOSSES:
+        return list(losses)
+    return [*list(losses)[:_MOST_LOSSES], Note("…", f"{len(losses) - _MOST_LOSSES:,} more")]
 
 
 def slug(title: str) -> str:

@@ -21,6 +21,7 @@ from toolassay.benchmarks.workbench.own.tool_decorator import ToolMark
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import ToolArgument, ToolFailure, WorkplaceTool
 from toolassay.benchmarks.workbench.tools.tool import checked_text
+from toolassay.importers.functions import docstring_of
 
 POSSIBLE = "str, int, float, bool, Literal[…], list[…], or one of these and None"
 _NAMES: dict[Any, tuple[str, str]] = {
@@ -118,12 +119,6 @@ def _read_scalar(name: str, hint: Any, value: Any) -> str | int | float | bool |
 # Matches "find_books"; not "find__books": a double underscore separates domain and tool in model interfaces.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64  # the limit of OpenAI's API
-# Matches the line "Args:"; not "Args: none".
-_ARGS = re.compile(r"^(Args|Arguments|Parameters):[ \t]*$", re.MULTILINE)
-# Matches any unindented line that ends with a colon, such as "Returns:"; not "    days: for how long".
-_SECTION = re.compile(r"^\S[^\n]*:[ \t]*$", re.MULTILINE)
-# Matches "    days (int): for how long", with continuation lines indented by 8; not an unindented line.
-_ARGUMENT = re.compile(r"^ +(\w+)(?: *\([^)]*\))?: *(.+(?:\n {8,}.+)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -218,19 +213,17 @@ def tool_of(function: Callable[..., Any], mark: ToolMark) -> OwnTool:
     first = parameters.pop(0) if parameters else None
     if first is None or first.kind not in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD):
         raise ValueError(f"{name} takes no positional argument; the first one must be the database")
-    text = inspect.cleandoc(function.__doc__ or "")
-    if not text:
+    if not (function.__doc__ or "").strip():
         raise ValueError(f"{name} has no docstring, which is its description for agents")
-    start = _ARGS.search(text)
-    about = _described(text[start.end() :]) if start else {}
+    docstring = docstring_of(function)
     hints = get_type_hints(function)
     if hints.get(first.name, Any) not in (sqlite3.Connection, Any):
         raise ValueError(
             f"{name}: the first argument must be the database, not {first.name}; write db: sqlite3.Connection"
         )
-    arguments = {p.name: _argument(name, p, hints, about) for p in parameters}
-    description = _SECTION.split(text)[0] if not start else text[: start.start()]
-    return OwnTool(mark.domain, function, " ".join(description.split()), arguments, mark.changes_state)
+    arguments = {p.name: _argument(name, p, hints, docstring.parameters) for p in parameters}
+    description = " ".join(docstring.description.split())
+    return OwnTool(mark.domain, function, description, arguments, mark.changes_state)
 
 
 def _argument(
@@ -253,12 +246,6 @@ def _argument(
         except ValueError as error:
             raise ValueError(f"{function}: the default of {error}") from None
     return TypedArgument(about.get(name, ""), required, hint=hints[name], default=default)
-
-
-def _described(section: str) -> dict[str, str]:
-    """The description of each argument in the section "Args:" of a docstring."""
-    body = _SECTION.split(section)[0]
-    return {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(body)}
 
 
 def _json_value(value: Any) -> Any:

@@ -1,0 +1,214 @@
+"""A Python function as a tool: type hints become JSON Schema (pydantic), docstrings descriptions."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Optional, Union, get_args, get_origin, get_type_hints
+
+from toolassay.importers.importer import IncomingTool, Note
+
+# Name of a variable or parameter with a credential: "OPENAI_API_KEY", "auth_token"; not "key", "max_tokens".
+CREDENTIAL = re.compile(
+    r"(?:^|_)(?:(?:api|access|private|secret|auth)_?key|token|secret|password|passwd|credentials?)(?:_|$)",
+    re.IGNORECASE,
+)
+
+
+class UnreadableError(Exception):
+    """A function gives no tool. The text is the reason."""
+
+
+@dataclass
+class Docstring:
+    """A docstring of Google, NumPy or reST style: its description, parameters and result, and other parts."""
+
+    description: str
+    parameters: dict[str, str]
+    returns: str = ""
+    others: tuple[str, ...] = ()
+
+
+def docstring_of(function: Callable[..., Any]) -> Docstring:
+    """The docstring of a function; one whose sections cannot be parsed is all description."""
+    import docstring_parser
+    from docstring_parser.common import DocstringParam, DocstringReturns
+
+    text = inspect.getdoc(function) or ""
+    try:
+        parsed = docstring_parser.parse(text)
+    except Exception:  # ParseError, and errors of the parser itself
+        return Docstring(text, {}, others=("sections",))
+    parts = (parsed.short_description, parsed.long_description)
+    found = Docstring("\n\n".join(part.strip() for part in parts if part), {})
+    for item in parsed.meta:
+        about = " ".join((item.description or "").split())
+        if isinstance(item, DocstringParam) and item.args[0] != "attribute":
+            # NumPy style allows several names: "x, y : int". reST writes "**options" as "\\*\\*options".
+            names = item.arg_name.replace("\\", "").split(",") if about else ()
+            found.parameters |= {name.strip(" *"): about for name in names}
+        elif isinstance(item, DocstringReturns):
+            found.returns = f"{found.returns} {about}".strip()
+        else:
+            found.others = tuple(dict.fromkeys((*found.others, item.args[0])))
+    return found
+
+
+def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
+    """The tool that calls a function.
+
+    An argument that a call may omit is left out if its type has no JSON Schema: the program sets it, not the
+    model.
+
+    Args:
+        function: The function; if it is decorated, with `__wrapped__` or the signature of the inner one.
+        name: Its name as a tool.
+
+    Raises:
+        UnreadableError: Its hints cannot be resolved, or a required argument has no name or no JSON Schema.
+    """
+    from pydantic import TypeAdapter
+
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+        hints = get_type_hints(function, include_extras=True)
+    except Exception as error:  # hints are expressions, which can raise anything
+        raise UnreadableError(f"its type hints cannot be resolved: {in_one_line(error)}") from None
+    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    named = [one for one in parameters if one.kind not in marks]
+    further = [f"{marks[one.kind]}{one.name}" for one in parameters if one.kind in marks]
+    if further and not named:
+        raise UnreadableError(f"its arguments have no names: it takes {', '.join(further)}")
+    docstring = docstring_of(function)
+    losses = [Note(f"docstring.{part}", "a tool file has no place for it") for part in docstring.others]
+    arguments = [_argument(one, hints.get(one.name, Any)) for one in named]
+    mode: Literal["validation"] = "validation"
+    adapters = []
+    for one in arguments:
+        try:
+            adapter = TypeAdapter(one.hint)
+            adapter.json_schema()
+            adapters.append((one.name, mode, adapter))
+        except Exception as error:  # of pydantic, or of the module's own types
+            reason = f"has no JSON Schema: {in_one_line(error)}"
+            if one.required:
+                raise UnreadableError(f"the type of '{one.name}' {reason}") from None
+            losses.append(Note(one.name, f"its type {reason}"))
+    found, definitions = TypeAdapter.json_schemas(adapters, schema_generator=_generator())
+    schemas = {name: schema for (name, _), schema in found.items()}
+    properties = {}
+    for one in arguments:
+        about = docstring.parameters.pop(one.name, "")
+        if (schema := schemas.get(one.name)) is not None:
+            texts = [text for text in (schema.get("description"), about, *_texts(one.hint)) if text]
+            if set(texts[1:]) - set(texts[:1]):
+                reason = "is given more than once; the first is kept"
+                losses.append(Note(f"{one.name}.description", reason))
+            described = {"description": texts[0]} if texts else {}
+            properties[one.name] = {**schema, **described, **_default(one, losses)}
+    losses += [Note(f"docstring.{name}", "describes no named argument") for name in docstring.parameters]
+    inputs: dict[str, Any] = {"type": "object", "properties": properties}
+    if required := [one.name for one in arguments if one.required]:
+        inputs["required"] = required
+    if "**" not in "".join(further):
+        inputs["additionalProperties"] = False  # a call with another argument raises TypeError
+    output: dict[str, Any] | None = None
+    if (hint := hints.get("return", Any)) not in (Any, None, NoneType):
+        try:
+            output = TypeAdapter(hint).json_schema(mode="serialization", schema_generator=_generator())
+        except Exception as error:
+            losses.append(Note("return", f"its type has no JSON Schema: {in_one_line(error)}"))
+    if output is not None and docstring.returns:
+        output = {**output, "description": docstring.returns}
+    elif docstring.returns:
+        losses.append(Note("docstring.returns", "without a type of the result it has no place"))
+    return IncomingTool(
+        name,
+        docstring.description,
+        {**inputs, **definitions},
+        output,
+        losses=losses,
+        warnings=[
+            *(Note(one, "takes further arguments, which the schema does not name") for one in further),
+            *(Note(one.name, "has no type hint") for one in named if one.name not in hints),
+        ],
+    )
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """A parameter of a function; `hint` has the constraints and the description that `Field` gives."""
+
+    name: str
+    hint: Any
+    value: Any
+    required: bool
+
+
+def _argument(parameter: inspect.Parameter, hint: Any) -> _Argument:
+    from pydantic.fields import FieldInfo
+
+    value, required = parameter.default, parameter.default is parameter.empty
+    if isinstance(value, FieldInfo):  # city: str = Field("Rome", description=…)
+        hint, required = Annotated[hint, value], value.is_required()
+        value = None if required else value.get_default(call_default_factory=True)
+    elif value is None and hint is not Any:  # city: str = None
+        inner, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        inner = Optional[inner]  # noqa: UP045 - "|" fails on hints that are no class
+        hint = Annotated[inner, *about] if about else inner
+    return _Argument(parameter.name, hint, value, required)
+
+
+def _default(argument: _Argument, losses: list[Note]) -> dict[str, Any]:
+    """`{"default": …}`; {} without one. A credential and a value that is no JSON are losses."""
+    from pydantic import TypeAdapter
+
+    if argument.required:
+        return {}
+    if isinstance(argument.value, str) and argument.value and CREDENTIAL.search(argument.name):
+        losses.append(Note(f"{argument.name}.default", "may be a credential"))
+        return {}
+    try:
+        value = TypeAdapter(argument.hint).dump_python(argument.value, mode="json", warnings=False)
+        json.dumps(value, allow_nan=False)
+        return {"default": value}
+    except Exception as error:
+        losses.append(Note(f"{argument.name}.default", f"is no JSON value: {in_one_line(error)}"))
+        return {}
+
+
+def _texts(hint: Any) -> Iterator[str]:
+    """The texts and `Doc`s in a hint, as in `Annotated[str, "Where."]` and `Annotated[…] | None`."""
+    if get_origin(hint) in (Union, UnionType):
+        for one in get_args(hint):
+            yield from _texts(one)
+    if get_origin(hint) is Annotated:
+        inner, *metadata = get_args(hint)
+        yield from _texts(inner)
+        for one in metadata:
+            text = getattr(one, "documentation", one)  # `Doc` exists in several packages
+            if isinstance(text, str) and text.strip():
+                yield " ".join(text.split())
+
+
+def _generator() -> Any:
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Generator(GenerateJsonSchema):
+        """Without the titles that pydantic makes of the names of fields."""
+
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    return Generator
+
+
+def in_one_line(error: BaseException) -> str:
+    """An exception with the first sentence of its message."""
+    text = next((line for line in str(error).splitlines() if line.strip()), "").strip().partition(". ")[0]
+    kind = type(error).__name__
+    return f"{kind}: {text[:200]}" if text else kind

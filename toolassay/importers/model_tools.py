@@ -1,0 +1,246 @@
+"""Tools of model services and frameworks as JSON: OpenAI, Anthropic, LangChain, and the functions of BFCL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from toolassay.importers.importer import IncomingTool, Note
+from toolassay.importers.tool_lists import (
+    DefinitionError,
+    ToolListImporter,
+    arguments_of,
+    decoded,
+    map_schema,
+    name_of,
+    result_of,
+    text_of,
+    unread,
+)
+from toolassay.type_names import read_types
+
+
+class OpenAIImporter(ToolListImporter):
+    """Reads `{"type": "function", "function": {…}}`, the Responses API's flat form, and bare functions."""
+
+    name: ClassVar[str] = "openai"
+    title: ClassVar[str] = "OpenAI tools"
+    help: ClassVar[str] = "Tools or functions of OpenAI's APIs, as a list or in request bodies."
+    source_help: ClassVar[str] = "A file of JSON or JSON Lines."
+    example: ClassVar[str] = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
+
+    def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
+        """The tool of a definition; see `ToolListImporter.tool_of`."""
+        return function_tool(value, namespace)
+
+
+def function_tool(value: dict[str, Any], namespace: Mapping[str, Any] | None = None) -> IncomingTool:
+    """The tool of a function definition in any of OpenAI's forms.
+
+    Args:
+        value: The definition.
+        namespace: The object `{"type": "namespace", "name", "description", "tools"}` that has it, if any.
+
+    Raises:
+        DefinitionError: It is a built-in or custom tool, or malformed.
+    """
+    inner, kind = value.get("function"), value.get("type", "function")
+    if isinstance(inner, dict):
+        losses = unread(value, ("type", "function"))
+    elif kind != "function":
+        raise DefinitionError(_not_a_function(kind, value))
+    else:
+        inner, losses = value, []
+    name = name_of(inner)
+    losses += unread(inner, ("type", "name", "description", "parameters", "output_schema"))
+    tool = IncomingTool(
+        name,
+        text_of(inner, "description", losses),
+        arguments_of(inner, "parameters"),
+        result_of(inner, "output_schema", losses),
+        losses=losses,
+    )
+    return tool if namespace is None else _in_namespace(tool, namespace)
+
+
+def _in_namespace(tool: IncomingTool, namespace: Mapping[str, Any]) -> IncomingTool:
+    group = namespace.get("name")
+    notes = unread(namespace, ("type", "name", "tools"))
+    losses = [*tool.losses, *(Note(f"namespace.{note.field}", note.reason) for note in notes)]
+    if not isinstance(group, str) or not group.strip():
+        return replace(tool, losses=losses)
+    return replace(
+        tool,
+        tags=(group,),
+        source={"namespace": group},
+        further_names=(f"{group}.{tool.name}",),
+        losses=losses,
+    )
+
+
+def _not_a_function(kind: Any, value: Mapping[str, Any]) -> str:
+    label = value.get("name") or value.get("server_label") or kind
+    if kind == "custom":
+        return f"'{label}' is a custom tool, which takes a text instead of JSON arguments"
+    if kind == "mcp":
+        return f"'{label}' is an MCP server: import it with `toolassay import mcp`"
+    return f"'{kind}' is a built-in tool of the provider, whose schema is not in the file"
+
+
+class AnthropicImporter(ToolListImporter):
+    """Reads `{"name", "description", "input_schema"}`; the provider's own tools are skipped."""
+
+    name: ClassVar[str] = "anthropic"
+    title: ClassVar[str] = "Anthropic tools"
+    help: ClassVar[str] = "Tools of Anthropic's Messages API, as a list or in request bodies."
+    source_help: ClassVar[str] = "A file of JSON or JSON Lines."
+    example: ClassVar[str] = '{"name": …, "description": …, "input_schema": {…}}'
+
+    def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
+        """The tool of a definition; see `ToolListImporter.tool_of`."""
+        kind = value.get("type")
+        if kind not in (None, "custom"):
+            if kind == "mcp_toolset":
+                raise DefinitionError("is an MCP server: import it with `toolassay import mcp`")
+            raise DefinitionError(f"'{kind}' is a tool of the provider, whose schema is not in the file")
+        name = name_of(value)
+        losses = unread(value, ("type", "name", "description", "input_schema", "input_examples"))
+        description = text_of(value, "description", losses)
+        schema = arguments_of(value, "input_schema")
+        examples = value.get("input_examples")
+        if isinstance(examples, list) and examples:  # the intake warns of those that do not fit
+            known = schema.get("examples")
+            schema = {**schema, "examples": [*(known if isinstance(known, list) else []), *examples]}
+        elif examples:
+            losses.append(Note("input_examples", "is no list"))
+        return IncomingTool(name, description, schema, losses=losses)
+
+
+# The schema that a model is sent comes first: `args_schema` has the arguments that the program adds too.
+_SCHEMAS = ("tool_call_schema", "args_schema")
+_READ = ("name", "description", *_SCHEMAS, "args", "tags", "output_schema")
+# The defaults of a `StructuredTool`.
+_UNSET: tuple[Any, ...] = (None, False, "", [], {}, "content")
+
+
+class LangChainImporter(ToolListImporter):
+    """Reads dumped `StructuredTool`s, alone, in lists and in JSON Lines."""
+
+    name: ClassVar[str] = "langchain"
+    title: ClassVar[str] = "LangChain tools"
+    help: ClassVar[str] = "LangChain tools (StructuredTool) with their schemas as JSON."
+    source_help: ClassVar[str] = "A file of JSON or JSON Lines with name, description and args_schema."
+    example: ClassVar[str] = '{"name": …, "description": …, "args_schema": {JSON Schema}}'
+
+    def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
+        """The tool of a definition; see `ToolListImporter.tool_of`."""
+        if isinstance(value.get("function"), dict) or "parameters" in value:
+            return function_tool(value, namespace)
+        if "lc" in value:
+            raise DefinitionError("is serialised without its schema: write tool.args_schema as JSON Schema")
+        name = name_of(value)
+        losses, warnings = unread(value, _READ, _UNSET), list[Note]()
+        schema = _dumped_arguments(value, losses, warnings)
+        about = schema.get("description")
+        return IncomingTool(
+            name,
+            text_of(value, "description", losses) or (about if isinstance(about, str) else ""),
+            schema,
+            result_of(value, "output_schema", losses),
+            tags=_tags(value.get("tags"), losses),
+            losses=losses,
+            warnings=warnings,
+        )
+
+
+def _dumped_arguments(value: Mapping[str, Any], losses: list[Note], warnings: list[Note]) -> dict[str, Any]:
+    given = [key for key in _SCHEMAS if isinstance(decoded(value.get(key)), dict)]
+    args = decoded(value.get("args"))
+    if given:
+        schema = arguments_of(value, given[0])
+        if len(given) == 2:
+            properties = (decoded(value[key]).get("properties") for key in given)
+            sent, taken = (set(one) if isinstance(one, dict) else set() for one in properties)
+            losses += [
+                Note(f"args_schema.properties.{name}", "the program adds it, not the model")
+                for name in sorted(taken - sent)
+            ]
+        return schema
+    if isinstance(args, dict):
+        # `args` is the schema's `properties` and nothing else.
+        required = [name for name, one in args.items() if isinstance(one, dict) and "default" not in one]
+        return {"type": "object", "properties": args, "required": required}
+    for key in _SCHEMAS:
+        if value.get(key) is not None:
+            raise DefinitionError(f"'{key}' is no JSON Schema: write {key}.model_json_schema()")
+    warnings.append(Note("args_schema", "is missing: the tool has no arguments"))
+    return arguments_of({}, "args_schema")
+
+
+def _tags(given: Any, losses: list[Note]) -> tuple[str, ...]:
+    if given is None or (isinstance(given, list) and all(isinstance(tag, str) for tag in given)):
+        return tuple(given or ())
+    losses.append(Note("tags", "is no list of texts"))
+    return ()
+
+
+class BfclImporter(ToolListImporter):
+    """Reads the questions of BFCL, `{"question", "function": […]}`, and its files of bare functions."""
+
+    name: ClassVar[str] = "bfcl"
+    title: ClassVar[str] = "BFCL functions"
+    help: ClassVar[str] = "Functions of the questions of the Berkeley Function Calling Leaderboard."
+    source_help: ClassVar[str] = "A file of BFCL: JSON Lines with 'function'."
+    holders: ClassVar[tuple[str, ...]] = ("function", "functions")
+    example: ClassVar[str] = '{"function": [{"name": …, "parameters": {"type": "dict", "properties": {…}}}]}'
+
+    def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
+        """The tool of a function; see `ToolListImporter.tool_of`."""
+        name = name_of(value)
+        losses = unread(value, ("name", "description", "parameters", "response"))
+        warnings: list[Note] = []
+        schema = arguments_of(value, "parameters")
+        schema = _converted(schema, "parameters", warnings)
+        response = result_of(value, "response", losses)
+        return IncomingTool(
+            name,
+            text_of(value, "description", losses),
+            schema,
+            None if response is None else _converted(response, "response", warnings),
+            losses=losses,
+            warnings=warnings,
+        )
+
+
+def _converted(schema: dict[str, Any], where: str, warnings: list[Note]) -> dict[str, Any]:
+    """A schema with BFCL's types and marks as JSON Schema."""
+
+    def change(node: dict[str, Any], place: str) -> dict[str, Any]:
+        if (declared := read_types(node.get("type"))) is not None:
+            node = declared | {key: item for key, item in node.items() if key != "type"}
+        properties, required = node.get("properties"), node.get("required")
+        for name, one in properties.items() if isinstance(properties, dict) else ():
+            if not isinstance(one, dict) or "optional" not in one:
+                continue
+            optional = str(one.pop("optional")).casefold() == "true"
+            if optional == (name in _listed(required)):
+                said = "optional" if optional else "not optional"
+                warnings.append(
+                    Note(f"{place}.properties.{name}.optional", f"is {said}, which 'required' contradicts")
+                )
+        return node
+
+    return map_schema(schema, change, where)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+OPENAI, ANTHROPIC, LANGCHAIN, BFCL = (
+    OpenAIImporter(),
+    AnthropicImporter(),
+    LangChainImporter(),
+    BfclImporter(),
+)
