@@ -6,15 +6,18 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from toolassay.dataset import SHAPES
-from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, ItemGold, Section, confused
+from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, confused
 from toolassay.evaluation.items import ScoredItem
 from toolassay.report.decision import FolderReport
 from toolassay.runs.outcomes import is_scored
 from toolassay.runs.recorded_usage import ItemUsage
+
+if TYPE_CHECKING:
+    from toolassay.report.item_queries import ItemQueries
 
 CHUNK = 200
 """Items per chunk of details, which the page decodes when one of them is opened."""
@@ -63,7 +66,9 @@ class ModelItems:
 
     def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
         """Add the answer to an item."""
-        content = _answer_json(answer) | _usage_json(self.usage.get(gold.id))
+        used = self.usage.get(gold.id)
+        names = ("prompt_tokens", "completion_tokens", "dollars")
+        content = {**_plain(answer), **{name: used and getattr(used, name) for name in names}}
         self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
         if (pair := confused(gold.tools, answer.tools)) is not None:
             self.confusions[pair] += 1
@@ -104,18 +109,6 @@ class ModelItems:
         return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
 
 
-class CountedItems(Protocol):
-    """Counts over all items of a set of which a page shows a part."""
-
-    def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
-        """The mean score by size and by shape or group."""
-        ...
-
-    def outcomes(self, model: str) -> Counter[str]:
-        """The number of items of a model by outcome."""
-        ...
-
-
 class FolderPage:
     """The data of one folder.
 
@@ -129,7 +122,7 @@ class FolderPage:
         self,
         golds: Iterable[ItemGold],
         models: Mapping[str, ModelItems],
-        counted: CountedItems | None = None,
+        counted: ItemQueries | None = None,
     ) -> None:
         self.golds = list(golds)
         self.models = models
@@ -240,8 +233,8 @@ class FolderPage:
         """The details of an item as JSON; the answers, which are JSON, are not parsed again."""
         packed = (model.answers.get(gold.id) for model in models)
         answers = ",".join("null" if one is None else zlib.decompress(one).decode() for one in packed)
-        sections = _encoded([_section_json(one) for one in gold.sections])
-        return f'{{"request":{_encoded(gold.request)},"sections":{sections},"answers":[{answers}]}}'
+        about = f'"request":{_encoded(gold.request)},"sections":{_encoded(gold.sections)}'
+        return f'{{{about},"answers":[{answers}]}}'
 
     def _rows(self, model: ModelItems) -> Iterator[ScoredItem | None]:
         return (model.rows.get(gold.id) for gold in self.golds)
@@ -322,43 +315,10 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
 
 
+def _plain(record: Any) -> Any:
+    """A record as a JSON value: the names of its fields, and tuples as lists."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
 # Characters outside ASCII stay escaped: half of a surrogate pair, which JSON may contain, has no UTF-8.
-_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-
-
-def _usage_json(used: ItemUsage | None) -> dict[str, Any]:
-    return {
-        "prompt_tokens": used.prompt_tokens if used else None,
-        "completion_tokens": used.completion_tokens if used else None,
-        "dollars": used.dollars if used else None,
-    }
-
-
-def _answer_json(answer: ItemAnswer) -> dict[str, Any]:
-    return {
-        "gold": _plan_json(answer.gold),
-        "predicted": _plan_json(answer.predicted),
-        "raw": answer.raw,
-        "harm": list(answer.harm),
-        "sections": [_section_json(one) for one in answer.sections],
-    }
-
-
-def _plan_json(plan: DrawnPlan | None) -> dict[str, Any] | None:
-    if plan is None:
-        return None
-    return {
-        "calls": [
-            {
-                "tool": call.tool,
-                "status": call.status,
-                "arguments": [[one.name, one.value, one.status] for one in call.arguments],
-            }
-            for call in plan.calls
-        ],
-        "links": [list(link) for link in plan.links],
-    }
-
-
-def _section_json(section: Section) -> dict[str, Any]:
-    return {"title": section.title, "kind": section.kind, "body": section.body}
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_plain).encode

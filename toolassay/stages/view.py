@@ -141,7 +141,7 @@ class LivePage:
 
     def _golds(self) -> Iterator[object]:
         try:
-            yield from benchmark_of(self._folder).item_golds(self._folder)
+            yield from benchmark_of(self._folder).items.golds(self._folder)
         except UsageError:  # without labels, the number of items is unknown
             return
 

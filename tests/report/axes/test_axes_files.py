@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from toolassay.report.axes.axes import Cost, Latency, Security, Stability
+from toolassay.report.axes.tables import cells, mark_lines, terminal_table
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes import Axes, csv_table, draw_axes
-from toolassay.report.axes.axes import Cost, Latency, Security, Stability
-from toolassay.report.axes.tables import cells, mark_lines, terminal_table
 from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolassay.report.axes.axes import Cost, Latency
+from toolassay.report.axes.tables import cells
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.errors import UsageError
 from toolassay.report.axes import Axes, read_axes
-from toolassay.report.axes.axes import Cost, Latency
-from toolassay.report.axes.tables import cells
 from toolassay.tables import Cell
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}

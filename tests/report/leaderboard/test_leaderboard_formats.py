@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
+from toolassay.report.leaderboard.ranking import HEADINGS, in_order
+from toolassay.report.leaderboard.tables import terminal_table, terminal_text
 
 from toolassay.benchmarks.taskbench.published import DOMAINS, published_rows
 from toolassay.cli.score_tables import print_table
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
-from toolassay.report.leaderboard.ranking import HEADINGS, in_order
-from toolassay.report.leaderboard.tables import terminal_table, terminal_text
 from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.runs.recorded_usage import RecordedUsage
 

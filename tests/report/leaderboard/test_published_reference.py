@@ -3,8 +3,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from toolassay.benchmarks.taskbench.published import DOMAINS, domain_of_tools, published_rows
 from toolassay.report.leaderboard.ranking import HEADINGS
+
+from toolassay.benchmarks.taskbench.published import DOMAINS, domain_of_tools, published_rows
 from toolassay.tools import ToolLibrary
 
 

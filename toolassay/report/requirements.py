@@ -10,17 +10,15 @@ from typing import Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.axes import Measured
+from toolassay.tables import percent
 from toolassay.text_formatting import two_digits
 
 Status = Literal["pass", "fail", "not enough data", "not measured"]
 NAMES: Mapping[str, str] = {
-    "accuracy": "%",
-    "side_effects": "%",
-    "attack_success": "%",
-    "pass_k": "%",
+    **dict.fromkeys(("accuracy", "side_effects", "attack_success", "pass_k"), "%"),
     "cost": "USD per 1,000 items",
-    "latency_p50": "s",
-    "latency_p95": "s",
+    **dict.fromkeys(("latency_p50", "latency_p95"), "s"),
 }
 """The unit of each quantity that a requirement may name."""
 
@@ -81,31 +79,7 @@ class Requirement:
         >>> Requirement.parse("cost<=5").is_met_by(5.0), Requirement.parse("cost<5").is_met_by(5.0)
         (True, False)
         """
-        if value == self.bound:
-            return not self.is_strict
-        return (value < self.bound) == self.is_most
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A quantity of a model.
-
-    Attributes:
-        interval: Value with its 95 % interval; a bound that the data do not limit is infinite; no bounds if
-            nothing is known of the spread.
-        n: Number of items, attacks or calls behind it.
-        why: Why it was not measured; empty if it was.
-        is_at_least: Whether the true value may be higher, e.g. a cost with requests of unknown price.
-        least_n: Smallest n for which both bounds are finite.
-        is_possible: Whether the benchmark has such a quantity.
-    """
-
-    interval: Interval
-    n: int
-    why: str = ""
-    is_at_least: bool = False
-    least_n: int = 0
-    is_possible: bool = True
+        return not self.is_strict if value == self.bound else (value < self.bound) == self.is_most
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +107,8 @@ class Check:
 
     def to_json(self) -> dict[str, Any]:
         """The check as an object of `report.json`."""
-        return {
-            "rule": self.rule,
-            "status": self.status,
-            **self.value.to_json(),
-            "n": self.n,
-            "n_needed": self.n_needed,
-            "text": self.text,
-        }
+        names = ("rule", "status", "n", "n_needed", "text")
+        return {**{name: getattr(self, name) for name in names}, **self.value.to_json()}
 
 
 def check(requirement: Requirement, measured: Measured) -> Check:
@@ -150,33 +118,27 @@ def check(requirement: Requirement, measured: Measured) -> Check:
     'not enough data: 85.0 % (75.0 to 92.0) of 60; about 240 would be needed'
     """
     value, low, high = measured.interval
-    rule = str(requirement)
-    if value is None:
-        why = f": {measured.why}" if measured.why else ""
-        text = f"not measured{why}"
-        return Check(rule, "not measured", measured.interval, measured.n, None, text, measured.is_possible)
-    if measured.is_at_least:
-        high = math.inf
-    shown = _shown(requirement.name, value, low, high, measured)
-    sides = {requirement.is_met_by(one) for one in (value, low, high) if one is not None}
-    if len(sides) == 1:
-        status: Status = "pass" if True in sides else "fail"
-        return Check(rule, status, measured.interval, measured.n, None, f"{status}: {shown}")
-    needed = None if measured.is_at_least else _needed(requirement, measured)
-    wanted = f"; about {two_digits(needed)} would be needed" if needed is not None else ""
-    if measured.is_at_least:
-        wanted = "; requests of unknown cost are not in it: run with --prices FILE"
-    elif needed is None:
-        wanted = "; the value is the bound itself"
-    return Check(
-        rule, "not enough data", measured.interval, measured.n, needed, f"not enough data: {shown}{wanted}"
-    )
+    status: Status = "not measured"
+    needed, text = None, f"not measured{f': {measured.why}' * bool(measured.why)}"
+    if value is not None:
+        high = math.inf if measured.is_at_least else high
+        text = _shown(requirement.name, value, low, high, measured)
+        sides = {requirement.is_met_by(one) for one in (value, low, high) if one is not None}
+        status = "not enough data" if len(sides) == 2 else "pass" if True in sides else "fail"
+        if len(sides) == 2 and measured.is_at_least:
+            text += "; requests of unknown cost are not in it: run with --prices FILE"
+        elif len(sides) == 2:
+            needed = _needed(requirement, measured, value)
+            wanted = "the value is the bound itself"
+            text += f"; {wanted if needed is None else f'about {two_digits(needed)} would be needed'}"
+        text = f"{status}: {text}"
+    is_possible = measured.is_possible or value is not None
+    return Check(str(requirement), status, measured.interval, measured.n, needed, text, is_possible)
 
 
-def _needed(requirement: Requirement, measured: Measured) -> int | None:
+def _needed(requirement: Requirement, measured: Measured, value: float) -> int | None:
     """The n at which the bound of the interval beyond the requirement's reaches it: widths shrink with √n."""
-    value, low, high = measured.interval
-    assert value is not None
+    _, low, high = measured.interval
     distance = abs(value - requirement.bound)
     beyond = high if (value < requirement.bound) else low
     if not distance or beyond is None:
@@ -187,25 +149,14 @@ def _needed(requirement: Requirement, measured: Measured) -> int | None:
 
 
 def _shown(name: str, value: float, low: float | None, high: float | None, measured: Measured) -> str:
-    if NAMES[name] == "%":
-        numbers: Sequence[str] = [_percent(one) for one in (value, low, high)]
-        unit = " %"
-    else:
-        numbers = [_plain(one) for one in (value, low, high)]
-        unit = " USD" if name == "cost" else " s"
-    bounds = f" ({numbers[1]} to {numbers[2]})" if low is not None and high is not None else ""
-    least = "at least " if measured.is_at_least else ""
-    return f"{least}{numbers[0]}{unit}{bounds} of {measured.n:,}"
+    def shown(number: float) -> str:
+        if NAMES[name] == "%":
+            return percent(number, sign="")
+        return "unlimited" if math.isinf(number) else f"{number:.3g}"
 
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f}"
-
-
-def _plain(number: float | None) -> str:
-    if number is None:
-        return ""
-    return "unlimited" if math.isinf(number) else f"{number:.3g}"
+    unit = {"%": "%", "s": "s"}.get(NAMES[name], "USD")
+    bounds = f" ({shown(low)} to {shown(high)})" if low is not None and high is not None else ""
+    return f"{'at least ' * measured.is_at_least}{shown(value)} {unit}{bounds} of {measured.n:,}"
 
 
 def outcome_of(checks: Sequence[Check]) -> Status:
