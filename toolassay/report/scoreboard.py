@@ -349,7 +349,7 @@ def measured_headings(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
     return [
         heading
         for place, heading in enumerate(rows[0])
-        if place < 2 or any(row[heading].text != UNKNOWN for row in rows)
+        if place < 2 or any(row[heading] != Cell(UNKNOWN) for row in rows)
     ]
 
 

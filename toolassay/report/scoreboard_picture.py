@@ -67,11 +67,14 @@ def draw_scoreboard(
                     is_local = axis == "latency" and one.latency is not None and one.latency.is_local
                     face = "white" if one.is_baseline or is_local else colour
                     if value is None:
-                        panel.text(0, place, UNKNOWN, color=QUIET, fontsize=9, ha="center", va="center")
+                        at = {"transform": panel.get_yaxis_transform(), "ha": "left", "va": "center"}
+                        panel.text(0.02, place, UNKNOWN, color=QUIET, fontsize=9, **at)
                         continue
                     if low is not None and high is not None:
                         panel.plot([low, high], [place, place], color=colour, linewidth=2)
-                    panel.plot([value], [place], "o", color=colour, markerfacecolor=face, markersize=6)
+                    panel.plot(
+                        [value], [place], "o", color=colour, markerfacecolor=face, markersize=6, clip_on=False
+                    )
                 names = (
                     [one_line(marked(one.model, one.mark)) for one in runs]
                     if axis == axes[0]
@@ -79,8 +82,7 @@ def draw_scoreboard(
                 )
                 panel.set_yticks(range(len(runs)), names)
                 panel.set_ylim(len(runs) - 0.5, -0.5)
-                if axis not in ("cost", "latency"):
-                    panel.set_xlim(-4, 104)
+                panel.set_xlim(*((0, None) if axis in ("cost", "latency") else (-4, 104)))
                 panel.grid(axis="x", color=_RULE, linewidth=0.6)
                 panel.tick_params(colors=INK, labelsize=9, length=0)
                 panel.spines[:].set_visible(False)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolassay.report.decision.measured import least_items, quantile_bounds
-from toolassay.report.decision.verdict import Contender, Facts, Place, Verdict, rank, sentences
 
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.report.axes import least_items, quantile_bounds
+from toolassay.report.decision import Facts, Verdict, sentences
+from toolassay.report.scoreboard import Contender, Place, rank
 from toolassay.text_formatting import two_digits
 
 

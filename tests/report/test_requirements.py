@@ -7,10 +7,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolassay.report.decision.requirements import NAMES, Measured, Requirement, check, outcome_of
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.report.axes import Measured
+from toolassay.report.requirements import NAMES, Requirement, check, outcome_of
 
 
 @pytest.mark.parametrize("name", NAMES)
