@@ -48,7 +48,7 @@
         options: {
           animation: quiet ? false : { duration: 200 }, maintainAspectRatio: false, responsive: true,
           scales: { x: { ...axis, ...options.x }, y: { ...axis, ...options.y } },
-          plugins: { legend: { labels: { color: ink("--ink") } } },
+          plugins: { legend: { display: sets.length > 1 && !sets[0].colour, labels: { color: ink("--ink") } } },
         },
       }));
     };
@@ -78,6 +78,7 @@
       });
     }
     view.append(el("h2", {}, `Where it fails: ${folder.title}`),
+      el("p", { class: "legend" }, names.map((name) => el("span", {}, swatch(name), name))),
       el("div", { class: "charts" }, charts.map((one) => one.figure)),
       el("details", {}, el("summary", {}, "The numbers as tables"), charts.map((one) => one.rows)));
     charts.forEach((one) => one.made());
@@ -88,9 +89,9 @@
       view.append(holder);
       const columns = [{ title: "tool", field: "tool", width: 220, frozen: innerWidth > 700, formatter: text }, { title: "n", field: "n", sorter: "number" }];
       names.forEach((name, place) => {
-        for (const part of ["harm", "f1", "precision", "recall"]) {
+        for (const part of names.length > 2 ? ["harm", "f1"] : ["harm", "f1", "precision", "recall"]) { // more do not fit a screen
           if (part === "harm" && !folder.tools.some((one) => one.values[place]?.harm)) continue;
-          columns.push({ title: `${name}: ${part === "f1" ? "F1" : part}`, field: `v${place}${part}`, sorter: "number", hozAlign: "right",
+          columns.push({ title: `${name}: ${part === "f1" ? "F1" : part}`, field: `v${place}${part}`, sorter: "number", hozAlign: "right", width: 120, headerWordWrap: true,
             titleFormatter: titleText, formatter: (cell) => {
               const value = cell.getValue();
               return document.createTextNode(part === "harm" ? String(value ?? "–") : percent(value));
@@ -204,11 +205,11 @@
     const made = grid(holder, {
       data: rows(), height: "60vh", placeholder: "No item matches.", selectableRows: false,
       columns: [
-        { title: "id", field: "id", width: 150, formatter: (cell) => link(cell.getValue(), `#/item/${number}/${encodeURIComponent(cell.getValue())}`) },
-        { title: "request", field: "request", widthGrow: 1, width: Math.max(220, Math.min(560, innerWidth - 700)), formatter: text },
+        { title: "id", field: "id", width: 150, frozen: innerWidth > 700, formatter: (cell) => link(cell.getValue(), `#/item/${number}/${encodeURIComponent(cell.getValue())}`) },
+        { title: "request", field: "request", widthGrow: 1, width: Math.max(220, Math.min(560, innerWidth - 400 - 105 * names.length)), formatter: text },
         { title: folder.type_noun, field: "type", formatter: text },
         { title: "tools", field: "size", sorter: "number", formatter: text },
-        ...names.map((name, one) => ({ title: name, field: `m${one}`, sorter: "number", titleFormatter: titleText,
+        ...names.map((name, one) => ({ title: name, field: `m${one}`, sorter: "number", titleFormatter: titleText, width: 105, headerWordWrap: true,
           formatter: (cell) => {
             const row = cell.getRow().getData(), outcome = folder.outcome_names[row[`o${one}`]];
             const bad = harmful[one].has(row.place) ? " ⚠ harm" : "";
@@ -398,7 +399,7 @@
         ...names.map((id, place) => {
           // Labels run outwards from the circle, never upside down, so that they do not overlap.
           const angle = -Math.PI / 2 + (2 * Math.PI * place) / names.length, left = Math.cos(angle) < -1e-9;
-          return { data: { id: String(place), label: left ? `${id}   ` : `   ${id}`, turn: left ? angle + Math.PI : angle },
+          return { data: { id: String(place), label: left ? `${id}\u00a0\u00a0` : `\u00a0\u00a0${id}`, turn: left ? angle + Math.PI : angle },
             classes: left ? "left" : "", position: { x: radius * Math.cos(angle), y: radius * Math.sin(angle) } };
         }),
         ...found.links.map(([source, target, uses]) => ({ data: { id: `${source}-${target}`, source: String(source), target: String(target), uses } })),
