@@ -4,8 +4,8 @@ Code outside `benchmarks/` uses only this interface and names no benchmark. A bu
 beside this file with a `benchmark.py` that defines `BENCHMARK`; an installed package registers its own under
 the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
 
-Six members are records: names, options, entries, and functions on a data folder, its items and its scores. Five
-are methods: where a run writes, what it asks, security probes, scoring, and re-parsing of raw answers.
+Six members are records: names, options, entries, and functions on a data folder, its items and its scores.
+Five are methods: where a run writes, what it asks, security probes, scoring, and re-parsing of raw answers.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class BenchmarkOptions:
         verify: Fields of `scoring` that are options of `verify`.
         show: Options of `evaluate` for its tables, passed to `Scores.show` as keywords.
         help_notes: Additions to the help of common options, by the option's name.
-        security_modes: Further values of `--security`; the target is called with folder, run, options and judge.
+        security_modes: Further values of `--security`; the target is called with folder, run, options and
+            judge.
         scores_on_engine: Whether `evaluate` uses `ScoringSettings.engine`; if not, `--engine` is refused.
     """
 
@@ -128,8 +129,8 @@ class Items:
         answers: The id and the details of each predicted item of a model, for reports; by folder, prediction
             folder, model, and the ids to read (None for all).
         gold_plans: The gold plans, to be executed; by folder, `allow_tools` and `say`. None without plans.
-        predicted_plans: The plans in a prediction file, to be executed and judged by their outcome; by folder,
-            file and `say`. None if predictions are judged otherwise.
+        predicted_plans: The plans in a prediction file, to be executed and judged by their outcome; by
+            folder, file and `say`. None if predictions are judged otherwise.
     """
 
     golds: Callable[[DataFolder], Iterator[ItemGold]] = lambda folder: iter(())
@@ -151,15 +152,16 @@ class Scores:
         standing: The columns in a group of a metrics file. `axis` and it may raise KeyError or TypeError for
             metrics of another benchmark.
         axis: Accuracy and stability in the overall group of a metrics file.
-        show: "module:attribute" of the function that prints evaluations; its keywords are `BenchmarkOptions.show`.
-        ranked_by: Scores in the file of items by which models are ranked: the first one that is not 0 for all of
-            them. The very first one says whether an item is right.
+        show: "module:attribute" of the function that prints evaluations; its keywords are
+            `BenchmarkOptions.show`.
+        ranked_by: Scores in the file of items by which models are ranked: the first one that is not 0 for all
+            of them. The very first one says whether an item is right.
         harm: Score in the file of items that is 0 for an item with unwanted changes; empty if nothing is
             carried out.
         published: Published scores in percent by model and heading, for the leaderboard of a folder; the
             domain is None for that of the folder. Raises UsageError if there are none for it.
-        recorded: The `scoring` options that reproduce the scores of a metrics file, by its groups and its path;
-            None for those given to `verify`.
+        recorded: The `scoring` options that reproduce the scores of a metrics file, by its groups and its
+            path; None for those given to `verify`.
         fingerprint: SHA-256 of a prediction file, as in signatures.
     """
 

@@ -1,8 +1,8 @@
 """A base class for benchmarks of independent items with one answer each, right or wrong.
 
-A subclass of `SimpleBenchmark` says how a line of its file becomes an item and how an answer is read. It gets runs,
-trials, scores with intervals, comparison, leaderboard, report, security probes and verification (docs/benchmarks.md
-has an example).
+A subclass of `SimpleBenchmark` says how a line of its file becomes an item and how an answer is read. It
+gets runs, trials, scores with intervals, comparison, leaderboard, report, security probes and verification
+(docs/benchmarks.md has an example).
 """
 
 from __future__ import annotations
@@ -247,20 +247,20 @@ class SimpleWork(Work):
     """
 
     def __init__(self, benchmark: SimpleBenchmark, folder: DataFolder, run: RunSettings) -> None:
-        self.benchmark, self.file, self.items = (
+        self.benchmark, self.file, self.every = (
             benchmark,
             folder.path / benchmark.file,
             benchmark.all_items(folder),
         )
         choices, noun = run.choices, benchmark.about.item
-        self._chosen = chosen_items(self.items, choices.chosen_ids, choices.limit, noun=noun)
+        self._chosen = chosen_items(self.every, choices.chosen_ids, choices.limit, noun=noun)
         self.parameters = {**run.model.parameters, MAX_TOKENS: run.model.max_tokens or DEFAULT_TOKENS}
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Benchmark and parameters. Item hashes are not settings: only changed items are sent again."""
         settings = {"benchmark": self.benchmark.name, **self.parameters}
-        counts = len(self.items), len(self._chosen)
+        counts = len(self.every), len(self._chosen)
         return WorkFacts(self.benchmark.about.item, settings, self.parameters, *counts, hashes(self.file))
 
     def run(self, run: OpenRun) -> int:
@@ -269,7 +269,7 @@ class SimpleWork(Work):
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per item with an answer."""
-        lines = list(self.benchmark.lines(self.items, journal))
+        lines = list(self.benchmark.lines(self.every, journal))
         malformed = sum(line["outcome"] == "malformed" for line in lines)
         return Written(write_json_lines(output, lines) if lines else 0, malformed)
 
@@ -426,7 +426,7 @@ class SimpleProber:
     def __init__(self, work: SimpleWork, count: int) -> None:
         self._work = work
         self.read: Sequence[Path] = [work.file]
-        chosen = first_by_hash(work.items, lambda item: item.id, count, seed=SEED)
+        chosen = first_by_hash(work.every, lambda item: item.id, count, seed=SEED)
         self._probes = [probe for number, item in enumerate(chosen) for probe in _planted(item, number)]
 
     @property

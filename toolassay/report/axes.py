@@ -1,7 +1,7 @@
 """The five axes of a model on a data folder: accuracy, stability, cost, latency, security.
 
-Parts of it: reading them from metrics (`read_axes`), going by outcome where plans were executed (`by_outcome`),
-the quantities that requirements name (`quantities`), and a CSV file (`csv_table`).
+Read from metrics (`read_axes`), by outcome where plans were executed (`by_outcome`), as the quantities that
+requirements name (`quantities`), and as CSV (`csv_table`).
 """
 
 from __future__ import annotations
@@ -374,7 +374,8 @@ def read_axes(
         notes: dict[str, str] = {}
         about_accuracy = numbers.get("notes", {}).get("answers")
         if counts and counts["partial"]:
-            partial = f"partial run, {scored_phrase(counts)} (excluded: {excluded}): not comparable with complete runs"
+            partial = f"partial run, {scored_phrase(counts)} (excluded: {excluded})"
+            partial = f"{partial}: not comparable with complete runs"
             about_accuracy = "; ".join(filter(None, (partial, about_accuracy)))
         elif CHOSEN in str(strict["signature"]):
             chosen = (

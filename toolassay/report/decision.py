@@ -1,4 +1,4 @@
-"""Which model may be trusted: the verdict in words, requirements over all folders, `report.json`, JUnit, Markdown."""
+"""Which model may be trusted: the verdict in words, and the decision as `report.json`, JUnit and Markdown."""
 
 from __future__ import annotations
 

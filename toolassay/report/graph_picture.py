@@ -290,7 +290,7 @@ def bezier(start: Point, first: Point, second: Point, end: Point) -> NDArray[np.
 
 
 def _legend(graph: ToolGraph, groups: ToolGroups) -> Iterable[tuple[str, str]]:
-    """A colour and counts for each group, or each type that a tool gives or a link carries; the rest in one."""
+    """A colour and counts for each group, or each type that a tool gives or a link carries."""
     sizes, colours = Counter(groups.of.values()), groups.colours
     own = {name: colour for name, colour in colours.items() if colour != NEUTRAL}
     if graph.dependency_type == "schema":

@@ -117,7 +117,7 @@ class Board:
 def in_order(
     models: Sequence[Sequence[LeaderboardRow]], column: str, ranking: Mapping[str, int]
 ) -> list[LeaderboardRow]:
-    """The rows of all models: those of the ranking in its order, then the others by a column of their first row.
+    """The rows of all models: those of the ranking in its order, then the others by a column.
 
     Three kinds of models are not ranked among the others. Partial runs are below complete ones. If the first
     row of any model is strict, published rows are below all others, as they do not compare. Baselines are
@@ -125,7 +125,7 @@ def in_order(
 
     Args:
         models: the rows of each model.
-        column: a heading of scores, or one of `OTHER_SORTS`; unknown values come last.
+        column: a heading of scores, or one of `OTHER_SORTS`, of the first row; unknown values come last.
         ranking: the position of each ranked model; empty to sort all by the column.
 
     >>> row, known = LeaderboardRow("b", "compat", ColumnScores(None, None, {})), Interval(50.0, None, None)

@@ -1,6 +1,6 @@
 """The scoreboard as a figure for papers: a panel a data folder and axis, a row a model, the best on top.
 
-Dots beside each other, not a radar: the axes have different units, and the area of a radar depends on their order.
+Dots, not a radar: the axes have different units, and the area of a radar depends on their order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMES, _PANEL, _ROW, _REST, _NOTE = 2.4, 2.6, 0.32, 0.9, 0.16  # inches; `_PANE
 def draw_scoreboard(
     folders: Sequence[FolderReport], path: Path, *, axes: Sequence[str] = AXES, dpi: int = 110
 ) -> Path:
-    """Draw axes of the models in the order of the ranking, with 95 % intervals; the first 60 models of a folder.
+    """Draw axes of the first 60 models of each folder in the order of the ranking, with 95 % intervals.
 
     A dash stands for what was not measured, a hollow dot for a time on this machine and for a baseline.
 
@@ -85,6 +85,7 @@ def draw_scoreboard(
                 panel.set_xlim(*((0, None) if axis in ("cost", "latency") else (-4, 104)))
                 panel.grid(axis="x", color=_RULE, linewidth=0.6)
                 panel.tick_params(colors=INK, labelsize=9, length=0)
+                panel.locator_params(axis="x", nbins=4 if axis in ("cost", "latency") else 5)
                 panel.spines[:].set_visible(False)
                 panel.set_xlabel(_LABELS[axis], fontsize=9, color=QUIET)
             row[0].set_title(one_line(folder.title, longest=60), loc="left", fontsize=10, color=INK)

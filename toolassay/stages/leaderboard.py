@@ -1,4 +1,4 @@
-"""The leaderboard stage: the models of a data folder in the report's order, optionally beside published rows."""
+"""The leaderboard stage: the models of a folder in the report's order, optionally beside published rows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def leaderboard(
     with_published: bool = False,
     published: str | None = None,
 ) -> Board:
-    """The models of a folder in the report's order; the remarks name omitted models and rows that are not comparable.
+    """The models of a folder in the report's order; remarks name omitted models and rows that do not compare.
 
     Args:
         data_dir: Data folder of any benchmark.
@@ -250,8 +250,8 @@ def _compared(standings: Mapping[str, Standing]) -> Iterator[str]:
 def _signature(standings: Mapping[str, Standing]) -> Iterator[str]:
     """The signature parts that all strict scores share."""
     if signed := [standing.parts for standing in standings.values() if standing.parts]:
-        common = set.intersection(*(set(parts.items()) for parts in signed))
-        yield f"signature: {'|'.join(f'{part}:{value}' for part, value in signed[0].items() if (part, value) in common)}"
+        common = [pair for pair in signed[0].items() if all(pair in parts.items() for parts in signed)]
+        yield f"signature: {'|'.join(map(':'.join, common))}"
 
 
 def _where_metrics_are(path: Path) -> str:

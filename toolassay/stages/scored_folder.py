@@ -1,4 +1,4 @@
-"""A data folder with the models that were scored on it: what the report and the leaderboard read, and rank."""
+"""A data folder with the models that were scored on it: what the report and the leaderboard rank."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ class Classic(Benchmark):
         infer=(
             Option(
                 "agent",
-                "cot (default), reasoning, tools (one function per workflow), retrieval (default of the offline "
-                "model), recorded.",
+                "cot (default), reasoning, tools (one function per workflow), retrieval (default of the "
+                "offline model), recorded.",
             ),
             Option(
                 "order", "Order of the workflows in the prompt [default: table].", metavar="table|name|SEED"

@@ -136,7 +136,8 @@ class TaskBench(Benchmark):
             ),
             Option(
                 "bertscore_precision",
-                "Precision of the model of BERTScore: half (16-bit floats) needs cuda [default: half on cuda].",
+                "Precision of the model of BERTScore: half (16-bit floats) needs cuda "
+                "[default: half on cuda].",
                 choices=("full", "half"),
             ),
             Option("bertscore_cache", "Cache BERTScores on disk.", bool),

@@ -69,8 +69,8 @@ class WorkBench(Benchmark):
         infer=(
             Option(
                 "agent",
-                "native (tool calls; default), react (actions in text), react_published (actions parsed as in "
-                "the published agent).",
+                "native (tool calls; default), react (actions in text), react_published (actions parsed as "
+                "in the published agent).",
             ),
             Option(
                 "toolkit",

@@ -90,7 +90,7 @@ def _axis(numbers: Mapping[str, Any]) -> Axis:
 
 @cache
 def published_rows(domain: str) -> dict[str, dict[str, float]]:
-    """The published means over runs of a domain, by model and metric; empty for a domain that was not published.
+    """The published means of a domain, by model and metric; empty for a domain that was not published.
 
     Args:
         domain: "all" or one of six. Metrics are cost (US dollars a message), latency (seconds), accuracy

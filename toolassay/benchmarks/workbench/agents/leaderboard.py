@@ -38,7 +38,8 @@ def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[s
     Args:
         folder: Any data folder.
         domain: Edition: "2024" (default), the five agents with the tools of each task's domains;
-            "2024_all_tools", the three whose context holds all tools; "2026", the 24 models of the second edition.
+            "2024_all_tools", the three whose context holds all tools; "2026", the 24 models of the second
+            edition.
 
     Raises:
         UsageError: There is no such edition.
