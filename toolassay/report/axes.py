@@ -22,7 +22,7 @@ from toolassay.evaluation.metrics_file import excluded_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, NO_TOOLS, TOOLS_MISSING, RowMark, marked
 from toolassay.runs.outcomes import CHOSEN, scored_phrase
-from toolassay.tables import Table, Value, percent, printable
+from toolassay.tables import Table, percent, printable
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 Numbers = Mapping[str, Any]
@@ -701,7 +701,7 @@ def csv_table(runs: Sequence[Axes]) -> str:
     return Table(list(rows[0]), [list(row.values()) for row in rows]).csv()
 
 
-def _csv_row(axes: Axes) -> dict[str, Value]:
+def _csv_row(axes: Axes) -> dict[str, Any]:
     stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
 
     def interval(name: str, found: Interval) -> dict[str, float | None]:

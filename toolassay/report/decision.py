@@ -105,7 +105,7 @@ def facts_of(model: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
     """What the verdict says of a model; `harmful_tools` as in `Facts`."""
     axes, measured = model.axes, model.measured
     return Facts(
-        cost=axes.cost and axes.cost.per_1000,
+        cost=axes.cost.per_1000 if axes.cost else None,
         cost_is_at_least=bool(axes.cost and axes.cost.is_at_least),
         seconds=axes.latency.p50 if axes.latency and not axes.latency.is_local else None,
         harm=measured["side_effects"].interval.value,
@@ -455,7 +455,7 @@ def folder_table(decision: Decision) -> Table:
         )
         rank = str(place.rank) if place and place.rank else UNKNOWN
         label = marked(name, next(iter(reports.values())).axes.mark)
-        rows.append((rank, label, percent(place and place.score), *accuracies))
+        rows.append((rank, label, percent(place.score if place else None), *accuracies))
     titles = [folder.title for folder in decision.folders]
     return Table(("rank", "model", "all", *titles), rows, "rn" + "t" * (1 + len(titles)))
 

@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,8 +164,10 @@ def draw_tools(graph: ToolGraph, *, most_links: int | None = None, note: str = "
             zorder=4,
         )
         left = math.cos(place.angle) < -1e-9  # a name runs along its radius, never upside down
+        x, y = middle + place.at(radius + _AWAY)
         axes.text(
-            *(middle + place.at(radius + _AWAY)),
+            x,
+            y,
             names[tool],
             fontsize=_LABEL,
             color=INK,
@@ -264,7 +266,7 @@ def _draw_lines(
             fills.append(colour)
     axes.add_collection(PolyCollection(shapes, facecolors=fills, edgecolors="none", zorder=2))
     if dashed:
-        style = {"linewidths": 0.9, "linestyles": "dashed", "zorder": 3}
+        style: dict[str, Any] = {"linewidths": 0.9, "linestyles": "dashed", "zorder": 3}
         axes.add_collection(LineCollection(dashed, colors=colours, **style))
 
 
@@ -395,11 +397,11 @@ def _draw_table(
         for row in counts
     ]
     axes.pcolormesh(xs, ys, np.array(fills), edgecolors="white", linewidth=1.5)
-    label = {"fontsize": 9, "color": INK, "va": "center_baseline"}
+    label: dict[str, Any] = {"fontsize": 9, "color": INK, "va": "center_baseline"}
     for place, colour in enumerate(colours.values()):
         x, y = left + _CELL_WIDTH * (place + 0.5), top - _CELL_HEIGHT * (place + 0.5)
         axes.text(left - 0.3, y, rows[place], ha="right", gid="type", **label)
-        turned = {"rotation": 50, "rotation_mode": "anchor", "gid": "type"}
+        turned: dict[str, Any] = {"rotation": 50, "rotation_mode": "anchor", "gid": "type"}
         axes.text(x, top + 0.3, columns[place], ha="left", **turned, **label)
         axes.plot([left - 0.15, x], [y, top + 0.15], "o", markersize=8, color=colour)
         for column, count in enumerate(counts[place]):

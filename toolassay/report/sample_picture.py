@@ -6,6 +6,7 @@ import textwrap
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from toolassay.dataset import Sample
 from toolassay.graph.links import COMPLETE
@@ -19,7 +20,7 @@ _LETTERS = 19  # characters on a line of a box
 Point = tuple[float, float]
 # A point on the route of a link: (source, target, column); the box of a tool is (tool, tool, 0).
 Stop = tuple[str, str, int]
-_CENTRED = {"color": INK, "ha": "center", "va": "center"}
+_CENTRED: dict[str, Any] = {"color": INK, "ha": "center", "va": "center"}
 
 
 def draw_sample(sample: Sample, path: Path) -> Path:
@@ -53,7 +54,7 @@ def draw_sample(sample: Sample, path: Path) -> Path:
             for (ax, ay), (bx, by) in pairwise(way):
                 vertices += [((ax + bx) / 2, ay), ((ax + bx) / 2, by), (bx, by)]
                 codes += [Curve.CURVE4] * 3
-            arrow = {"arrowstyle": "-|>", "mutation_scale": 13, "linewidth": 1.6, "zorder": 1}
+            arrow: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 13, "linewidth": 1.6, "zorder": 1}
             colour = colours.get(kinds[0], NEUTRAL)
             axes.add_patch(FancyArrowPatch(path=Curve(vertices, codes), color=colour, **arrow))
             if kinds != [COMPLETE]:
@@ -66,7 +67,7 @@ def draw_sample(sample: Sample, path: Path) -> Path:
                 axes.text(x, y, text, fontsize=8, bbox=box, gid="type", zorder=2, **_CENTRED)
         for tool, (x, y) in boxes.items():
             corner = (x - _BOX_WIDTH / 2, y - _BOX_HEIGHT / 2)
-            look = {
+            look: dict[str, Any] = {
                 "boxstyle": "round,pad=0,rounding_size=0.08",
                 "facecolor": "#EEF2F7",
                 "edgecolor": "#9AA5B4",

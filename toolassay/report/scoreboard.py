@@ -361,7 +361,7 @@ def score_table(models: Sequence[tuple[str, ModelReport]]) -> Table:
     """
     found = [cells(model) for _, model in models]
     headings, with_data = measured_headings(found), any(data for data, _ in models)
-    rows = [
+    rows: list[Sequence[Value]] = [
         [
             model.rank,
             marked(model.name, model.axes.mark),

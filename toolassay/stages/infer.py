@@ -99,7 +99,8 @@ def _probe(
                 f"--security {security} is for a folder of {' or '.join(having) or 'another benchmark'}",
                 fix="write --security true",
             )
-        return benchmark.options.security_modes[security].load()(folder, run, own, judge)
+        probed: Inference = benchmark.options.security_modes[security].load()(folder, run, own, judge)
+        return probed
     if security < 0:
         raise UsageError(f"--security {security} is negative", fix="write the number of attacks, or true")
     prober = benchmark.prober(folder, run, own, None if security is True else int(security))

@@ -234,9 +234,10 @@ def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
     for run in folder.runs:
         rows: dict[str, ScoredItem] = {}
         if run.model in files:
-            whole = queries is None or shown is None
-            found = read_items(files[run.model]) if whole else queries.items(run.model, shown)
-            rows = {row.id: row for row in found}
+            if queries is None or shown is None:
+                rows = {row.id: row for row in read_items(files[run.model])}
+            else:
+                rows = queries.items(run.model, shown)
         items = models[run.model] = ModelItems(rows, folder.usage.get(run.model, {}))
         if golds and folder.predictions is not None and folder.output(run.model) is not None:
             only = None if shown is None else golds.keys()
