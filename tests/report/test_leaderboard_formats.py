@@ -216,11 +216,6 @@ def test_csv_keeps_the_names_and_says_the_marks_in_columns_of_their_own() -> Non
     ]
 
 
-def test_what_no_row_has_is_not_explained() -> None:
-    shown = terminal_text(board())
-    assert "local" not in shown and "baseline" not in shown and "†" not in shown
-
-
 @pytest.mark.parametrize("column", [*HEADINGS, "coverage", "cost", "latency", "model"])
 def test_a_baseline_is_not_ranked_by_any_column(column: str) -> None:
     free = RecordedUsage(0.0, 0, 10, 0.0001, is_local=True)
