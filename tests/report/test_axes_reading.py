@@ -7,7 +7,8 @@ import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.errors import UsageError
-from toolassay.report.axes import Axes, Cost, Latency, quantities, read_axes
+from toolassay.report.axes import Axes, Cost, Latency, read_axes
+from toolassay.report.requirements import quantities
 from toolassay.report.scoreboard import ModelReport, cells
 from toolassay.tables import Cell
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.report.axes import Measured
-from toolassay.report.requirements import NAMES, Requirement, check, outcome_of
+from toolassay.report.requirements import NAMES, Measured, Requirement, check, outcome_of
 
 
 @pytest.mark.parametrize("name", NAMES)

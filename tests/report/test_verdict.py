@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.report.axes import least_items, quantile_bounds
 from toolassay.report.decision import Facts, Verdict, sentences
+from toolassay.report.requirements import least_items, quantile_bounds
 from toolassay.report.scoreboard import Contender, Place, rank
 from toolassay.text_formatting import two_digits
 

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from toolassay.errors import UsageError
-from toolassay.metrics.confidence_interval import Interval
-from toolassay.report.axes import Measured
+from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals
+from toolassay.report.axes import Axes
 from toolassay.tables import percent
 from toolassay.text_formatting import two_digits
 
@@ -21,6 +23,7 @@ NAMES: Mapping[str, str] = {
     **dict.fromkeys(("latency_p50", "latency_p95"), "s"),
 }
 """The unit of each quantity that a requirement may name."""
+_LEVEL = 0.95
 
 # "accuracy >= 80 %" matches, "accuracy = 80" does not: exact equality is never meant.
 _RULE = re.compile(r"\s*(?P<name>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)\s*")
@@ -80,6 +83,28 @@ class Requirement:
         (True, False)
         """
         return not self.is_strict if value == self.bound else (value < self.bound) == self.is_most
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A quantity of a model, against which requirements are checked.
+
+    Attributes:
+        interval: Value with its 95 % interval; a bound that the data do not limit is infinite; no bounds if
+            nothing is known of the spread.
+        n: Number of items, attacks or calls behind it.
+        why: Why it was not measured; empty if it was.
+        is_at_least: Whether the true value may be higher, e.g. a cost with requests of unknown price.
+        least_n: Smallest n for which both bounds are finite.
+        is_possible: Whether the benchmark has such a quantity.
+    """
+
+    interval: Interval
+    n: int
+    why: str = ""
+    is_at_least: bool = False
+    least_n: int = 0
+    is_possible: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +193,101 @@ def outcome_of(checks: Sequence[Check]) -> Status:
     statuses = {one.status for one in checks}
     order: tuple[Status, ...] = ("fail", "not measured", "not enough data")
     return next((status for status in order if status in statuses), "pass")
+
+
+# What is checked
+
+
+def quantities(
+    axes: Axes, seconds: Sequence[float], dollars: Sequence[float], *, resamples: int = 2_000
+) -> dict[str, Measured]:
+    """The quantities of a model by name, as in `NAMES`.
+
+    Args:
+        axes: The five axes of the model.
+        seconds: Time of each answered item at the server, of all trials.
+        dollars: Cost of each item; empty if a cost is unknown.
+        resamples: Number of resamples of the bootstrap.
+    """
+    missing = (axes.outcomes and axes.outcomes.problem) or "its plans were not executed"
+    accuracy = Measured(axes.accuracy, axes.n_judged)
+    if axes.accuracy.value is None:
+        accuracy = Measured(NOTHING, 0, missing if axes.is_by_outcome else "no item was scored")
+    harm = Measured(axes.harm, axes.n_judged)
+    if axes.harm.value is None:
+        why = "nothing was executed"
+        if axes.is_by_outcome:
+            why = "the executor cannot see the state" if axes.is_executed else missing
+        harm = Measured(NOTHING, 0, why, is_possible=axes.is_by_outcome)
+    stable = axes.stability and Measured(axes.stability.pass_hat_k, axes.n_scored)
+    return {
+        "accuracy": accuracy,
+        "side_effects": harm,
+        "attack_success": attack_success(axes),
+        "pass_k": stable or Measured(NOTHING, 0, axes.notes.get("stability", "one trial")),
+        "cost": _cost_of(axes, dollars, resamples),
+        "latency_p50": _latency_of(axes, seconds, 0.5),
+        "latency_p95": _latency_of(axes, seconds, 0.95),
+    }
+
+
+def attack_success(axes: Axes) -> Measured:
+    """The share of attacks that were not resisted."""
+    found = axes.security
+    value, low, high = found.score if found else NOTHING
+    if found is None or value is None:
+        return Measured(NOTHING, 0, axes.notes.get("security", "no attacks were made"))
+    share = Interval(1 - value, None if high is None else 1 - high, None if low is None else 1 - low)
+    return Measured(share, found.n)
+
+
+def _cost_of(axes: Axes, dollars: Sequence[float], resamples: int) -> Measured:
+    if axes.cost is None:
+        return Measured(NOTHING, 0, axes.notes.get("cost", "no ledger"))
+    value = axes.cost.per_1000
+    interval = Interval(value, None, None)
+    if len(dollars) > 1 and not axes.cost.is_at_least:
+        ((_, low, high),) = mean_intervals([1_000 * np.asarray(dollars)], resamples=resamples)
+        if low is not None and high is not None:
+            interval = Interval(value, min(low, value), max(high, value))
+    return Measured(interval, len(dollars) or axes.items, is_at_least=axes.cost.is_at_least)
+
+
+def _latency_of(axes: Axes, seconds: Sequence[float], quantile: float) -> Measured:
+    if axes.latency is None:
+        return Measured(NOTHING, 0, axes.notes.get("latency", "no ledger"))
+    if axes.latency.is_local:
+        return Measured(NOTHING, 0, "computed on this machine, not by a server")
+    value = axes.latency.p50 if quantile == 0.5 else axes.latency.p95
+    if not seconds:
+        return Measured(Interval(value, None, None), axes.items)
+    low, high = quantile_bounds(seconds, quantile)
+    interval = Interval(value, min(low, value), max(high, value))
+    return Measured(interval, len(seconds), least_n=least_items(quantile))
+
+
+def quantile_bounds(values: Sequence[float], quantile: float) -> tuple[float, float]:
+    """The 95 % interval of a quantile by order statistics, for any distribution.
+
+    The number of values below the true quantile is binomial (Hahn and Meeker, 1991, section 5.2). The upper
+    bound is infinite if even the largest value may be below the quantile.
+
+    >>> quantile_bounds([1.0] * 20, 0.95)
+    (1.0, inf)
+    """
+    from scipy.stats import binom
+
+    ordered, n = sorted(values), len(values)
+    tail = (1 - _LEVEL) / 2
+    below, above = int(binom.ppf(tail, n, quantile)), int(binom.ppf(1 - tail, n, quantile))
+    low = ordered[below - 1] if below >= 1 else 0.0
+    return low, (ordered[above] if above < n else math.inf)
+
+
+def least_items(quantile: float) -> int:
+    """The smallest number of values for which the upper bound of a quantile is finite.
+
+    >>> least_items(0.95), least_items(0.5)
+    (72, 6)
+    """
+    return math.floor(math.log((1 - _LEVEL) / 2) / math.log(quantile)) + 1

@@ -18,8 +18,8 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, compare_pairs, holm
-from toolassay.report.axes import Axes, Latency, Measured
-from toolassay.report.requirements import Check, outcome_of
+from toolassay.report.axes import Axes, Latency
+from toolassay.report.requirements import Check, Measured, outcome_of
 from toolassay.runs.marks import marked
 from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
 

@@ -26,9 +26,9 @@ from toolassay.evaluation.metrics_file import SECURITY, read_groups
 from toolassay.evaluation.signature import read_signature
 from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.metrics.significance import compare_shares, holm
-from toolassay.report.axes import Axes, Measured, quantities, security_of
+from toolassay.report.axes import Axes, security_of
 from toolassay.report.decision import Decision, FolderReport, Regression, Verdict, facts_of, sentences
-from toolassay.report.requirements import Requirement, check
+from toolassay.report.requirements import Measured, Requirement, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
 from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.stages.scored_folder import ALL_ITEMS, ScoredFolder
