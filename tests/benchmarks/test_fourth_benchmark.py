@@ -65,7 +65,7 @@ def served(capsys: Capture, server: FakeServer, folder: Path, answer: str, *more
 
 def test_it_is_found_by_its_name(sums: Path) -> None:
     assert [one.name for one in benchmarks()] == ["taskbench", "workbench", "classic", "true_or_false"]
-    assert benchmark_of(DataFolder(sums)).title == "True or false"
+    assert benchmark_of(DataFolder(sums)).about.title == "True or false"
 
 
 def test_without_the_package_its_folders_are_refused(tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_models_are_compared_ranked_and_reported(
     assert "the model says what is true of it" in (tmp_path / "report" / "index.html").read_text()
     data = DataFolder(sums)
     benchmark = benchmark_of(data)
-    first = next(benchmark.item_golds(data))
+    first = next(benchmark.items.golds(data))
     assert first.request
     assert first.sections[-1].body in ("true", "false")
-    answers = dict(benchmark.item_answers(data, sums / "predictions", "yes"))
+    answers = dict(benchmark.items.answers(data, sums / "predictions", "yes", None))
     assert answers[first.id].sections[0].body == "true"
 
 

@@ -42,7 +42,7 @@ def marks(found: DrawnPlan) -> list[tuple[str, str, list[str]]]:
 def answers(folder: Path, llm: str) -> dict[str, ItemAnswer]:
     """The details of a model's answers, by id."""
     data = DataFolder(folder)
-    return dict(benchmark_of(data).item_answers(data, folder / "predictions", llm))
+    return dict(benchmark_of(data).items.answers(data, folder / "predictions", llm, None))
 
 
 def test_an_equal_plan_is_right_in_every_part() -> None:
@@ -108,7 +108,7 @@ def test_requests_of_a_folder(tmp_path: Path) -> None:
     gold = {"1": chain("a", "b"), "2": plan("c"), "3": plan("a")}
     folder = scored_folder(tmp_path, gold, {"m": {"1": chain("a", "b"), "2": None, "9": plan("a")}})
     data = DataFolder(folder)
-    golds = {one.id: one for one in benchmark_of(data).item_golds(data)}
+    golds = {one.id: one for one in benchmark_of(data).items.golds(data)}
     assert golds["1"].tools == ["a", "b"]
     assert golds["1"].request == "r"
     assert golds["1"].sections[0].body == "Use a\nUse b"
@@ -167,7 +167,7 @@ def test_messages_show_the_chat_the_candidates_and_the_choice(tmp_path: Path, ca
     folder = chat_folder(tmp_path)
     assert inside(capsys, "infer", "--data_dir", folder, "--llm", "offline").code == 0
     data = DataFolder(folder)
-    golds = {one.id: one for one in benchmark_of(data).item_golds(data)}
+    golds = {one.id: one for one in benchmark_of(data).items.golds(data)}
     second = golds["c1--2"]
     assert [turn["role"] for turn in second.sections[0].body] == ["user", "bot", "user"]
     assert second.sections[1].body["marks"] == ["wanted", ""]
@@ -214,7 +214,7 @@ def test_executed_plans_are_shown_with_results_and_changes(tmp_path: Path) -> No
     write_json_lines(folder / "executions.jsonl", [ran.to_json(), refused.to_json()])
     write_json_lines(folder / "predictions/executions/m.jsonl", [ran.to_json()])
     data = DataFolder(folder)
-    first, second = benchmark_of(data).item_golds(data)
+    first, second = benchmark_of(data).items.golds(data)
     calls = next(one for one in first.sections if one.title == "Gold plan, executed (mcp)")
     assert calls.body == [{"tool": "a", "arguments": {"text": "hi"}, "result": "read", "error": None}]
     table = next(one for one in first.sections if one.title == "Gold plan, executed: changes")

@@ -42,10 +42,6 @@ def test_links_are_the_same_after_reading_the_best_first() -> None:
     assert len(set(data["texts"])) == len(data["texts"])
 
 
-def test_only_the_best_links_are_in_a_page() -> None:
-    assert [link[2] for link in link_data(film_graph(), most=2)["links"]] == [0.95, 0.8]
-
-
 def test_a_graph_with_too_many_links_has_a_page_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_page, "MOST_LINKS", 3)
     data = page_data(film_graph())

@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import pytest
 
@@ -7,9 +6,6 @@ from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks
 from toolassay.report.graph_page import MOST_TOOLS, page_data
-from toolassay.report.graph_picture import draw_tools
-from toolassay.report.style import plain_style
-from toolassay.text_formatting import count_of
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -64,14 +60,6 @@ def test_a_complete_graph_lists_no_links() -> None:
     assert data["tools"][0]["parameters"] == [["when", "date", "The day."]]
 
 
-def test_a_temporal_graph_that_is_not_complete_is_listed() -> None:
-    complete = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
-    some = ToolGraph(complete.library, "temporal", ListedLinks(3, list(complete.numbered)[:2]))
-    data = page_data(some)
-    assert data["rule"] == "listed"
-    assert [data["types"][kind]["name"] for _, _, kind in data["links"]] == ["complete", "complete"]
-
-
 def test_links_of_a_group_that_fills_the_circle_are_straight() -> None:
     alone = page_data(ToolGraph.build(typed(30), "resource"))["tools"]
     assert all(tool["straight"] > 0.9 for tool in alone)
@@ -82,22 +70,6 @@ def test_links_of_a_group_that_fills_the_circle_are_straight() -> None:
         # The point towards which its links bend is on its own side of the circle, further inside.
         assert tool["bend"][0] * tool["x"] + tool["bend"][1] * tool["y"] > 0
         assert math.hypot(*tool["bend"]) < 0.5 * math.hypot(tool["x"], tool["y"])
-
-
-@pytest.mark.parametrize("name", ["huggingface", "multimedia"])
-def test_the_page_counts_what_the_picture_counts(root: Path, name: str) -> None:
-    graph = ToolGraph.load(root / f"data_{name}" / "graph_desc.json")
-    with plain_style():
-        figure = draw_tools(graph)
-    legend = {text.get_text() for text in figure.axes[0].texts if text.get_gid() == "legend"}
-    data = page_data(graph)
-    told = [kind for kind in data["types"] if kind["name"] and (kind["givers"] or kind["links"])]
-    assert len(told) > 3
-    for kind in told:
-        tools, links = count_of(kind["givers"], "tool"), count_of(kind["links"], "link")
-        assert f"{kind['name']}: {tools}, {links}" in legend
-    assert sum(kind["links"] for kind in told) == data["number_of_links"] == graph.number_of_links
-    assert any(text.get_text().startswith(f"{len(graph)} tools, ") for text in figure.axes[0].texts)
 
 
 @pytest.mark.parametrize("size", [1, 40, 700])

@@ -91,4 +91,4 @@ def test_half_of_a_surrogate_pair_stays_what_it_is(tmp_path: Path, capsys: Captu
     folder = scored_folder(tmp_path / "d", {"1": plan("a")}, {"m": {"1": plan("a", arguments=["\ud800"])}})
     page = page_of(folder, tmp_path / "report.html", capsys)
     (argument,) = chunk_of(page, "0-0")[0]["answers"][0]["predicted"]["calls"][0]["arguments"]
-    assert argument[1] == "\ud800"
+    assert argument["value"] == "\ud800"

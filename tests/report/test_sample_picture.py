@@ -8,8 +8,7 @@ from matplotlib.image import imread
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.report import sample_picture
-from toolassay.report.sample_picture import box_text, draw_sample
+from toolassay.report.sample_picture import arrange, box_text, draw_sample
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))
@@ -38,15 +37,13 @@ def test_a_longer_chain_is_wider_not_higher(tmp_path: Path) -> None:
     assert chain.shape[1] > 2 * single.shape[1]
 
 
-def test_links_point_right_and_pass_no_box(tmp_path: Path) -> None:
-    columns = sample_picture._columns(DAG)
-    ways = {(a, b): sample_picture._way(a, b, columns) for a, b, _ in DAG.links}
-    points = sample_picture._arrange(DAG, columns, ways)
-    assert columns == {"a": 0, "b": 1, "c": 2, "d": 1}
-    for way in ways.values():
-        assert all(points[stop][0] < points[following][0] for stop, following in pairwise(way))
-    assert len(ways["a", "c"]) == 3
-    assert len(set(points.values())) == len(points)
+def test_links_point_right_and_pass_no_box() -> None:
+    boxes, ways = arrange(DAG)
+    assert boxes["a"][0] < boxes["b"][0] == boxes["d"][0] < boxes["c"][0]
+    assert all(one[0] < following[0] for way in ways.values() for one, following in pairwise(way))
+    assert [len(ways[pair]) for pair in (("a", "b"), ("a", "c"))] == [2, 4]
+    level = ways["a", "c"][1][1]
+    assert all(abs(level - boxes[tool][1]) > 0.62 for tool in "bd")
 
 
 def test_hostile_names_are_drawn(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import OpenedPage
-from film_graphs import HOSTILE, film_graph, film_library, film_links
+from film_graphs import HOSTILE, film_graph, film_links
 
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
@@ -224,17 +224,6 @@ def test_a_link_can_be_added_with_several_values(opened: SchemaPage) -> None:
     assert opened.page.inner_text("#edits h2") == "No new edits"
 
 
-def test_an_order_without_values_can_be_added(opened: SchemaPage) -> None:
-    opened.page.click("#add")
-    opened.page.fill("#form-source", "actor")
-    opened.page.fill("#form-target", "film_details")
-    opened.page.select_option("#form-kind", "observed")
-    opened.page.click("#form-save")
-    (edit,) = opened.export()["edits"]
-    assert (edit["type"], edit["fields"], edit["kind"]) == ("order", [], "observed")
-    assert opened.page.inner_text("#detail h2") == "actor"
-
-
 @pytest.mark.parametrize(
     ("source", "target", "pairs", "message"),
     [
@@ -355,25 +344,4 @@ def test_a_large_graph_shows_its_best_links_and_all_of_the_chosen_tool(
     assert len(shown.cards("after")) == 21
     shown.page.locator(".cards.after").get_by_role("button", name="Show all 59").click()
     assert len(shown.cards("after")) == 59
-    shown.close()
-
-
-def test_a_graph_without_links_can_get_the_first(browser: Browser, tmp_path: Path) -> None:
-    graph = ToolGraph.of_dependencies(film_library(), [])
-    shown = SchemaPage(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
-    shown.page.click("#add")
-    shown.page.fill("#form-source", "search_film")
-    shown.page.fill("#form-target", "film_details")
-    shown.fill_pair(0, "results[].id", "film_id")
-    shown.page.click("#form-save")
-    assert len(shown.export()["edits"]) == 1
-    assert shown.graph("cy.edges().length") == 1
-    assert shown.trouble == []
-    shown.close()
-
-
-def test_the_page_of_a_narrow_screen_scrolls(browser: Browser, tmp_path: Path) -> None:
-    path = write_graph_page(film_graph(), tmp_path / "graph_desc.html")
-    shown = SchemaPage(browser, path, viewport={"width": 400, "height": 800})
-    assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 400
     shown.close()

@@ -1,11 +1,13 @@
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
+from toolassay.graph.links import ListedLinks
 from toolassay.report.style import ACCENT, NEUTRAL
-from toolassay.report.tool_groups import ToolGroups, tool_groups
+from toolassay.report.tool_groups import ToolGroups, tool_groups, type_counts
 from toolassay.tools import Tool, ToolLibrary
 
 
@@ -63,3 +65,20 @@ def test_links_are_counted_between_groups() -> None:
     pairs = [("a1", "b1"), ("a1", "b2"), ("a1", "a2"), ("b1", "a1")]
     graph = ToolGraph.of_dependencies(library, [Dependency(*pair) for pair in pairs])
     assert tool_groups(graph).links(graph) == {("a", "b"): 2, ("a", "a"): 1, ("b", "a"): 1}
+
+
+def test_links_are_counted_by_type_whether_implied_or_listed() -> None:
+    tools = [
+        Tool("a", inputs=("text", "text"), outputs=("text", "image")),
+        Tool("b", inputs=("text",), outputs=("image", "text")),
+        Tool("c", inputs=("image",)),
+    ]
+    implied = ToolGraph.build(ToolLibrary(tools), "resource")
+    listed = ToolGraph(implied.library, "resource", ListedLinks(3, implied.numbered))
+    for graph in (implied, listed):
+        counts = type_counts(graph)
+        assert +counts.links == Counter(link.type for link in graph.links()) == {"text": 2, "image": 2}
+        assert counts.givers == {"text": 2, "image": 2}
+        assert counts.takers == {"text": 2, "image": 1}
+    complete = ToolGraph.build(ToolLibrary(tools), "temporal")
+    assert not type_counts(complete).links

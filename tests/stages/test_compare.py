@@ -13,7 +13,7 @@ from builders import bundled_plans
 from toolassay import compare, evaluate, infer
 from toolassay.cli.main import load, run
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, write_json, write_json_lines
+from toolassay.files import read_json_lines, write_json_lines
 
 Capture = pytest.CaptureFixture[str]
 COUNT = 80
@@ -146,14 +146,6 @@ def test_items_of_another_evaluation_than_the_metrics_are_a_warning(folder: Path
     assert "the items of lossy are not those its metrics were made with" in note
 
 
-def test_without_a_metrics_file_nothing_is_known_of_the_settings(folder: Path) -> None:
-    (folder / "metrics" / "lossy.json").unlink()
-    (note,) = compare("offline", "lossy", data_dir=folder, resamples=50).notes
-    assert "no metrics file beside the items of lossy" in note
-    write_json(folder / "metrics" / "lossy.json", {})
-    assert compare("offline", "lossy", data_dir=folder, resamples=50).notes == [note]
-
-
 def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
     saved = tmp_path / "result.json"
     asked = ["offline", "acme/taught", "--data_dir", str(evaluated), *FAST, "--save", str(saved)]
@@ -171,19 +163,6 @@ def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
     again = tmp_path / "again.json"
     assert run(load("compare"), [*asked[:-1], str(again)], "compare") == 0
     assert again.read_bytes() == saved.read_bytes()
-
-
-def test_the_command_takes_paths_from_anywhere(
-    evaluated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    metrics = evaluated / "metrics"
-    paths = [str(metrics / "offline.json"), str(metrics / "lossy.items.jsonl"), str(metrics / "offline.json")]
-    assert run(load("compare"), [*paths, *FAST, "-m", "exact_match"], "compare") == 0
-    out = capsys.readouterr().out
-    assert f"lossy (B) against {paths[0]} (built in) (A)" in " ".join(out.split())
-    assert f"{paths[2]} (built in) (B) against {paths[0]} (built in) (A)" in " ".join(out.split())
-    assert "exact McNemar" in out
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_five_axes_of_the_offline_models_on_three_benchmarks(
         assert run["signature"] == metrics["strict"]["signature"]
     assert [run["title"] for run in runs] == ["TaskBench (huggingface)", "WorkBench", "CLASSic"]
     assert [run["mark"] and run["mark"]["sign"] for run in runs] == ["(built in)", "†", "(built in)"]
-    assert "WorkBench †" in done.out and RULES_AT_HAND.line in done.out and LOCAL in done.out
+    assert "offline †" in done.out and RULES_AT_HAND.line in done.out and LOCAL in done.out
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     assert inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out").code == 0
     assert before == {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}

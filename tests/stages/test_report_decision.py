@@ -15,10 +15,9 @@ from running import Capture, inside
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
 from toolassay.runs.marks import BASELINE, RULES_AT_HAND
-from toolassay.stages import decide
+from toolassay.stages import report
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
-from toolassay.text_formatting import two_digits
 
 
 def scored(
@@ -125,16 +124,6 @@ def test_requirements_decide_the_exit_code(
     assert list(found["outcomes"].values()) == statuses
     assert all(one["rule"] in rules for model in found["models"] for one in model["requirements"])
     assert found["models"][2]["requirements"] == []  # of a baseline
-
-
-def test_an_undecided_requirement_says_how_many_items_would_do(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "good", GOOD)
-    report = write_report(tmp_path / "d", out=tmp_path / "o", require=["accuracy>=85%"])
-    (one,) = decided(tmp_path / "o")["models"][0]["requirements"]
-    assert one["status"] == "not enough data"
-    assert one["n_needed"] > 100
-    assert f"about {two_digits(one['n_needed'])} would be needed" in one["text"]
-    assert report.exit_code == 3
 
 
 def test_junit_and_summary(tmp_path: Path, capsys: Capture) -> None:
@@ -253,14 +242,6 @@ def test_predictions_that_changed_since_are_named(tmp_path: Path, capsys: Captur
     inside(capsys, *one)
     (model,) = decided(tmp_path / "o")["models"]
     assert "it was scored with other predictions than m.json has: evaluate it again" in model["warnings"]
-
-
-def test_items_that_lack_the_first_score_give_no_verdict_over_all(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        items = scored(tmp_path / name, "m", GOOD).with_name("m.items.jsonl")
-        items.write_text(items.read_text().replace('"exact_match"', '"other"'))
-    decision = build_report([tmp_path / "one", tmp_path / "two"]).decision
-    assert decision.verdict.sentences[0].startswith("There is no verdict over all data folders.")
 
 
 def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:
@@ -390,8 +371,8 @@ def test_marks_stand_beside_the_names(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|wordings:toolassay|"))
     write_report(tmp_path / "d", out=tmp_path / "o")
     page = (tmp_path / "o/index.html").read_text()
-    assert '<th scope="row">offline †</th>' in page
-    assert '<th scope="row">random (baseline)</th>' in page
+    assert '<th scope="row">offline <span class="mark">†</span></th>' in page
+    assert '<th scope="row">random <span class="mark">(baseline)</span></th>' in page
     assert RULES_AT_HAND.line in page
     assert BASELINE.line in page
     assert [one["label"] for one in decided(tmp_path / "o")["models"]] == ["offline †", "random (baseline)"]
@@ -418,7 +399,7 @@ def test_a_report_of_many_items_shows_a_part_and_counts_all(
     for model, right in (("good", GOOD), ("bad", BAD)):
         scored(tmp_path / "data", model, right)
     whole = build_report(tmp_path / "data")
-    monkeypatch.setattr(decide, "MOST_ITEMS", 30)
+    monkeypatch.setattr(report, "MOST_ITEMS", 30)
     part = build_report(tmp_path / "data")
     assert {**part.decision.to_json(), "warnings": 0} == {**whole.decision.to_json(), "warnings": 0}
     (page,), (every,) = part.pages, whole.pages

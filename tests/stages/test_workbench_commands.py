@@ -39,8 +39,8 @@ def test_models_stand_side_by_side(folder: Path) -> None:
     value, low, high = strict.score("accuracy")
     assert low is not None and value is not None and high is not None and low < value < high
     assert compat.score("accuracy").value == value
-    assert (first.items, first.coverage) == (TASKS, 100.0)
-    assert strict.coverage == pytest.approx(100 * (TASKS // 2) / TASKS)
+    assert (first.counted.items, first.counted.coverage) == (TASKS, 100.0)
+    assert strict.counted.coverage == pytest.approx(100 * (TASKS // 2) / TASKS)
     # A task that was not run matches nothing, even where no call is wanted.
     assert strict.score("exact match").value == pytest.approx(value)
     assert compat.score("wanted made").value is None

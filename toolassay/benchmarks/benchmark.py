@@ -3,17 +3,21 @@
 Code outside `benchmarks/` uses only this interface and names no benchmark. A built-in benchmark is a folder
 beside this file with a `benchmark.py` that defines `BENCHMARK`; an installed package registers its own under
 the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
+
+Six members are records: names, options, entries, and functions on a data folder, its items and its scores.
+Five are methods: where a run writes, what it asks, security probes, scoring, and re-parsing of raw answers.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from toolassay.data_folder import DataFolder, Say
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import About, Axis
 from toolassay.extras import NoOptions, Option
@@ -26,20 +30,18 @@ if TYPE_CHECKING:
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.executors.plan_run import PlanSet
-    from toolassay.offline.shown_graphs import ShownGraphs
-    from toolassay.report.leaderboard import LeaderboardRow
     from toolassay.runs.settings import RunSettings
-    from toolassay.runs.work import Inference, Work
+    from toolassay.runs.work import Work
 
 Numbers = Mapping[str, Any]
 
 
 class Entry(NamedTuple):
-    """A command or an importer of a benchmark, imported on first use.
+    """A command, an importer or a mode of a benchmark, imported on first use.
 
     Attributes:
         help: One line.
-        target: "module:attribute" of a click command.
+        target: "module:attribute" of a click command, or of the function of a security mode.
         continued: Its command lines that continue an interrupted run, e.g. "classic run".
     """
 
@@ -52,107 +54,156 @@ class Entry(NamedTuple):
         return load(self.target)
 
 
-class Columns(NamedTuple):
-    """The score columns of a leaderboard.
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """The options of a benchmark on the command line.
 
     Attributes:
-        headings: Column headings.
-        sort_by: Heading of the main score, by which rows are sorted by default.
+        run: Dataclass of its `infer` options; every field has a default.
+        scoring: Dataclass of its `evaluate` and `verify` options; every field has a default.
+        infer: Fields of `run` that are command-line options.
+        evaluate: Fields of `scoring` that are options of `evaluate`.
+        verify: Fields of `scoring` that are options of `verify`.
+        show: Options of `evaluate` for its tables, passed to `Scores.show` as keywords.
+        help_notes: Additions to the help of common options, by the option's name.
+        security_modes: Further values of `--security`; the target is called with folder, run, options and
+            judge.
+        scores_on_engine: Whether `evaluate` uses `ScoringSettings.engine`; if not, `--engine` is refused.
+    """
+
+    run: type[Any] = NoOptions
+    scoring: type[Any] = NoOptions
+    infer: Sequence[Option] = ()
+    evaluate: Sequence[Option] = ()
+    verify: Sequence[Option] = ()
+    show: Sequence[Option] = ()
+    help_notes: Mapping[str, str] = field(default_factory=dict)
+    security_modes: Mapping[str, Entry] = field(default_factory=dict)
+    scores_on_engine: bool = False
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What other parts of Toolassay load by name.
+
+    Attributes:
+        commands: Further commands of `toolassay`, by name.
+        importers: Commands of `toolassay import`, by name.
+        executors: Executors of `toolassay execute`, by name, as "module:attribute".
+        prompt_reader: "module:attribute" of a function that parses a chat-completions request with a built-in
+            prompt (its body, and the graphs of the tools that prompts may show) into a task for an offline
+            model; None for another prompt. Empty without one.
+    """
+
+    commands: Mapping[str, Entry] = field(default_factory=dict)
+    importers: Mapping[str, Entry] = field(default_factory=dict)
+    executors: Mapping[str, str] = field(default_factory=dict)
+    prompt_reader: str = ""
+
+
+@dataclass(frozen=True)
+class FolderFacts:
+    """Facts of a data folder.
+
+    Attributes:
+        recognises: Whether the files of a folder without `benchmark.json` are those of this benchmark.
+        domain: Domain of the published or bundled library in a folder, "" if there is only one; None for a
+            team's own. Raises UsageError if the data are elsewhere.
+        made_from: Signature parts of the current data, each as (name for messages, hash), to detect outdated
+            scores. Raises UsageError if the data cannot be read.
+        gold_advice: How to check its gold, for the error of `toolassay check`; "{}" is the folder.
+    """
+
+    recognises: Callable[[DataFolder], bool] = lambda folder: False
+    domain: Callable[[DataFolder], str | None] = lambda folder: None
+    made_from: Callable[[DataFolder], Mapping[str, tuple[str, str]]] = lambda folder: {}
+    gold_advice: str = ""
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of a data folder. All raise UsageError if a file is missing or malformed.
+
+    Attributes:
+        golds: The items with their gold, for reports.
+        answers: The id and the details of each predicted item of a model, for reports; by folder, prediction
+            folder, model, and the ids to read (None for all).
+        gold_plans: The gold plans, to be executed; by folder, `allow_tools` and `say`. None without plans.
+        predicted_plans: The plans in a prediction file, to be executed and judged by their outcome; by
+            folder, file and `say`. None if predictions are judged otherwise.
+    """
+
+    golds: Callable[[DataFolder], Iterator[ItemGold]] = lambda folder: iter(())
+    answers: Callable[[DataFolder, Path, str, Collection[str] | None], Iterator[tuple[str, ItemAnswer]]] = (
+        lambda folder, predictions, llm, only: iter(())
+    )
+    gold_plans: Callable[..., PlanSet] | None = None
+    predicted_plans: Callable[..., PlanSet] | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How scores are read from metrics, ranked and shown.
+
+    Attributes:
+        headings: Columns of the leaderboard.
+        sort_by: Heading of the main score.
         caption: Explanation of the columns.
+        standing: The columns in a group of a metrics file. `axis` and it may raise KeyError or TypeError for
+            metrics of another benchmark.
+        axis: Accuracy and stability in the overall group of a metrics file.
+        show: "module:attribute" of the function that prints evaluations; its keywords are
+            `BenchmarkOptions.show`.
+        ranked_by: Scores in the file of items by which models are ranked: the first one that is not 0 for all
+            of them. The very first one says whether an item is right.
+        harm: Score in the file of items that is 0 for an item with unwanted changes; empty if nothing is
+            carried out.
+        published: Published scores in percent by model and heading, for the leaderboard of a folder; the
+            domain is None for that of the folder. Raises UsageError if there are none for it.
+        recorded: The `scoring` options that reproduce the scores of a metrics file, by its groups and its
+            path; None for those given to `verify`.
+        fingerprint: SHA-256 of a prediction file, as in signatures.
     """
 
     headings: Sequence[str]
     sort_by: str
     caption: str
+    standing: Callable[[Numbers], Standing]
+    axis: Callable[[Numbers], Axis]
+    show: str
+    ranked_by: Sequence[str] = ("correct",)
+    harm: str = ""
+    published: Callable[[DataFolder, str | None], Mapping[str, Mapping[str, float]]] | None = None
+    recorded: Callable[[Mapping[str, Numbers], Path], Any] | None = None
+    fingerprint: Callable[[Path], str] = sha256_of
 
 
 class Benchmark(ABC):
-    """A benchmark: its data folders, how models run on them, and how predictions are scored.
+    """A benchmark: its data folders, how models run on them, and how predictions are scored."""
 
-    Attributes:
-        name: Name in `benchmark.json`.
-        title: Name in messages and reports.
-        noun: Singular noun of an item: "request", "task", "message".
-        right: Condition for a correct item, completing "an item is right if ...".
-        default_folder: Default data folder of its commands.
-        order: Rank among the built-in benchmarks in lists and help.
-        options: Dataclass of its `infer` options; every field has a default.
-        scoring: Dataclass of its `evaluate` and `verify` options; every field has a default.
-        infer_options: Fields of `options` that are command-line options.
-        evaluate_options: Fields of `scoring` that are options of `evaluate`.
-        verify_options: Fields of `scoring` that are options of `verify`.
-        scores_on_engine: Whether `evaluate` uses `ScoringSettings.engine`; if not, `--engine` is refused.
-        show_options: Options of `evaluate` for its tables, passed to `show_scores` as keywords.
-        help_notes: Additions to the help of common options, by the option's name.
-        security_modes: Further values of `--security`, each with its description.
-        commands: Further commands of `toolassay`, by name.
-        importers: Commands of `toolassay import`, by name.
-        executors: Executors of `toolassay execute`, by name, as "module:attribute".
-        gold_advice: How to check its gold, for the error of `toolassay check`; "{}" is the folder.
-        item_scores: Scores in the file of items by which a report ranks models: the first one that is not
-            0 for all of them. The very first one says whether an item is right.
-        harm_score: Score in the file of items that is 0 for an item with unwanted changes; empty if
-            nothing is carried out.
-        cluster: Description of a cluster of dependent items, e.g. "the tasks of one template"; empty for the
-            items of one sampled subgraph.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    noun: ClassVar[str]
-    right: ClassVar[str]
-    default_folder: ClassVar[str]
-    order: ClassVar[int] = 100
-    options: ClassVar[type[Any]] = NoOptions
-    scoring: ClassVar[type[Any]] = NoOptions
-    infer_options: ClassVar[Sequence[Option]] = ()
-    evaluate_options: ClassVar[Sequence[Option]] = ()
-    verify_options: ClassVar[Sequence[Option]] = ()
-    scores_on_engine: ClassVar[bool] = False
-    show_options: ClassVar[Sequence[Option]] = ()
-    help_notes: ClassVar[Mapping[str, str]] = {}
-    security_modes: ClassVar[Mapping[str, str]] = {}
-    commands: ClassVar[Mapping[str, Entry]] = {}
-    importers: ClassVar[Mapping[str, Entry]] = {}
-    executors: ClassVar[Mapping[str, str]] = {}
-    gold_advice: ClassVar[str] = ""
-    item_scores: ClassVar[Sequence[str]] = ("correct",)
-    harm_score: ClassVar[str] = ""
-    cluster: ClassVar[str] = ""
+    about: ClassVar[About]
+    options: ClassVar[BenchmarkOptions] = BenchmarkOptions()
+    entries: ClassVar[Entries] = Entries()
 
     @property
-    def about(self) -> About:
-        """Names and the definition of a correct item, for reports."""
-        return About(self.name, self.title, self.noun, self.right)
+    def name(self) -> str:
+        """Name in `benchmark.json`."""
+        return self.about.name
 
-    # Data
+    @property
+    def data(self) -> FolderFacts:
+        """Facts of a data folder."""
+        return FolderFacts()
 
-    def recognises(self, folder: DataFolder) -> bool:
-        """Whether the files of a folder without `benchmark.json` are those of this benchmark."""
-        return False
+    @property
+    def items(self) -> Items:
+        """The items of a data folder."""
+        return Items()
 
-    def near_miss(self, folder: DataFolder) -> UsageError | None:
-        """The error for a folder that could be converted to a data folder; None for any other folder."""
-        return None
-
-    def library_of(self, folder: DataFolder) -> tuple[str, str] | None:
-        """Title and domain of the published or bundled library in a folder; None for a team's own.
-
-        >>> ("TaskBench", "multimedia")
-        ('TaskBench', 'multimedia')
-        """
-        return None
-
-    def prompted_task(self, body: Mapping[str, Any], shown: ShownGraphs) -> Any:
-        """Parse a request with a built-in prompt into a task for an offline model; None for another prompt.
-
-        Args:
-            body: Body of a chat-completions request with at least one message.
-            shown: Graphs of the tools that prompts may show.
-        """
-        return None
-
-    # Runs
+    @property
+    @abstractmethod
+    def scores(self) -> Scores:
+        """How scores are read, ranked and shown."""
 
     def place(self, run: RunSettings, own: Any) -> str:
         """Path of the prediction folder, relative to the data folder."""
@@ -165,7 +216,7 @@ class Benchmark(ABC):
         Args:
             folder: Data folder.
             run: Settings that all benchmarks share.
-            own: Instance of `options`.
+            own: Instance of `options.run`.
             trial: Number of the trial, from 0.
 
         Raises:
@@ -173,30 +224,14 @@ class Benchmark(ABC):
         """
 
     def prober(self, folder: DataFolder, run: RunSettings, own: Any, count: int | None) -> Prober:
-        """The security probes of a folder.
-
-        Args:
-            folder: Data folder.
-            run: Settings that all benchmarks share.
-            own: Instance of `options`.
-            count: Number of attacks; None for the default number.
+        """The security probes of a folder; `count` is the number of attacks, None for the default.
 
         Raises:
             UsageError: The folder has no security probes.
         """
-        raise UsageError(f"{self.title} has no security probes", file=folder.path, fix="omit --security")
-
-    def probe_in_mode(
-        self, mode: str, folder: DataFolder, run: RunSettings, own: Any, judge: str | None
-    ) -> Inference:
-        """Run one of `security_modes`.
-
-        Raises:
-            UsageError: An option does not apply to the mode, or a file is missing or malformed.
-        """
-        raise NotImplementedError(mode)
-
-    # Scores
+        raise UsageError(
+            f"{self.about.title} has no security probes", file=folder.path, fix="omit --security"
+        )
 
     @abstractmethod
     def evaluate(self, folder: DataFolder, scoring: ScoringSettings, own: Any) -> Sequence[FolderEvaluation]:
@@ -205,7 +240,7 @@ class Benchmark(ABC):
         Args:
             folder: Data folder.
             scoring: Models, items and output folder.
-            own: Instance of this class's `scoring`.
+            own: Instance of `options.scoring`.
 
         Raises:
             UsageError: A file is missing or malformed.
@@ -213,150 +248,39 @@ class Benchmark(ABC):
         """
 
     @abstractmethod
-    def show_scores(self, evaluations: Sequence[Any], **options: Any) -> None:
-        """Print the scores as tables; `options` are the values of `show_options`."""
-
-    @property
-    @abstractmethod
-    def columns(self) -> Columns:
-        """The score columns of the leaderboard."""
-
-    @abstractmethod
-    def read_standing(self, path: Path, group: str) -> Standing:
-        """The scores of a group in a metrics file, for the leaderboard.
-
-        Raises:
-            UsageError: The file is malformed or lacks the group.
-        """
-
-    def made_from(self, folder: DataFolder) -> Mapping[str, tuple[str, str]]:
-        """Signature parts of the current data, each as (name for messages, hash), to detect outdated scores.
-
-        Raises:
-            UsageError: The data cannot be read.
-        """
-        return {}
-
-    def fingerprint(self, predictions: Path) -> str:
-        """SHA-256 of a prediction file, as in signatures."""
-        return sha256_of(predictions)
-
-    def published_rows(self, folder: DataFolder, domain: str | None) -> list[LeaderboardRow]:
-        """Published rows for the leaderboard of a folder.
-
-        Args:
-            folder: Data folder.
-            domain: Domain of the published data; None for that of the folder.
-
-        Raises:
-            UsageError: There are none for this folder.
-        """
-        raise UsageError(f"{self.title} has no published rows", fix="omit --with_published")
-
-    @abstractmethod
-    def axis(self, numbers: Numbers) -> Axis:
-        """Accuracy and stability in the overall group of a metrics file.
-
-        Raises:
-            KeyError, TypeError: The metrics are of another benchmark.
-        """
-
-    def gold_plans(
-        self, folder: DataFolder, *, allow_tools: bool = False, say: Say = lambda _: None
-    ) -> PlanSet:
-        """The gold plans of a folder, to be executed.
-
-        Args:
-            folder: Data folder.
-            allow_tools: Whether code of the folder may run, where the tools are such code.
-            say: Receives messages.
-
-        Raises:
-            UsageError: The folder has no plans to execute, or a file is malformed.
-        """
-        raise UsageError(f"{self.title} has no plans to execute", file=folder.path, fix="use another folder")
-
-    def predicted_plans(self, folder: DataFolder, predictions: Path, *, say: Say = lambda _: None) -> PlanSet:
-        """The plans in a prediction file, to be executed and judged by their outcome.
-
-        Raises:
-            UsageError: Predictions have no plans to execute, or a file is malformed.
-        """
-        raise UsageError(
-            f"{self.title} judges predictions without this command",
-            file=predictions,
-            fix="use toolassay evaluate",
-        )
-
-    def item_golds(self, folder: DataFolder) -> Iterator[ItemGold]:
-        """The items of a folder with their gold, for reports.
-
-        Args:
-            folder: Data folder.
-
-        Raises:
-            UsageError: A file is missing or malformed.
-        """
-        return iter(())
-
-    def item_answers(
-        self, folder: DataFolder, predictions: Path, llm: str, *, only: Collection[str] | None = None
-    ) -> Iterator[tuple[str, ItemAnswer]]:
-        """The id and the details of each predicted item of a model, for reports.
-
-        Args:
-            folder: Data folder.
-            predictions: Prediction folder.
-            llm: Name of the model.
-            only: The ids that the report shows; None for all. Answers to others are ignored.
-
-        Raises:
-            UsageError: A file is missing or malformed.
-        """
-        return iter(())
-
-    # Verification
-
-    @abstractmethod
-    def remade_lines(
-        self, recorded: RecordedRun, own: Any, comparison: LineComparison
-    ) -> Iterator[dict[str, Any]]:
+    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:
         """The lines of the prediction file, re-parsed from the raw answers.
 
         Args:
             recorded: The run, its journal and a temporary folder.
-            own: Instance of `scoring`.
+            own: Instance of `options.scoring`.
             comparison: Counts lines that were adopted without a raw answer.
 
         Raises:
             UsageError: A journal entry cannot be read.
         """
 
-    def recorded_scoring(self, groups: Mapping[str, Numbers], metrics: Path, own: Any) -> Any:
-        """The `scoring` options that reproduce the scores of a metrics file.
-
-        Raises:
-            UsageError: The file does not record its options.
-        """
-        return own
-
-    def beside(self, predictions: Path, llm: str) -> Sequence[Path]:
-        """Further files in the prediction folder that the scores of a model depend on."""
-        return ()
-
-    def flag_of(self, field_name: str) -> str:
-        """The command-line flag of an options field.
-
-        >>> class Mine(Benchmark):
-        ...     evaluate_options = (Option("metrics", "Which scores.", flag="metric"),)
-        >>> Mine.flag_of(Mine, "metrics"), Mine.flag_of(Mine, "limit")
-        ('metric', 'limit')
-        """
-        every = (*self.infer_options, *self.evaluate_options, *self.show_options)
-        return next((one.flag for one in every if one.name == field_name and one.flag), field_name)
-
 
 def load(target: str) -> Any:
     """Import the object that "module:attribute" names."""
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
+
+
+def late(target: str) -> Any:
+    """A member of a benchmark that is imported on first use, so that commands start fast.
+
+    Args:
+        target: "module:attribute" of a function, a class or a record; the module is below the folder of the
+            benchmark.
+    """
+    return _Late(target)
+
+
+class _Late:
+    def __init__(self, target: str) -> None:
+        self._target = target
+
+    def __get__(self, benchmark: Benchmark | None, owner: type[Benchmark]) -> Any:
+        package = owner.__module__.rpartition(".")[0]
+        return self if benchmark is None else load(f"{package}.{self._target}")

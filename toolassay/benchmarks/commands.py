@@ -10,10 +10,10 @@ from toolassay.metrics.confidence_interval import Interval, share_interval
 from toolassay.tables import percent, percent_interval
 
 
-def show_accuracy(evaluations: Sequence[FolderEvaluation], noun: str) -> None:
+def show_accuracy(evaluations: Sequence[FolderEvaluation]) -> None:
     """Print the accuracy of each model with its 95 % interval, one line each."""
     for one in evaluations:
         for numbers in one.evaluation.groups.values():
             value, low, high = share_interval(Interval.of(numbers["strict"]["accuracy"]), numbers["n"])
             share = [percent(value), percent_interval(low, high)]
-            show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} {noun}s right")
+            show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} right")

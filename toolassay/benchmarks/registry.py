@@ -17,7 +17,6 @@ from toolassay.executors.executor import Executor
 from toolassay.extras import installed_extensions
 
 GROUP = "toolassay.benchmarks"
-_ENTRY = "benchmark.py"
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
@@ -32,9 +31,9 @@ def benchmarks() -> tuple[Benchmark, ...]:
 @cache
 def _benchmarks(path: tuple[str, ...]) -> tuple[Benchmark, ...]:
     """Cached by `sys.path`, as another search path may have other installed benchmarks."""
-    names = sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{_ENTRY}"))
+    names = (file.parent.name for file in Path(__file__).parent.glob("*/benchmark.py"))
     built_in = [import_module(f"{__package__}.{name}.benchmark").BENCHMARK for name in names]
-    built_in.sort(key=lambda one: one.order)
+    built_in.sort(key=lambda one: one.about.order)
     return installed_extensions(GROUP, Benchmark, "benchmark", built_in)
 
 
@@ -67,13 +66,12 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
         raise UsageError(f"unknown benchmark {name!r}", file=folder.benchmark_file, fix=fix)
     if name != DEFAULT_BENCHMARK:
         return known[name]
-    by_files = (one for one in known.values() if one.name != DEFAULT_BENCHMARK and one.recognises(folder))
-    return next(by_files, known[DEFAULT_BENCHMARK])
+    return next((one for one in known.values() if one.data.recognises(folder)), known[DEFAULT_BENCHMARK])
 
 
 def benchmark_executors() -> tuple[Executor, ...]:
     """The executors that benchmarks bring."""
-    return tuple(load(target) for one in benchmarks() for target in one.executors.values())
+    return tuple(load(target) for one in benchmarks() for target in one.entries.executors.values())
 
 
 def has_plans(folder: DataFolder) -> bool:
@@ -96,25 +94,17 @@ def own_options(stage: str, benchmark: Benchmark, given: Any, keywords: dict[str
     """
     from toolassay.runs.settings import gather, refuse_unknown
 
-    own = gather(given if given is not None else _options(benchmark, stage), keywords)
+    def defaults(one: Benchmark) -> Any:
+        return (one.options.run if stage == "infer" else one.options.scoring)()
+
+    own = gather(given if given is not None else defaults(benchmark), keywords)
     for other in benchmarks():
-        options = _options(other, stage)
-        for field in fields(options):
-            if field.name not in keywords:
-                continue
-            value = keywords.pop(field.name)
-            if not _is_default(value, getattr(options, field.name)):
-                flag = other.flag_of(field.name)
-                raise UsageError(f"--{flag} does not apply to {benchmark.title} folders", fix="omit it")
+        for field in fields(options := defaults(other)):
+            value, default = keywords.pop(field.name, None), getattr(options, field.name)
+            same = list(value) == list(default or ()) if isinstance(value, list | tuple) else value == default
+            if value and not same:
+                flags = (*other.options.infer, *other.options.evaluate, *other.options.show)
+                flag = next((one.flag for one in flags if one.name == field.name and one.flag), field.name)
+                raise UsageError(f"--{flag} does not apply to {benchmark.about.title} folders", fix="omit it")
     refuse_unknown(stage, keywords)
     return own
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    if isinstance(value, list | tuple) and isinstance(default, list | tuple):
-        return not value or list(value) == list(default)
-    return not value or bool(value == default)
-
-
-def _options(benchmark: Benchmark, stage: str) -> Any:
-    return (benchmark.options if stage == "infer" else benchmark.scoring)()

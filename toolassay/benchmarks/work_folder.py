@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from toolassay.benchmarks.registry import benchmark_of, benchmarks, default_benchmark
+from toolassay.benchmarks.registry import benchmark_of, default_benchmark
 from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import copy_file, write_json
 from toolassay.graph import ToolGraph
+
+_DATABASES = (".sqlite", ".sqlite3", ".db")  # which could become a workplace
 
 
 @dataclass(frozen=True)
@@ -138,13 +140,16 @@ def refuse_other_benchmarks(folder: DataFolder) -> None:
         return
     if benchmark is not default_benchmark():
         raise UsageError(
-            f"is a {benchmark.title} folder, without a tool graph",
+            f"is a {benchmark.about.title} folder, without a tool graph",
             file=folder.path,
             fix="use infer and evaluate on it, or give a folder with tool_desc.json",
         )
-    for other in benchmarks():
-        if (refusal := other.near_miss(folder)) is not None:
-            raise refusal
+    if databases := sorted(path for path in folder.path.glob("*") if path.suffix in _DATABASES):
+        raise UsageError(
+            f"holds no benchmark, but {databases[0].name}",
+            file=folder.path,
+            fix=f"make one of it with `toolassay workbench new NAME --sandbox {databases[0]}`",
+        )
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:

@@ -21,39 +21,39 @@ def infer_sections() -> Decorator:
     every = benchmarks()
     owners: dict[str, list[tuple[Benchmark, Option]]] = {}
     for benchmark in every:
-        for one in benchmark.infer_options:
+        for one in benchmark.options.infer:
             owners.setdefault(one.name, []).append((benchmark, one))
     sections: list[Decorator] = []
     shown: set[str] = set()
     for benchmark in every:
         own: list[Decorator] = []
-        for one in benchmark.infer_options:
+        for one in benchmark.options.infer:
             having = owners[one.name]
             if len(having) == 1:
-                own.append(option_of(benchmark.options(), one))
+                own.append(option_of(benchmark.options.run(), one))
             elif one.name not in shown:
                 shown.add(one.name)
-                title = " and ".join(other.title for other, _ in having)
-                text = " ".join(f"{other.title}: {the_same.help}" for other, the_same in having)
-                sections.append(options.section(title, option_of(benchmark.options(), one, text)))
+                title = " and ".join(other.about.title for other, _ in having)
+                text = " ".join(f"{other.about.title}: {the_same.help}" for other, the_same in having)
+                sections.append(options.section(title, option_of(benchmark.options.run(), one, text)))
         if own:
-            sections.append(options.section(benchmark.title, *own))
+            sections.append(options.section(benchmark.about.title, *own))
     return options.together(*sections)
 
 
 def evaluate_options() -> Decorator:
     """The options of `evaluate` of each benchmark, those of what is shown included."""
-    return options.together(*_prefixed(lambda one: (*one.evaluate_options, *one.show_options)))
+    return options.together(*_prefixed(lambda one: (*one.options.evaluate, *one.options.show)))
 
 
 def verify_options() -> Decorator:
     """The options of `verify` of each benchmark."""
-    return options.together(*_prefixed(lambda one: one.verify_options))
+    return options.together(*_prefixed(lambda one: one.options.verify))
 
 
 def shown_options() -> list[str]:
     """The names of the options of `evaluate` that choose what is shown, and score nothing."""
-    return [one.name for benchmark in benchmarks() for one in benchmark.show_options]
+    return [one.name for benchmark in benchmarks() for one in benchmark.options.show]
 
 
 def notes(option_name: str) -> str:
@@ -64,9 +64,9 @@ def notes(option_name: str) -> str:
     """
     default = default_benchmark()
     found = [
-        note if one is default else f"{one.title} {note}"
+        note if one is default else f"{one.about.title} {note}"
         for one in benchmarks()
-        if (note := one.help_notes.get(option_name))
+        if (note := one.options.help_notes.get(option_name))
     ]
     return "; ".join(found)
 
@@ -74,7 +74,9 @@ def notes(option_name: str) -> str:
 def security_modes() -> str:
     """What the help of `--security` says of further modes."""
     return " ".join(
-        f"{one.title}: {mode} is {text}." for one in benchmarks() for mode, text in one.security_modes.items()
+        f"{one.about.title}: {mode} is {entry.help}."
+        for one in benchmarks()
+        for mode, entry in one.options.security_modes.items()
     )
 
 
@@ -84,8 +86,8 @@ def _prefixed(options_of: Callable[[Benchmark], Sequence[Option]]) -> Iterator[D
         for one in options_of(benchmark):
             if one.name not in seen:
                 seen.add(one.name)
-                text = one.help if benchmark is default else f"{benchmark.title}: {one.help}"
-                yield option_of(benchmark.scoring(), one, text)
+                text = one.help if benchmark is default else f"{benchmark.about.title}: {one.help}"
+                yield option_of(benchmark.options.scoring(), one, text)
 
 
 def option_of(given: Any, one: Option, text: str = "") -> Decorator:
@@ -114,7 +116,7 @@ def option_of(given: Any, one: Option, text: str = "") -> Decorator:
 
 def by_field(settings: dict[str, Any]) -> dict[str, Any]:
     """What was typed, by the names of the fields instead of the spellings."""
-    every = (one for b in benchmarks() for one in (*b.infer_options, *b.evaluate_options))
+    every = (one for b in benchmarks() for one in (*b.options.infer, *b.options.evaluate))
     fields = {one.flag: one.name for one in every if one.flag}
     return {fields.get(name, name): value for name, value in settings.items()}
 

@@ -52,6 +52,7 @@ from toolassay.screen import WARNING
 @evaluate_options()
 def command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **settings: Any) -> int:
     """Score predictions, with strict and published metrics side by side."""
+    from toolassay.benchmarks.benchmark import load
     from toolassay.benchmarks.registry import benchmark_of
     from toolassay.cli.score_tables import print_signatures
     from toolassay.data_folder import DataFolder
@@ -67,7 +68,8 @@ def command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **setting
         evaluations = evaluate(data_dir, llm=list(llm), screen=SCREEN, **by_field(settings))
     except IncompleteEvaluation as error:
         evaluations, failure = error.evaluations, error
-    benchmark_of(DataFolder(data_dir)).show_scores(evaluations, **shown)
+    benchmark = benchmark_of(DataFolder(data_dir))
+    load(benchmark.scores.show)(evaluations, **{one.name: shown[one.name] for one in benchmark.options.show})
     print_signatures(evaluations)
     for result in evaluations:
         show(str(result.path))

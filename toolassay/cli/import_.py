@@ -49,7 +49,7 @@ class _Kinds(options.CommandGroup):
 
 
 def _published() -> dict[str, Entry]:
-    return {name: entry for one in benchmarks() for name, entry in one.importers.items()}
+    return {name: entry for one in benchmarks() for name, entry in one.entries.importers.items()}
 
 
 @click.group("import", cls=_Kinds)

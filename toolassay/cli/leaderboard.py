@@ -39,7 +39,7 @@ from toolassay.screen import WARNING
     "sort_by",
     default=None,
     help="Sort by a column, or by coverage, cost, latency or model; uses the strict score if there is one "
-    "[default: the main score of the benchmark, n-F1 or accuracy].",
+    "[default: the ranking of the report].",
 )
 @options.flag("with_published", "Add the published rows of the folder's domain.")
 @options.option(
@@ -68,7 +68,7 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
     wanted = format or (format_of(save) if save else "terminal")
     board = leaderboard(data_dir, **settings)
     if wanted == "csv":
-        from toolassay.report.leaderboard.tables import printable
+        from toolassay.tables import printable
 
         # CSV has no room for remarks; every other format shows them below the table.
         for remark in board.remarks:
@@ -78,7 +78,7 @@ def command(data_dir: Path, format: str | None, save: Path | None, **settings: A
         show(str(save))
     elif wanted == "terminal":
         from toolassay.cli.score_tables import print_table
-        from toolassay.report.leaderboard.tables import terminal_table
+        from toolassay.report.leaderboard import terminal_table
 
         print_table(terminal_table(board))
     else:

@@ -105,7 +105,7 @@ def _every() -> dict[str, str]:
 
 
 def _entries() -> dict[str, Entry]:
-    return {name: entry for one in benchmarks() for name, entry in one.commands.items()}
+    return {name: entry for one in benchmarks() for name, entry in one.entries.commands.items()}
 
 
 def load(name: str) -> click.Command:

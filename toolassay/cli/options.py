@@ -156,7 +156,9 @@ def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function
 
 def data_dir() -> Callable[[Function], Function]:
     """`--data_dir`, by default the folder of the default benchmark."""
-    return option("data_dir", type=PATH, default=default_benchmark().default_folder, help="Data folder.")
+    return option(
+        "data_dir", type=PATH, default=default_benchmark().about.default_folder, help="Data folder."
+    )
 
 
 def dependency_type() -> Callable[[Function], Function]:

@@ -49,6 +49,7 @@ def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     By default everything runs offline, without a server. To estimate the cost of a served model first, use
     `generate --dry_run` and `infer --dry_run`; this command has no such flag.
     """
+    from toolassay.benchmarks.benchmark import load
     from toolassay.benchmarks.registry import default_benchmark
     from toolassay.stages.pipeline import files_of, pipeline
 
@@ -57,7 +58,7 @@ def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     if not piped.evaluations and not piped.complete:
         return 3
     show("")
-    default_benchmark().show_scores(piped.evaluations)
+    load(default_benchmark().scores.show)(piped.evaluations)
     for what, path in files_of(data_dir, [result.llm for result in piped.evaluations]):
         show(f"{what:<28} {path}")
     if len(piped.evaluations) < len(llm):

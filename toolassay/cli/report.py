@@ -77,13 +77,14 @@ def command(
     no metrics; 4 no model can meet them, or one is worse than the baseline.
     """
     from toolassay.cli.score_tables import print_table
-    from toolassay.report.axes.tables import mark_lines, terminal_table
+    from toolassay.report.axes import mark_lines
     from toolassay.report.decision import folder_table
-    from toolassay.report.leaderboard.tables import printable
+    from toolassay.report.scoreboard import score_table
     from toolassay.stages.report import write_report
+    from toolassay.tables import printable
 
     found = write_report(
-        [*data_dir, *more] or [Path(default_benchmark().default_folder)],
+        [*data_dir, *more] or [Path(default_benchmark().about.default_folder)],
         llm=list(llm),
         prediction_dir=prediction_dir,
         metrics_dir=metrics_dir,
@@ -101,7 +102,13 @@ def command(
         print_table(folder_table(found.decision).terminal())
         for folder in found.decision.folders:
             show(printable(f"{folder.title}: {' '.join(folder.verdict.sentences)}"))
-    print_table(terminal_table(found.runs))
+    several = len(found.decision.folders) > 1
+    rows = [
+        (one.axes.title * several, one)
+        for models in found.decision.models.values()
+        for one in models.values()
+    ]
+    print_table(score_table(rows).terminal())
     for folder in found.decision.folders:
         for model in folder.models:
             for rule in model.checks:

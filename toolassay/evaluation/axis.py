@@ -14,13 +14,20 @@ class About(NamedTuple):
         name: Name in `benchmark.json`.
         title: Name in reports.
         item: Singular noun of an item.
-        right: Condition for a correct item.
+        right: Condition for a correct item, completing "an item is right if ...".
+        default_folder: Default data folder of its commands.
+        cluster: Description of a cluster of dependent items, e.g. "the tasks of one template"; empty for the
+            items of one sampled subgraph.
+        order: Rank among the built-in benchmarks in lists and help.
     """
 
     name: str
     title: str
     item: str
     right: str
+    default_folder: str = ""
+    cluster: str = ""
+    order: int = 100
 
 
 class Axis(NamedTuple):

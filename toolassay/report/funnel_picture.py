@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from toolassay.report.style import INK, QUIET, blank_figure, one_line, plain_style, save
 
-_LEAVING, _QUARANTINE, _REJECT = "#4477AA", "#DDAA55", "#CC6677"
+_COLOURS = ("#4477AA", "#DDAA55", "#CC6677")
 # In inches: the widths of names, of the longest bar and of counts; the heights of a row and of the legend.
 _NAMES, _BAR, _COUNTS, _ROW, _TOP, _MARGIN = 1.6, 5.2, 2.5, 0.44, 0.62, 0.2
 _HALF = 0.14  # half the height of a bar
@@ -42,26 +42,21 @@ def draw_funnel(bars: Sequence[FunnelBar], path: Path) -> Path:
     with plain_style():
         figure, axes = blank_figure(2 * _MARGIN + _NAMES + _BAR + _COUNTS, height)
         left = _MARGIN + _NAMES
-        x = left
-        for name, colour in (("goes on", _LEAVING), ("quarantine", _QUARANTINE), ("rejected", _REJECT)):
+        for place, (name, colour) in enumerate(
+            zip(("goes on", "quarantine", "rejected"), _COLOURS, strict=True)
+        ):
+            x = left + 1.3 * place
             axes.barh(height - 0.3, 0.16, 0.16, x, color=colour)
             axes.text(x + 0.24, height - 0.3, name, va="center", fontsize=9, color=INK)
-            x += 1.3
         for number, bar in enumerate(bars):
             y = height - _TOP - (number + 0.5) * _ROW
             axes.text(left - 0.15, y, one_line(bar.gate), ha="right", va="center", fontsize=10, color=INK)
             start = left
-            parts = ((bar.leaving, _LEAVING), (bar.quarantine, _QUARANTINE), (bar.reject, _REJECT))
-            for count, colour in parts:
-                width = count / most * _BAR
-                axes.barh(y, width, 2 * _HALF, start, color=colour)
-                start += width
-            axes.text(start + 0.1, y, _counts(bar), va="center", fontsize=9, color=QUIET)
+            for count, colour in zip((bar.leaving, bar.quarantine, bar.reject), _COLOURS, strict=True):
+                axes.barh(y, count / most * _BAR, 2 * _HALF, start, color=colour)
+                start += count / most * _BAR
+            lost = [f"{bar.quarantine:,} put aside"] * bool(bar.quarantine)
+            lost += [f"{bar.reject:,} rejected"] * bool(bar.reject)
+            text = ", ".join([f"{bar.leaving:,} go on", *lost])
+            axes.text(start + 0.1, y, text, va="center", fontsize=9, color=QUIET)
         return save(figure, path, dpi=110)
-
-
-def _counts(bar: FunnelBar) -> str:
-    """The text beside a bar."""
-    lost = [f"{bar.quarantine:,} put aside"] * bool(bar.quarantine)
-    lost += [f"{bar.reject:,} rejected"] * bool(bar.reject)
-    return ", ".join([f"{bar.leaving:,} go on", *lost])

@@ -23,8 +23,7 @@ from toolassay.graph.links import TypedLinks
 from toolassay.report.circular_layout import Circle, arrange
 from toolassay.report.link_data import link_data
 from toolassay.report.style import NEUTRAL, NO_TYPE, is_complete
-from toolassay.report.tool_groups import ToolGroups, tool_groups
-from toolassay.report.type_graph import type_counts
+from toolassay.report.tool_groups import ToolGroups, tool_groups, type_counts
 from toolassay.signatures import details_of
 from toolassay.text_formatting import count_of, without_controls
 from toolassay.tools import Tool

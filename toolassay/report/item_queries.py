@@ -49,7 +49,8 @@ class ItemQueries:
         """
         every = " UNION ".join("SELECT id FROM " + _source() for _ in self._files)
         found = self._rows(
-            f"SELECT id FROM ({every}) ORDER BY md5(id || ?), id LIMIT ?", [*self._paths(), f"-{seed}", size]
+            f"SELECT id FROM ({every}) ORDER BY md5(id || ?), id LIMIT ?",
+            [*map(_escaped, self._files.values()), f"-{seed}", size],
         )
         return frozenset(key for (key,) in found)
 
@@ -83,44 +84,37 @@ class ItemQueries:
         Raises:
             UsageError: a file is malformed.
         """
-        by_size = self._means(models, "n_tools", score)
-        by_type = self._means(models, "type", score)
-        titles = {"Number of tools": by_size, "Shape" if set(by_type) <= set(SHAPES) else "Group": by_type}
-        for title, groups in titles.items():
+        columns = {"Number of tools": "n_tools", "": "type"}
+        for title, column in columns.items():
+            # By model and group: the number of items, the sum of their scores, and how many have one. Sums of
+            # whole numbers, because threads add up in any order.
+            query = (
+                f"SELECT {column}, count(*), sum(CAST(round(own * {_DIGITS}) AS BIGINT)), count(own) FROM ("
+                f"SELECT {column}, round(CASE WHEN {_SCORED} THEN scores[?] END, 4) AS own FROM {_source()})"
+                f" GROUP BY {column}"
+            )
+            counts = [
+                {group: found for group, *found in self._rows(query, [score, _escaped(self._files[name])])}
+                for name in models
+            ]
+            groups = sorted({group for found in counts for group in found})
             if len(groups) > 1:
                 yield {
-                    "title": title,
+                    "title": title or ("Shape" if set(groups) <= set(SHAPES) else "Group"),
                     "rows": [
                         {
                             "group": str(group),
-                            "n": max(counts[group][0] for counts in groups[group] if group in counts),
-                            "values": [counts.get(group, (0, None))[1] for counts in groups[group]],
+                            "n": max(found[group][0] for found in counts if group in found),
+                            "values": [
+                                int(found[group][1]) / _DIGITS / found[group][2]
+                                if group in found and found[group][2]
+                                else None
+                                for found in counts
+                            ],
                         }
-                        for group in sorted(groups)
+                        for group in groups
                     ],
                 }
-
-    def _means(
-        self, models: Sequence[str], column: str, score: str
-    ) -> dict[Any, list[dict[Any, tuple[int, float | None]]]]:
-        """For each group the counts and means of all models, which are the same object for all groups."""
-        # Whole numbers, because threads add up in any order.
-        query = (
-            f"SELECT {column}, count(*), sum(CAST(round(own * {_DIGITS}) AS BIGINT)), count(own) FROM ("
-            f"SELECT {column}, round(CASE WHEN {_SCORED} THEN scores[?] END, 4) AS own FROM {_source()})"
-            f" GROUP BY {column}"
-        )
-        found = [
-            {
-                group: (count, int(total) / _DIGITS / scored if scored else None)
-                for group, count, total, scored in self._rows(query, [score, _escaped(self._files[name])])
-            }
-            for name in models
-        ]
-        return dict.fromkeys({group for counts in found for group in counts}, found)
-
-    def _paths(self) -> list[str]:
-        return [_escaped(path) for path in self._files.values()]
 
     def _rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:

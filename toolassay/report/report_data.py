@@ -6,15 +6,18 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from toolassay.dataset import SHAPES
-from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, ItemGold, Section, confused
+from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, confused
 from toolassay.evaluation.items import ScoredItem
 from toolassay.report.decision import FolderReport
 from toolassay.runs.outcomes import is_scored
 from toolassay.runs.recorded_usage import ItemUsage
+
+if TYPE_CHECKING:
+    from toolassay.report.item_queries import ItemQueries
 
 CHUNK = 200
 """Items per chunk of details, which the page decodes when one of them is opened."""
@@ -63,7 +66,9 @@ class ModelItems:
 
     def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
         """Add the answer to an item."""
-        content = _answer_json(answer) | _usage_json(self.usage.get(gold.id))
+        used = self.usage.get(gold.id)
+        names = ("prompt_tokens", "completion_tokens", "dollars")
+        content = {**_plain(answer), **{name: used and getattr(used, name) for name in names}}
         self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
         if (pair := confused(gold.tools, answer.tools)) is not None:
             self.confusions[pair] += 1
@@ -104,18 +109,6 @@ class ModelItems:
         return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
 
 
-class CountedItems(Protocol):
-    """Counts over all items of a set of which a page shows a part."""
-
-    def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
-        """The mean score by size and by shape or group."""
-        ...
-
-    def outcomes(self, model: str) -> Counter[str]:
-        """The number of items of a model by outcome."""
-        ...
-
-
 class FolderPage:
     """The data of one folder.
 
@@ -129,7 +122,7 @@ class FolderPage:
         self,
         golds: Iterable[ItemGold],
         models: Mapping[str, ModelItems],
-        counted: CountedItems | None = None,
+        counted: ItemQueries | None = None,
     ) -> None:
         self.golds = list(golds)
         self.models = models
@@ -145,33 +138,30 @@ class FolderPage:
             report: The decision about the folder.
             harm_score: Item score that is 0 for an item with unwanted changes.
         """
-        models = [self.models[one.name] for one in report.models]
-        score = report.verdict.score
-        tool_names = sorted({tool for model in models for tool in model.tools} | self._gold_tools())
+        names, golds, counted = [one.name for one in report.models], self.golds, self._counted
+        models, score = [self.models[name] for name in names], report.verdict.score
+        columns = [[model.rows.get(gold.id) for gold in golds] for model in models]
+        wanted = Counter(tool for gold in golds for tool in gold.tools)
+        tools = sorted({tool for model in models for tool in model.tools} | wanted.keys())
         outcomes = sorted({row.outcome for model in models for row in model.rows.values()})
-        facts = [self._facts(gold, models) for gold in self.golds]
+        facts = [self._facts(gold, models) for gold in golds]
         types = sorted({kind for kind, _ in facts})
-        groups = {name: sorted({gold.groups.get(name, "") for gold in self.golds}) for name in self._groups()}
-        number = {name: place for place, name in enumerate(tool_names)}
-        wanted = Counter(tool for gold in self.golds for tool in gold.tools)
+        groups = {name: sorted({gold.groups.get(name, "") for gold in golds}) for name in self._groups()}
+        number = {name: place for place, name in enumerate(tools)}
+        by_part = counted is None or report.verdict.is_by_outcome
+        used = [list(model.usage.values()) for model in models]
         return {
             **report.to_json(),
             "score": report.verdict.instead or "right",
             "chunk_size": CHUNK,
             "breakdowns": list(
                 self._breakdowns(facts, models, score)
-                if self._counted is None or report.verdict.is_by_outcome
-                else self._counted.breakdowns([one.name for one in report.models], score)
+                if by_part or counted is None
+                else counted.breakdowns(names, score)
             ),
             "tools": [
-                {
-                    "tool": tool,
-                    "n": wanted[tool],
-                    "values": [
-                        model.tools[tool].to_json() if tool in model.tools else None for model in models
-                    ],
-                }
-                for tool in tool_names
+                {"tool": tool, "n": wanted[tool], "values": [_counts_of(model, tool) for model in models]}
+                for tool in tools
             ],
             "confusions": [
                 [[*pair, count] for pair, count in model.confusions.most_common(_CONFUSIONS)]
@@ -179,52 +169,40 @@ class FolderPage:
             ],
             "arguments": [_worst_arguments(model) for model in models],
             "outcomes": [
-                Counter(row.outcome for row in model.rows.values())
-                if self._counted is None
-                else self._counted.outcomes(one.name)
-                for one, model in zip(report.models, models, strict=True)
+                counted.outcomes(name) if counted else Counter(row.outcome for row in model.rows.values())
+                for name, model in zip(names, models, strict=True)
             ],
-            "seconds": [
-                _sample(
-                    one.seconds for one in model.usage.values() if one.is_answered and one.seconds is not None
-                )
-                for model in models
-            ],
-            "dollars": [
-                _sample(one.dollars for one in model.usage.values() if one.dollars is not None)
-                for model in models
-            ],
+            "seconds": [_sample(one.seconds for one in every if one.is_answered) for every in used],
+            "dollars": [_sample(one.dollars for one in every) for every in used],
             "outcome_names": outcomes,
-            "tool_names": tool_names,
+            "tool_names": tools,
             "type_names": types,
             "type_noun": "shape" if set(types) <= set(SHAPES) else "group",
             "group_names": groups,
             "items": {
-                "id": [gold.id for gold in self.golds],
-                "request": [_shortened(gold.request) for gold in self.golds],
+                "id": [gold.id for gold in golds],
+                "request": [
+                    gold.request if len(gold.request) <= _SHORT else f"{gold.request[: _SHORT - 1]}…"
+                    for gold in golds
+                ],
                 "type": [types.index(kind) for kind, _ in facts],
                 "size": [size for _, size in facts],
-                "tools": [[number[tool] for tool in gold.tools] for gold in self.golds],
+                "tools": [[number[tool] for tool in gold.tools] for gold in golds],
                 "groups": {
-                    name: [values.index(gold.groups.get(name, "")) for gold in self.golds]
+                    name: [values.index(gold.groups.get(name, "")) for gold in golds]
                     for name, values in groups.items()
                 },
                 "outcome": [
-                    [outcomes.index(row.outcome) if row else None for row in self._rows(model)]
-                    for model in models
+                    [outcomes.index(row.outcome) if row else None for row in rows] for rows in columns
                 ],
-                "score": [[_score(row, score) for row in self._rows(model)] for model in models],
+                "score": [[_score(row, score) for row in rows] for rows in columns],
                 "seconds": [
-                    [_rounded(model.usage.get(gold.id)) for gold in self.golds] if model.usage else None
+                    [_rounded(model.usage.get(gold.id)) for gold in golds] if model.usage else None
                     for model in models
                 ],
                 "harm": [
-                    [
-                        place
-                        for place, row in enumerate(self._rows(model))
-                        if row is not None and row.scores.get(harm_score) == 0.0
-                    ]
-                    for model in models
+                    [place for place, row in enumerate(rows) if row and row.scores.get(harm_score) == 0.0]
+                    for rows in columns
                 ],
             },
         }
@@ -240,19 +218,13 @@ class FolderPage:
         """The details of an item as JSON; the answers, which are JSON, are not parsed again."""
         packed = (model.answers.get(gold.id) for model in models)
         answers = ",".join("null" if one is None else zlib.decompress(one).decode() for one in packed)
-        sections = _encoded([_section_json(one) for one in gold.sections])
-        return f'{{"request":{_encoded(gold.request)},"sections":{sections},"answers":[{answers}]}}'
-
-    def _rows(self, model: ModelItems) -> Iterator[ScoredItem | None]:
-        return (model.rows.get(gold.id) for gold in self.golds)
+        about = f'"request":{_encoded(gold.request)},"sections":{_encoded(gold.sections)}'
+        return f'{{{about},"answers":[{answers}]}}'
 
     def _facts(self, gold: ItemGold, models: Sequence[ModelItems]) -> tuple[str, int]:
         """Shape and size of an item, from any file of items."""
         row = next((model.rows[gold.id] for model in models if gold.id in model.rows), None)
         return (row.type, row.n_tools) if row else ("", len(gold.tools))
-
-    def _gold_tools(self) -> set[str]:
-        return {tool for gold in self.golds for tool in gold.tools}
 
     def _groups(self) -> list[str]:
         return list(dict.fromkeys(name for gold in self.golds for name in gold.groups))
@@ -274,7 +246,7 @@ class FolderPage:
             members: dict[Any, list[int]] = {}
             for place, value in enumerate(values):
                 members.setdefault(value, []).append(place)
-            columns = [[_score(row, score) for row in self._rows(model)] for model in models]
+            columns = [[_score(model.rows.get(gold.id), score) for gold in self.golds] for model in models]
             yield {
                 "title": title,
                 "rows": [
@@ -310,55 +282,22 @@ def _rounded(used: ItemUsage | None) -> float | None:
     return round(used.seconds, 3)
 
 
-def _sample(values: Iterable[float]) -> list[float]:
+def _sample(values: Iterable[float | None]) -> list[float]:
     """At most `_SAMPLE` evenly spaced order statistics."""
-    ordered = sorted(values)
+    ordered = sorted(value for value in values if value is not None)
     if len(ordered) <= _SAMPLE:
         return ordered
     return [ordered[round(place * (len(ordered) - 1) / (_SAMPLE - 1))] for place in range(_SAMPLE)]
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+def _counts_of(model: ModelItems, tool: str) -> dict[str, float | int | None] | None:
+    return model.tools[tool].to_json() if tool in model.tools else None
+
+
+def _plain(record: Any) -> Any:
+    """A record as a JSON value: the names of its fields, and tuples as lists."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
 # Characters outside ASCII stay escaped: half of a surrogate pair, which JSON may contain, has no UTF-8.
-_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-
-
-def _usage_json(used: ItemUsage | None) -> dict[str, Any]:
-    return {
-        "prompt_tokens": used.prompt_tokens if used else None,
-        "completion_tokens": used.completion_tokens if used else None,
-        "dollars": used.dollars if used else None,
-    }
-
-
-def _answer_json(answer: ItemAnswer) -> dict[str, Any]:
-    return {
-        "gold": _plan_json(answer.gold),
-        "predicted": _plan_json(answer.predicted),
-        "raw": answer.raw,
-        "harm": list(answer.harm),
-        "sections": [_section_json(one) for one in answer.sections],
-    }
-
-
-def _plan_json(plan: DrawnPlan | None) -> dict[str, Any] | None:
-    if plan is None:
-        return None
-    return {
-        "calls": [
-            {
-                "tool": call.tool,
-                "status": call.status,
-                "arguments": [[one.name, one.value, one.status] for one in call.arguments],
-            }
-            for call in plan.calls
-        ],
-        "links": [list(link) for link in plan.links],
-    }
-
-
-def _section_json(section: Section) -> dict[str, Any]:
-    return {"title": section.title, "kind": section.kind, "body": section.body}
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_plain).encode

@@ -1,4 +1,4 @@
-"""Groups of tools, which share a colour in a picture and an arc of its circle."""
+"""Groups of tools, which share a colour in a picture and an arc of its circle; tools and links by type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolassay.graph import ToolGraph
-from toolassay.report.style import ACCENT, NO_TYPE, given_type, type_colours, types_by_use
+from toolassay.report.style import ACCENT, NO_TYPE, given_type, is_complete, type_colours, types_by_use
 from toolassay.tools import Tool, ToolLibrary
 
 # Of N tools, at most this share may be groups: more groups than that would tell nothing.
@@ -83,3 +83,36 @@ def _path_part(library: ToolLibrary) -> Callable[[Tool], str]:
 def _text(source: Mapping[str, Any], key: str) -> str:
     value = source.get(key)
     return value if isinstance(value, str) else NO_TYPE
+
+
+@dataclass(frozen=True)
+class TypeCounts:
+    """Counts by type.
+
+    Attributes:
+        givers: tools with the type among their outputs.
+        takers: tools with the type among their inputs.
+        links: links of the type; empty for a complete graph.
+    """
+
+    givers: Counter[str]
+    takers: Counter[str]
+    links: Counter[str]
+
+
+def type_counts(graph: ToolGraph) -> TypeCounts:
+    """Count tools and links by type; links that the types imply are counted without listing them."""
+    givers: Counter[str] = Counter()
+    takers: Counter[str] = Counter()
+    loops: Counter[str] = Counter()
+    for tool in graph.library:
+        givers.update(set(tool.outputs))
+        takers.update(set(tool.inputs))
+        loops.update(set(tool.outputs) & set(tool.inputs))
+    if is_complete(graph):
+        links: Counter[str] = Counter()
+    elif graph.is_implied:
+        links = Counter({kind: givers[kind] * takers[kind] - loops[kind] for kind in givers})
+    else:
+        links = Counter(kind for _, _, kind in graph.numbered)
+    return TypeCounts(givers, takers, links)

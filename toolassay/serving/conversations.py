@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toolassay.benchmarks.benchmark import load
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.offline.shown_graphs import ShownGraphs
 
@@ -17,5 +18,6 @@ def conversation_task(body: Mapping[str, Any], graphs: ShownGraphs | None = None
         graphs: of the tools that prompts may show.
     """
     shown = graphs or ShownGraphs()
-    found = (benchmark.prompted_task(body, shown) for benchmark in benchmarks())
+    readers = (one.entries.prompt_reader for one in benchmarks())
+    found = (load(reader)(body, shown) for reader in readers if reader)
     return next((task for task in found if task is not None), None)

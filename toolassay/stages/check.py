@@ -259,11 +259,11 @@ def _refuse_others(folder: DataFolder) -> None:
         UsageError: It is one; the message names the command to use instead.
     """
     benchmark = benchmark_of(folder)
-    if benchmark.gold_advice:
+    if benchmark.data.gold_advice:
         raise UsageError(
-            f"is a {benchmark.title} folder, which has no gold plans",
+            f"is a {benchmark.about.title} folder, which has no gold plans",
             file=folder.path,
-            fix=benchmark.gold_advice.format(folder.path),
+            fix=benchmark.data.gold_advice.format(folder.path),
         )
 
 

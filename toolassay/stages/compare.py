@@ -68,7 +68,7 @@ def compare(
         metrics=metrics,
         resamples=resamples,
         seed=seed,
-        clusters={one.name: one.cluster for one in benchmarks() if one.cluster},
+        clusters={one.name: one.about.cluster for one in benchmarks() if one.about.cluster},
     )
     for note in result.notes:
         screen.say(f"{WARNING}{note.removeprefix(WARNING)}")

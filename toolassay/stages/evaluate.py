@@ -42,7 +42,7 @@ def evaluate(
             in place of "predictions".
         ids: Score only these items; the formats are those of `infer`.
         limit: Score only the items that `infer` runs with this limit.
-        own: Options of the folder's benchmark, an instance of its `scoring`.
+        own: Options of the folder's benchmark, an instance of its `options.scoring`.
         engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
             for this machine.
         screen: Receives messages, results and progress.
@@ -59,8 +59,8 @@ def evaluate(
     folder = DataFolder(Path(data_dir))
     benchmark = benchmark_of(folder)
     options = own_options("evaluate", benchmark, own, keywords)
-    if engine is not None and not benchmark.scores_on_engine:
-        raise UsageError(f"{benchmark.title} is scored in one process", fix="omit --engine")
+    if engine is not None and not benchmark.options.scores_on_engine:
+        raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids
     models = (llm,) if isinstance(llm, str) else tuple(llm)
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)

@@ -124,14 +124,20 @@ def execute(
     refuse_unknown("execute", keywords)
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
+    title = benchmark.about.title
     if predictions is None:
         file, place = None, folder.path / RUN
-        plans = benchmark.gold_plans(folder, allow_tools=rules.allow_tools, say=screen.say)
+        if benchmark.items.gold_plans is None:
+            raise UsageError(f"{title} has no plans to execute", file=folder.path, fix="use another folder")
+        plans = benchmark.items.gold_plans(folder, rules.allow_tools, screen.say)
         path = folder.path / FILE
     else:
         file = prediction_file(folder.path, Path(prediction_dir), predictions)
         place = file.parent / "runs" / file.stem / RUN
-        plans = benchmark.predicted_plans(folder, file, say=screen.say)
+        if benchmark.items.predicted_plans is None:
+            fix = "use toolassay evaluate"
+            raise UsageError(f"{title} judges predictions without this command", file=file, fix=fix)
+        plans = benchmark.items.predicted_plans(folder, file, screen.say)
         path = file.parent / "executions" / f"{file.stem}.jsonl"
     gold = None if file is None else _gold(folder)
     context = ExecutionContext(
@@ -150,8 +156,8 @@ def execute(
     if gold is None or file is None:
         return result
     target = metrics_folder(folder.path, file.parent) / "outcomes" / f"{file.stem}.json"
-    made_from = {name: value for name, (_, value) in benchmark.made_from(folder).items()}
-    made_from |= {"predictions": benchmark.fingerprint(file), "gold": sha256_of(folder.path / FILE)}
+    made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
+    made_from |= {"predictions": benchmark.scores.fingerprint(file), "gold": sha256_of(folder.path / FILE)}
     parts = {"executor": chosen.name, **{name: value[:12] for name, value in made_from.items()}}
     outcome = _judged(gold, records, target, parts, screen)
     return Executed(path, counts, result.complete, outcome)

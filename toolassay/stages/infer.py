@@ -43,9 +43,9 @@ def infer(
         model: The model and its sampling parameters.
         limits: Limits of all trials together.
         choices: Which items to run, how often, and where to write.
-        own: Options of the folder's benchmark, an instance of its `options`.
+        own: Options of the folder's benchmark, an instance of its `options.run`.
         security: Send prompt-injection probes instead of the items, in a separate run. A string is a mode of
-            the benchmark (`Benchmark.security_modes`).
+            the benchmark (`BenchmarkOptions.security_modes`).
         judge: With `security`, a model on the same server that judges whether the agent complied.
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
@@ -93,13 +93,14 @@ def _probe(
         engine=choices.engine,
     )
     if isinstance(security, str):
-        if security not in benchmark.security_modes:
-            having = [one.title for one in benchmarks() if security in one.security_modes]
+        if security not in benchmark.options.security_modes:
+            having = [one.about.title for one in benchmarks() if security in one.options.security_modes]
             raise UsageError(
                 f"--security {security} is for a folder of {' or '.join(having) or 'another benchmark'}",
                 fix="write --security true",
             )
-        return benchmark.probe_in_mode(security, folder, run, own, judge)
+        probed: Inference = benchmark.options.security_modes[security].load()(folder, run, own, judge)
+        return probed
     if security < 0:
         raise UsageError(f"--security {security} is negative", fix="write the number of attacks, or true")
     prober = benchmark.prober(folder, run, own, None if security is True else int(security))

@@ -1,48 +1,52 @@
-"""The leaderboard stage: ranks the models of a data folder, optionally beside published rows."""
+"""The leaderboard stage: the models of a folder in the report's order, optionally beside published rows."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from toolassay.benchmarks.benchmark import Benchmark
-from toolassay.benchmarks.registry import benchmark_of
-from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.data_folder import BY_RULES
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import items_path
-from toolassay.evaluation.metrics_file import ColumnScores, Standing, read_groups
-from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder, recorded_model
-from toolassay.evaluation.signature import changed_parts
+from toolassay.evaluation.metrics_file import ColumnScores, Standing, standing_of
+from toolassay.evaluation.places import recorded_model
 from toolassay.files import write_text
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.models.registry import BASELINES
-from toolassay.report.axes.axes import Outcomes
-from toolassay.report.axes.from_metrics import outcomes_of
-from toolassay.report.leaderboard import Board, LeaderboardRow, csv_table, latex_table, markdown_table
-from toolassay.report.leaderboard.ranking import OTHER_SORTS, Kind, in_order
-from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of
-from toolassay.runs.recorded_usage import RecordedUsage, recorded_usage
+from toolassay.report.axes import Outcomes, outcomes_of
+from toolassay.report.leaderboard import (
+    OTHER_SORTS,
+    Board,
+    LeaderboardRow,
+    csv_table,
+    in_order,
+    latex_table,
+    markdown_table,
+    terminal_text,
+)
+from toolassay.runs.marks import NO_TOOLS, WORDINGS, mark_of
+from toolassay.runs.recorded_usage import recorded_usage
+from toolassay.stages.scored_folder import ScoredFolder
 
 Mode = Literal["both", "strict", "compat"]
 MODES: tuple[Mode, ...] = ("both", "strict", "compat")
-FORMATS = ("terminal", "markdown", "csv", "latex")
 FILE = "leaderboard.md"
+_FORMATS: dict[str, Callable[[Board], str]] = {
+    "terminal": terminal_text,
+    "markdown": markdown_table,
+    "csv": csv_table,
+    "latex": latex_table,
+}
+_SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
-_SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
-_OWN = (
-    "predictions",
-    "trials",
-    "orders",
-    "items",
-    "n",
-    WORDINGS,
-    NO_TOOLS,
-)  # parts of a signature in which models differ by nature
+# Parts of a signature in which models differ by nature.
+_OWN = ("predictions", "trials", "orders", "items", "n", WORDINGS, NO_TOOLS)
 
 
 def leaderboard(
@@ -56,7 +60,7 @@ def leaderboard(
     with_published: bool = False,
     published: str | None = None,
 ) -> Board:
-    """Rank the models of a folder; the remarks name omitted models and rows that are not comparable.
+    """The models of a folder in the report's order; remarks name omitted models and rows that do not compare.
 
     Args:
         data_dir: Data folder of any benchmark.
@@ -66,90 +70,116 @@ def leaderboard(
         group: Group of the metrics, e.g. "overall_overall".
         mode: Rows to show: "strict", "compat" or "both".
         sort_by: A column heading, "coverage", "cost", "latency" or "model"; strict scores are used if there
-            are any. Default: "outcome" where predictions were executed, else the main score of the benchmark.
+            are any. Default: the ranking of the report, then models without ranked items by the main score.
         with_published: Add the published rows of the folder's domain.
         published: Domain of the published rows, if the folder does not name it.
 
     Raises:
         UsageError: There are no metrics, or the group, mode, column or domain is unknown.
     """
-    folder = DataFolder(Path(data_dir)).require()
+    place = ScoredFolder.at(data_dir, prediction_dir, metrics_dir)
     _check("mode", mode, MODES)
-    benchmark = benchmark_of(folder)
-    columns, made_from = benchmark.columns, benchmark.made_from(folder)
-    others = benchmark.published_rows(folder, published) if with_published or published else []
-    place = find_metrics_folder(folder.path, prediction_dir, metrics_dir)
-    files = sorted(place.glob("*.json")) if place.is_dir() else []
+    scores, title = place.benchmark.scores, place.benchmark.about.title
+    others: Mapping[str, Mapping[str, float]] = {}
+    if with_published or published:
+        if scores.published is None:
+            raise UsageError(f"{title} has no published rows", fix="omit --with_published")
+        others = scores.published(place.folder, published)
+    files = sorted(place.metrics.glob("*.json")) if place.metrics.is_dir() else []
     if not files:
-        raise UsageError("holds no metrics", file=place, fix=_where_metrics_are(folder))
-    try:
-        predictions: Path | None = prediction_folder(folder.path, Path(prediction_dir))
-    except UsageError:
-        predictions = None
+        raise UsageError("holds no metrics", file=place.metrics, fix=_where_metrics_are(place.folder.path))
     remarks: list[str] = []
     standings: dict[str, Standing] = {}
-    models: list[list[LeaderboardRow]] = []
+    models: dict[str, list[LeaderboardRow]] = {}
     outcomes: dict[str, Outcomes] = {}
+    part = ScoreGroup(*group.partition("_")[::2])
     for file in files:
         try:
-            standing = benchmark.read_standing(file, group)
-            name = file.stem if predictions is None else model_name(predictions, file.stem)
+            standing, name = standing_of(file, group, scores.standing), place.model(file.stem)
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
         usage = None
-        if predictions is not None:
-            remarks += _stale(benchmark, made_from, name, standing, predictions / file.name)
+        if place.predictions is not None:
+            if standing.strict is None:
+                remarks.append(f"{name} has no strict scores: evaluate it again")
+            for changed, what in place.changed_since(name, standing.parts):
+                remarks.append(
+                    f"warning: {name} was scored with other {changed} than {what} has: evaluate it again"
+                )
             try:
-                usage = recorded_usage(predictions / "runs" / file.stem)
+                usage = recorded_usage(place.predictions / "runs" / file.stem)
             except UsageError as error:
                 remarks.append(f"cost and time of {name} are unknown: {error}")
         if standing.strict is not None and standing.strict.asked:
             why = f" ({standing.excluded})" if standing.excluded else ""
             remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
         standings[name] = standing
-        mark = mark_of(recorded_model(predictions, file.stem), standing.parts)
-        models.append(list(_rows(name, standing, usage, mode, mark)))
-        if (found := outcomes_of(items_path(file), ScoreGroup(*group.partition("_")[::2]))) is not None:
+        if (found := outcomes_of(items_path(file), part)) is not None:
             outcomes[name] = found
+        mark = mark_of(recorded_model(place.predictions, file.stem), standing.parts)
+        strict, compat = standing.strict, standing.compat
+        rows = [
+            LeaderboardRow(name, "strict", strict, usage, standing.signature, mark) if strict else None,
+            LeaderboardRow(name, "compat", compat, usage, "", mark) if compat else None,
+        ]
+        models[name] = [row for row in rows if row is not None and mode in ("both", row.kind)]
     if not standings:
-        raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place)
+        raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
     remarks += _compared(standings)
     if without := sorted(BASELINES - standings.keys()):
         flags = " ".join(f"--llm {name}" for name in without)
         remarks.append(
             f"baselines not run yet: run inference.py with each of {flags}, then evaluate.py --llm all"
         )
-    headings, default = columns.headings, columns.sort_by
+    headings, column = scores.headings, scores.sort_by
     if any(not one.problem for one in outcomes.values()):
-        headings, default = (*_OUTCOMES, *headings), _OUTCOMES[0]
-        models = [[_judged(row, outcomes.get(row.model)) for row in rows] for rows in models]
+        headings, column = (*_OUTCOMES, *headings), _OUTCOMES[0]
+        models = {name: [_judged(row, outcomes.get(name)) for row in rows] for name, rows in models.items()}
     remarks += _not_ranked(standings, outcomes)
-    sort_by = default if sort_by is None else sort_by
-    _check("column to sort by", sort_by, (*headings, *OTHER_SORTS))
-    models += [[row] for row in others]
-    title = f"{folder.path.resolve().name}: {group}"
+    _check("column to sort by", sort_by or column, (*headings, *OTHER_SORTS))
+    published_rows = [
+        [
+            LeaderboardRow(
+                name,
+                "published",
+                ColumnScores(
+                    None, None, {heading: Interval(value, None, None) for heading, value in row.items()}
+                ),
+            )
+        ]
+        for name, row in others.items()
+    ]
+    rows_in_order = in_order(
+        [*models.values(), *published_rows],
+        sort_by or column,
+        {} if sort_by else _ranking(place, standings, part),
+    )
     remarks += _signature(standings)
-    remarks += [f"the data set is {BY_RULES}"] if folder.is_by_rules else []
-    return Board(title, in_order(models, sort_by), remarks, headings, columns.caption)
+    remarks += [f"the data set is {BY_RULES}"] if place.folder.is_by_rules else []
+    return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks)
+
+
+def _ranking(place: ScoredFolder, models: Mapping[str, Standing], part: ScoreGroup) -> dict[str, int]:
+    """The positions in the report's ranking; empty if no models can be ranked together."""
+    runs = []
+    for model in models:
+        with suppress(UsageError):
+            runs.append(place.read(model))
+    try:
+        return place.having(runs).positions(part)
+    except UsageError:
+        return {}
 
 
 def render(board: Board, format: str) -> str:
-    """The leaderboard as text in one of `FORMATS`.
+    """The leaderboard as text: "terminal", "markdown", "csv" or "latex".
 
     Raises:
         UsageError: The format is unknown.
     """
-    from toolassay.report.leaderboard.tables import terminal_text
-
-    _check("format", format, FORMATS)
-    renderers: dict[str, Callable[[Board], str]] = {
-        "terminal": terminal_text,
-        "markdown": markdown_table,
-        "csv": csv_table,
-        "latex": latex_table,
-    }
-    return renderers[format](board)
+    _check("format", format, tuple(_FORMATS))
+    return _FORMATS[format](board)
 
 
 def format_of(path: Path) -> str:
@@ -161,11 +191,9 @@ def format_of(path: Path) -> str:
     >>> format_of(Path("board.tex"))
     'latex'
     """
-    found = _SUFFIXES.get(path.suffix.lower())
-    if found is None:
-        raise UsageError(
-            "has an unknown suffix", file=path, fix="use .md, .csv, .tex or .txt, or add --format"
-        )
+    if (found := _SUFFIXES.get(path.suffix.lower())) is None:
+        fix = "use .md, .csv, .tex or .txt, or add --format"
+        raise UsageError("has an unknown suffix", file=path, fix=fix)
     return found
 
 
@@ -181,28 +209,6 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
     return metrics / FILE
 
 
-def _rows(
-    name: str, standing: Standing, usage: RecordedUsage | None, mode: Mode, mark: RowMark | None
-) -> Iterator[LeaderboardRow]:
-    counts: list[tuple[Kind, ColumnScores | None]] = [
-        ("strict", standing.strict),
-        ("compat", standing.compat),
-    ]
-    for kind, count in counts:
-        if count is not None and mode in ("both", kind):
-            yield LeaderboardRow(
-                name,
-                kind,
-                count.scores,
-                count.items,
-                count.coverage,
-                usage,
-                standing.signature if kind == "strict" else "",
-                count.asked,
-                mark,
-            )
-
-
 def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
     """A strict row with its outcomes, in percent."""
     if row.kind != "strict" or found is None or found.problem:
@@ -211,10 +217,10 @@ def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
         heading: Interval(*(None if value is None else 100 * value for value in share))
         for heading, share in zip(_OUTCOMES, (found.right, found.harm), strict=True)
     }
-    return replace(row, scores={**shares, **row.scores})
+    return replace(row, counted=replace(row.counted, scores={**shares, **row.counted.scores}))
 
 
-def _not_ranked(standings: Iterable[str], outcomes: Mapping[str, Outcomes]) -> Iterator[str]:
+def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcomes]) -> Iterator[str]:
     """Where predictions were executed: what the columns mean, and which models have no outcome, and why."""
     if not outcomes:
         return
@@ -229,24 +235,7 @@ def _not_ranked(standings: Iterable[str], outcomes: Mapping[str, Outcomes]) -> I
             yield f"{name}: {outcomes[name].note}"
 
 
-def _stale(
-    benchmark: Benchmark,
-    made_from: Mapping[str, tuple[str, str]],
-    name: str,
-    standing: Standing,
-    predictions: Path,
-) -> Iterator[str]:
-    """Warnings that data or predictions changed since a model was scored."""
-    if standing.strict is None:
-        yield f"{name} has no strict scores: evaluate it again"
-    now = dict(made_from)
-    if predictions.is_file():
-        now["predictions"] = predictions.name, benchmark.fingerprint(predictions)
-    for part, what in changed_parts(standing.parts, now):
-        yield f"warning: {name} was scored with other {part} than {what} has: evaluate it again"
-
-
-def _compared(standings: dict[str, Standing]) -> Iterator[str]:
+def _compared(standings: Mapping[str, Standing]) -> Iterator[str]:
     """Warnings of signature parts in which the models differ."""
     signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
     for part in dict.fromkeys(part for parts in signed.values() for part in parts):
@@ -258,46 +247,22 @@ def _compared(standings: dict[str, Standing]) -> Iterator[str]:
             yield f"warning: rows differ in {part} ({each}) and are not fully comparable"
 
 
-def _signature(standings: dict[str, Standing]) -> Iterator[str]:
+def _signature(standings: Mapping[str, Standing]) -> Iterator[str]:
     """The signature parts that all strict scores share."""
-    signed = [standing.parts for standing in standings.values() if standing.parts]
-    if signed:
-        common = [
-            f"{part}:{value}"
-            for part, value in signed[0].items()
-            if all(parts.get(part) == value for parts in signed)
-        ]
-        yield f"signature: {'|'.join(common)}"
+    if signed := [standing.parts for standing in standings.values() if standing.parts]:
+        common = [pair for pair in signed[0].items() if all(pair in parts.items() for parts in signed)]
+        yield f"signature: {'|'.join(map(':'.join, common))}"
 
 
-def _where_metrics_are(folder: DataFolder) -> str:
-    """Advice for an empty metrics folder: the folders in and beside `folder` that have metrics."""
-    inside = _metrics_folders(folder.path)
-    if inside:
-        named = ", ".join(path.relative_to(folder.path).as_posix() for path in inside[:_NAMED])
-        return f"choose with --metrics_dir; folders with metrics in {folder.path}: {named}"
-    home = folder.path.resolve().parent
-    data_folders = {
-        file.parent for name in ("data.json", "benchmark.json") for file in home.glob(f"*/{name}")
-    }
-    beside = [path for path in sorted(data_folders) if _metrics_folders(path, depth=1)]
-    if beside:
-        named = ", ".join(str(folder.path.parent / path.name) for path in beside[:_NAMED])
-        return f"choose with --data_dir; folders with metrics: {named}; or run evaluate.py --llm all"
+def _where_metrics_are(path: Path) -> str:
+    """Advice for an empty metrics folder: the folders in the data folder that have metrics."""
+    files = (file for pattern in ("*/*.items.jsonl", "*/*/*.items.jsonl") for file in path.glob(pattern))
+    folders = sorted(
+        {file.parent.relative_to(path).as_posix() for file in files if file.parent.name != "outcomes"}
+    )
+    if folders:
+        return f"choose with --metrics_dir; folders with metrics in {path}: {', '.join(folders[:_NAMED])}"
     return "make them with evaluate.py --llm all"
-
-
-def _metrics_folders(path: Path, *, depth: int = 2) -> list[Path]:
-    """The folders below `path` with a metrics file."""
-    found = {file.parent for level in range(1, depth + 1) for file in path.glob("*/" * level + "*.json")}
-    return [folder for folder in sorted(found) if any(map(_is_metrics, sorted(folder.glob("*.json"))))]
-
-
-def _is_metrics(file: Path) -> bool:
-    try:
-        return any({"strict", "all_samples"} & numbers.keys() for numbers in read_groups(file).values())
-    except (UsageError, OSError):
-        return False
 
 
 def _check(what: str, given: str, known: Sequence[str]) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of, own_options
-from toolassay.benchmarks.security.probe_results import security_file
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.evaluation.items import items_path, read_items
@@ -69,7 +68,7 @@ def verify(
         prediction_dir: Prediction folder, below `data_dir` or as a path; its `runs/<llm>/journal.jsonl` has
             the raw answers.
         metrics_dir: Metrics folder, below `data_dir` or as a path; default: that of the predictions.
-        own: Options of the benchmark that the scores were made with, an instance of its `scoring`.
+        own: Options of the benchmark that the scores were made with, an instance of its `options.scoring`.
         screen: Receives messages, results and progress.
         keywords: Fields of these options; they replace the fields of `own`.
 
@@ -90,7 +89,7 @@ def verify(
     ):
         recorded = RecordedRun(folder, llm, run, journal, name, screen)
         comparison = LineComparison()
-        lines = benchmark.remade_lines(recorded, options, comparison)
+        lines = benchmark.verify(recorded, options, comparison)
         write_json_lines(recorded.work / "predictions" / file.name, comparison.watch(lines, file))
         adopted = f"; {comparison.adopted} of them taken over without a raw answer" * bool(comparison.adopted)
         screen.show(f"{file}: {count_of(comparison.made, 'line')} re-parsed{adopted}")
@@ -126,26 +125,23 @@ def _scores(
         left_out = _BERTSCORE
         screen.say(f"BERTScore is not recomputed (it was made with {parts[_BERTSCORE]})")
     _bring(trials_of(file.parent, llm), predictions)
-    beside = zip(
-        (security_file(file.parent, llm), *benchmark.beside(file.parent, llm)),
-        (security_file(predictions, llm), *benchmark.beside(predictions, llm)),
-        strict=True,
-    )
-    for there, copy in beside:
-        if there.is_file():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.symlink_to(there.absolute())
+    for there in file.parent.glob(f"security*/{file.name}"):
+        copy = predictions / there.relative_to(file.parent)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.symlink_to(there.absolute())
     scoring = ScoringSettings(
         (llm,), predictions, target, chosen, screen=replace(SILENT, progress=screen.progress)
     )
-    (result,) = benchmark.evaluate(
-        DataFolder(recorded.folder.path.absolute()), scoring, benchmark.recorded_scoring(old, metrics, own)
-    )
+    recorded_scoring = benchmark.scores.recorded
+    own = own if recorded_scoring is None else recorded_scoring(old, metrics)
+    (result,) = benchmark.evaluate(DataFolder(recorded.folder.path.absolute()), scoring, own)
     new = read_groups(result.path)
     if "n_labels" not in before["strict"]:  # of version 0.1.0
         new = without_counts(new)
         old = without_counts(old)
-    otherwise = signatures(before, new[next(iter(old))], benchmark.fingerprint(file), left_out=left_out)
+    otherwise = signatures(
+        before, new[next(iter(old))], benchmark.scores.fingerprint(file), left_out=left_out
+    )
     for one in otherwise:
         if one.place in _VERSIONS:
             screen.say(f"scored with {_VERSIONS[one.place]} {one.old}, this is {one.new}")

@@ -6,9 +6,10 @@ import asyncio
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
@@ -29,6 +30,7 @@ ACTIVE = 60.0
 """Seconds since the last answer within which a run counts as in progress."""
 REFRESH = 10
 """Seconds after which a browser loads the page of a run in progress again."""
+Value = TypeVar("Value")
 _RATE = 60.0  # seconds over which the rate of answers is measured
 
 
@@ -120,7 +122,8 @@ class LivePage:
         """A line for each run that is in progress or has stopped before its end."""
         total = sum(1 for _ in self._golds())
         for journal in sorted(self._predictions.glob("runs/*/journal.jsonl")):
-            outcomes = _outcomes(journal)
+            found = _scanned(journal, lambda line: (str(line["key"]), line.get("outcome")))
+            outcomes = {key: str(outcome) for key, outcome in found if outcome}  # the others are answers
             done = sum(one in ("answered", "malformed", "refused") for one in outcomes.values())
             idle = time.time() - journal.stat().st_mtime
             if total and done >= total:
@@ -141,7 +144,7 @@ class LivePage:
 
     def _golds(self) -> Iterator[object]:
         try:
-            yield from benchmark_of(self._folder).item_golds(self._folder)
+            yield from benchmark_of(self._folder).items.golds(self._folder)
         except UsageError:  # without labels, the number of items is unknown
             return
 
@@ -185,27 +188,21 @@ class LivePage:
         write_report_page(decision, pages, path, refresh=REFRESH if running else 0, live=lines)
 
 
-def _outcomes(journal: Path) -> dict[str, str]:
-    """The last outcome of each item in a journal that may be growing."""
-    lines = AppendOnlyLines(journal, what="journal", read_only=True)
+def _scanned(path: Path, read: Callable[[dict[str, Any]], Value]) -> list[Value]:
+    """What is read of each line of a journal or ledger that may be growing."""
+    if not path.is_file():
+        return []
+    lines = AppendOnlyLines(path, what=path.stem, read_only=True)
     try:
-        found = lines.scan(lambda line: (str(line["key"]), str(line.get("outcome", ""))))
-        return {key: outcome for _, (key, outcome) in found if outcome}
+        return [value for _, value in lines.scan(read)]
     finally:
         lines.close()
 
 
 def _rate(ledger: Path) -> float:
     """Answers per minute over the last `_RATE` seconds; 0.0 if unknown."""
-    if not ledger.is_file():
-        return 0.0
-    lines = AppendOnlyLines(ledger, what="ledger", read_only=True)
-    try:
-        times = [moment for _, moment in lines.scan(lambda line: float(line.get("time", 0.0)))]
-    finally:
-        lines.close()
+    times = _scanned(ledger, lambda line: float(line.get("time", 0.0)))
     if not times:
         return 0.0
-    since = max(times[0], times[-1] - _RATE)
-    recent = sum(one >= since for one in times)
-    return 60.0 * recent / max(times[-1] - since, 1.0)
+    recent = [time for time in times if time >= times[-1] - _RATE]
+    return 60.0 * len(recent) / max(times[-1] - max(times[0], times[-1] - _RATE), 1.0)

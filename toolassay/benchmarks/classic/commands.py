@@ -246,7 +246,7 @@ def command() -> None:
 
 @command.command("evaluate")
 @options.option(
-    "data_dir", type=options.PATH, default=BENCHMARK.default_folder, help="Data folder with the tables."
+    "data_dir", type=options.PATH, default=BENCHMARK.about.default_folder, help="Data folder with the tables."
 )
 @options.option(
     "predictions",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from toolassay.benchmarks.benchmark import FolderFacts
 from toolassay.benchmarks.classic.csv_table import CsvRow, read_table, write_table
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -320,3 +321,11 @@ def check_empty(folder: Path, *, force: bool) -> None:
         raise UsageError(
             "is not empty", file=folder, fix="name another folder, or add --force true to replace files"
         )
+
+
+FACTS = FolderFacts(
+    lambda folder: not folder.benchmark_file.exists() and holds_chats(folder.path),
+    lambda folder: "" if has_known_chats(folder) else None,
+    lambda folder: {"data": (folder.path.resolve().name, data_fingerprint(folder.path))},
+    "its labels are made sound by `toolassay classic build`, with its own funnel",
+)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.classic.data import Example, read_data
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
@@ -33,7 +34,9 @@ def message_golds(folder: DataFolder) -> Iterator[ItemGold]:
         )
 
 
-def message_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tuple[str, ItemAnswer]]:
+def message_answers(
+    folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None = None
+) -> Iterator[tuple[str, ItemAnswer]]:
     """What a model chose for each message."""
     examples = {example.id: example for example in read_data(folder.path).examples}
     trial = Trial(predictions, llm)
@@ -92,3 +95,6 @@ def _raw(entry: dict[str, Any]) -> str | None:
         return None
     text = answers[-1].get("text")
     return text if isinstance(text, str) else None
+
+
+ITEMS = Items(message_golds, message_answers)

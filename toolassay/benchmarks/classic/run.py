@@ -38,7 +38,7 @@ from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
 
 CLIENTS = ("aiohttp", "openai")
-_OWN = Classic.default_folder
+_OWN = Classic.about.default_folder
 _TEMPERATURE = Default(0.7)  # as published
 
 

@@ -17,6 +17,12 @@ from toolassay.screen import console
 from toolassay.tables import percent
 
 
+def show_scores(evaluations: Sequence[FolderEvaluation]) -> None:
+    """The scores, and whether further trials gave the same plans."""
+    print_scores(evaluations)
+    print_stability(evaluations)
+
+
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     """The models side by side, then each model's groups where there are several; one model, one table."""
     from toolassay.benchmarks.taskbench.scoring.score_table import group_table, model_table

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.benchmarks.taskbench.published import HEADINGS, published_plans
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import chosen_labels, evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.leaderboard import recorded_choices
+from toolassay.benchmarks.taskbench.scoring.leaderboard import plan_standing, recorded_choices
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError
+from toolassay.evaluation.axis import Axis
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
     IncompleteEvaluation,
@@ -97,3 +100,23 @@ def recorded_plan_scoring(groups: Mapping[str, Mapping[str, Any]], metrics: Path
         seed=choices.seed,
         rouge_backend=choices.rouge_backend,
     )
+
+
+def _axis(numbers: Mapping[str, Any]) -> Axis:
+    """Exact matches, and repeats of them."""
+    strict = numbers["strict"]
+    return Axis(strict.get("n_labels", strict["n_expected"]), strict["exact_match"], numbers.get("stability"))
+
+
+SCORES = Scores(
+    HEADINGS,
+    "n-F1",
+    "Percent. strict: every item that was asked counts, 0 where malformed or refused; with 95 % intervals. "
+    "compat: as the published evaluator counts, items it cannot read left out.",
+    plan_standing,
+    _axis,
+    "toolassay.benchmarks.taskbench.commands:show_scores",
+    ranked_by=("exact_match", "node_f1"),
+    published=published_plans,
+    recorded=recorded_plan_scoring,
+)

@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.benchmark import Items
+from toolassay.benchmarks.taskbench.executable_plans import labelled_plans, predicted_plans
 from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.calls.execution_record import Execution
@@ -256,3 +258,11 @@ def _links(plan: Plan) -> list[tuple[int, int]]:
         if best:
             found.append(best[0])
     return found
+
+
+ITEMS = Items(
+    plan_golds,
+    plan_answers,
+    lambda folder, allow_tools, say: labelled_plans(folder, say),
+    lambda folder, predictions, say: predicted_plans(folder, predictions, say),
+)

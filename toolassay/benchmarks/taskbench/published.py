@@ -9,8 +9,6 @@ from importlib.resources import files
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.metrics.confidence_interval import Interval
-from toolassay.report.leaderboard.ranking import HEADINGS, LeaderboardRow
 
 # The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
 _TOOLS = {
@@ -21,22 +19,31 @@ _TOOLS = {
 DOMAINS = tuple(_TOOLS.values())
 
 
-def published_rows(domain: str) -> list[LeaderboardRow]:
+HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
+"""The published columns, in the published order."""
+
+
+def published_plans(folder: DataFolder, domain: str | None) -> dict[str, dict[str, float]]:
     """The rows of a domain in the published leaderboard of TaskBench.
 
-    >>> len(published_rows("multimedia")), published_rows("multimedia")[0].score("n-F1").value
+    Args:
+        folder: Data folder.
+        domain: The domain; None for that of the folder.
+
+    Raises:
+        UsageError: an unknown domain, or nothing says which it is.
+
+    >>> rows = published_plans(DataFolder(Path("data_multimedia")), None)
+    >>> len(rows), rows["gpt-4"]["n-F1"]
     (17, 90.9)
     """
+    wanted = domain_of(folder, domain)
     text = files("toolassay.benchmarks.taskbench").joinpath("published.csv").read_text(encoding="utf-8")
-    return [
-        LeaderboardRow(
-            line["model"],
-            "published",
-            {heading: Interval(float(line[heading]), None, None) for heading in HEADINGS},
-        )
+    return {
+        line["model"]: {heading: float(line[heading]) for heading in HEADINGS}
         for line in csv.DictReader(text.splitlines())
-        if line["domain"] == domain
-    ]
+        if line["domain"] == wanted
+    }
 
 
 def domain_of_tools(ids: Iterable[str]) -> str | None:

@@ -35,7 +35,7 @@ def command() -> None:
 
 
 @command.command("generate")
-@options.option("data_dir", type=options.PATH, default=BENCHMARK.default_folder, help="Output folder.")
+@options.option("data_dir", type=options.PATH, default=BENCHMARK.about.default_folder, help="Output folder.")
 @options.option(
     "seed", type=int, default=0, help="Random seed; the same seed gives identical files, -1 draws one."
 )
@@ -87,7 +87,7 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 @options.option(
     "data_dir",
     type=options.PATH,
-    default=BENCHMARK.default_folder,
+    default=BENCHMARK.about.default_folder,
     help="Data folder with the sandbox and the tasks.",
 )
 @options.option("results", type=options.PATH, required=True, help="Result file, or a folder of result files.")
@@ -131,7 +131,10 @@ def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
 
 @command.command("replay")
 @options.option(
-    "data_dir", type=options.PATH, default=BENCHMARK.default_folder, help="Data folder with the sandbox."
+    "data_dir",
+    type=options.PATH,
+    default=BENCHMARK.about.default_folder,
+    help="Data folder with the sandbox.",
 )
 @options.option("calls", type=options.PATH, required=True, help="JSON Lines file with sequences of calls.")
 @options.option(

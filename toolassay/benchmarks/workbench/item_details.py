@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.workbench.agents.inference import read_predictions
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
@@ -14,6 +15,7 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
+from toolassay.benchmarks.workbench.workplace_environment import task_plans
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Call, ItemAnswer, ItemGold, Section, drawn_in_order
@@ -28,7 +30,9 @@ def task_golds(folder: DataFolder) -> Iterator[ItemGold]:
         yield ItemGold(task.id, task.query, list(dict.fromkeys(tools)), {"domain": task.group})
 
 
-def task_answers(folder: DataFolder, predictions: Path, llm: str) -> Iterator[tuple[str, ItemAnswer]]:
+def task_answers(
+    folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None = None
+) -> Iterator[tuple[str, ItemAnswer]]:
     """What an agent did about each task.
 
     The tools of a team's own workplace are code, which a report does not run: then there are no changes.
@@ -161,3 +165,8 @@ def _parsed(text: Any) -> Any:
         return json.loads(text)
     except (TypeError, ValueError):
         return text
+
+
+ITEMS = Items(
+    task_golds, task_answers, lambda folder, allow_tools, say: task_plans(folder, allow_tools=allow_tools)
+)

@@ -3,8 +3,9 @@
 // document only as text nodes; nothing here sets innerHTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f"]; // Okabe and Ito
+  const several = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f"]; // of what is no model
   const signs = { right: "✓ right", missing: "– missing", extra: "+ extra", wrong: "≠ wrong" };
+  const goldSigns = { ...signs, wrong: "≠ other value predicted" }; // a value of the gold is never wrong
   const view = document.getElementById("view");
   const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let open = []; // charts, tables and graphs of the current view, destroyed before the next one
@@ -42,12 +43,12 @@
       open.push(new Chart(canvas, {
         type,
         data: { labels, datasets: sets.map((one, place) => ({
-          backgroundColor: colours[place % colours.length], borderColor: colours[place % colours.length],
+          backgroundColor: one.colour ?? several[place % several.length], borderColor: one.colour ?? several[place % several.length],
           borderWidth: 2, pointRadius: 0, ...one })) },
         options: {
           animation: quiet ? false : { duration: 200 }, maintainAspectRatio: false, responsive: true,
           scales: { x: { ...axis, ...options.x }, y: { ...axis, ...options.y } },
-          plugins: { legend: { labels: { color: ink("--ink") } } },
+          plugins: { legend: { display: sets.length > 1 && !sets[0].colour, labels: { color: ink("--ink") } } },
         },
       }));
     };
@@ -58,7 +59,7 @@
     const names = folder.models.map((one) => one.name);
     const charts = folder.breakdowns.map((one) => ({
       ...chart(`${folder.score === "right" ? "Share that is right" : `Mean ${folder.score}`} by ${one.title.toLowerCase()}`, "bar", one.rows.map((row) => `${row.group} (${row.n})`),
-        names.map((name, place) => ({ label: name, data: one.rows.map((row) => row.values[place]) })),
+        names.map((name, place) => ({ label: name, colour: data.colours[name], data: one.rows.map((row) => row.values[place]) })),
         { y: { min: 0, max: 1 } }),
       rows: table([one.title.toLowerCase(), "n", ...names],
         one.rows.map((row) => [row.group, row.n, ...row.values.map(percent)]), one.title),
@@ -68,7 +69,7 @@
       const points = (values) => values.map((x, place) => ({ x, y: (place + 1) / values.length }));
       charts.push({
         ...chart(`${title} of an item (${unit}): share of the items up to it`, "line", undefined,
-          names.map((name, place) => ({ label: name, data: points(columns[place]), stepped: true })),
+          names.map((name, place) => ({ label: name, colour: data.colours[name], data: points(columns[place]), stepped: true })),
           { x: { type: "linear" }, y: { min: 0, max: 1 } }),
         rows: table([unit, "median", "90 %", "95 %"], names.map((name, place) => [name, ...[0.5, 0.9, 0.95].map((share) => {
           const values = columns[place];
@@ -77,6 +78,7 @@
       });
     }
     view.append(el("h2", {}, `Where it fails: ${folder.title}`),
+      el("p", { class: "legend" }, names.map((name) => el("span", {}, swatch(name), name))),
       el("div", { class: "charts" }, charts.map((one) => one.figure)),
       el("details", {}, el("summary", {}, "The numbers as tables"), charts.map((one) => one.rows)));
     charts.forEach((one) => one.made());
@@ -87,9 +89,9 @@
       view.append(holder);
       const columns = [{ title: "tool", field: "tool", width: 220, frozen: innerWidth > 700, formatter: text }, { title: "n", field: "n", sorter: "number" }];
       names.forEach((name, place) => {
-        for (const part of ["harm", "f1", "precision", "recall"]) {
+        for (const part of names.length > 2 ? ["harm", "f1"] : ["harm", "f1", "precision", "recall"]) { // more do not fit a screen
           if (part === "harm" && !folder.tools.some((one) => one.values[place]?.harm)) continue;
-          columns.push({ title: `${name}: ${part === "f1" ? "F1" : part}`, field: `v${place}${part}`, sorter: "number", hozAlign: "right",
+          columns.push({ title: `${name}: ${part === "f1" ? "F1" : part}`, field: `v${place}${part}`, sorter: "number", hozAlign: "right", width: 120, headerWordWrap: true,
             titleFormatter: titleText, formatter: (cell) => {
               const value = cell.getValue();
               return document.createTextNode(part === "harm" ? String(value ?? "–") : percent(value));
@@ -119,6 +121,12 @@
       many.childElementCount ? el("h3", {}, "Tools and arguments") : "", many);
   }
 
+  // The colour of a model is the same on all tabs.
+  function swatch(name) {
+    const dot = el("span", { class: "swatch", "aria-hidden": "true" });
+    dot.style.background = data.colours[name];
+    return dot;
+  }
   function link(text, href) {
     return el("a", { href }, String(text));
   }
@@ -197,11 +205,11 @@
     const made = grid(holder, {
       data: rows(), height: "60vh", placeholder: "No item matches.", selectableRows: false,
       columns: [
-        { title: "id", field: "id", width: 150, formatter: (cell) => link(cell.getValue(), `#/item/${number}/${encodeURIComponent(cell.getValue())}`) },
-        { title: "request", field: "request", widthGrow: 1, width: Math.max(220, Math.min(560, innerWidth - 700)), formatter: text },
+        { title: "id", field: "id", width: 150, frozen: innerWidth > 700, formatter: (cell) => link(cell.getValue(), `#/item/${number}/${encodeURIComponent(cell.getValue())}`) },
+        { title: "request", field: "request", widthGrow: 1, width: Math.max(220, Math.min(560, innerWidth - 400 - 105 * names.length)), formatter: text },
         { title: folder.type_noun, field: "type", formatter: text },
         { title: "tools", field: "size", sorter: "number", formatter: text },
-        ...names.map((name, one) => ({ title: name, field: `m${one}`, sorter: "number", titleFormatter: titleText,
+        ...names.map((name, one) => ({ title: name, field: `m${one}`, sorter: "number", titleFormatter: titleText, width: 105, headerWordWrap: true,
           formatter: (cell) => {
             const row = cell.getRow().getData(), outcome = folder.outcome_names[row[`o${one}`]];
             const bad = harmful[one].has(row.place) ? " ⚠ harm" : "";
@@ -237,7 +245,7 @@
     return (await chunks.get(key))[place % size];
   }
 
-  function plan(title, found, empty) {
+  function plan(title, found, empty, sign) {
     const panel = el("div", { class: "plan" }, el("h3", {}, title));
     if (!found || !found.calls.length) {
       panel.append(el("p", { class: "quiet" }, found ? "No calls." : empty));
@@ -245,9 +253,9 @@
     }
     const holder = el("div", { class: "graph", role: "img", "aria-label": `${title} as a graph; the table below has the same` });
     panel.append(holder, table(["call", "tool", "arguments"], found.calls.map((call, place) => [
-      String(place), el("span", { class: `s-${call.status}` }, `${call.tool} `, el("small", { class: "status" }, signs[call.status])),
-      el("div", {}, call.arguments.map(([name, value, status]) => el("div", { class: `value s-${status}` },
-        name ? `${name}: ` : "", shown(value), " ", el("small", { class: "status" }, signs[status])))),
+      String(place), el("span", { class: `s-${call.status}` }, `${call.tool} `, el("small", { class: "status" }, sign[call.status])),
+      el("div", {}, call.arguments.map(({ name, value, status }) => el("div", { class: `value s-${sign === goldSigns && status === "wrong" ? "gold" : status}` },
+        name ? `${name}: ` : "", shown(value), " ", el("small", { class: "status" }, sign[status])))),
     ]), title));
     const made = () => {
       const drawn = cytoscape({
@@ -324,14 +332,14 @@
     const panels = [];
     for (const one of chosen) {
       const answer = found.answers[one], score = folder.items.score[one][place], outcome = folder.outcome_names[folder.items.outcome[one][place]];
-      view.append(el("h3", {}, names[one]), el("p", {}, `${folder.score}: ${marks(score)} · ${outcome ?? "not run"}`,
+      view.append(el("h3", {}, swatch(names[one]), names[one]), el("p", {}, `${folder.score}: ${marks(score)} · ${outcome ?? "not run"}`,
         answer?.prompt_tokens != null ? ` · ${answer.prompt_tokens} + ${answer.completion_tokens} tokens` : "",
         answer?.dollars ? ` · ${answer.dollars.toPrecision(3)} USD` : "",
         folder.items.seconds[one]?.[place] != null ? ` · ${folder.items.seconds[one][place]} s` : "",
         answer?.harm.length ? ` · ⚠ unwanted changes by ${answer.harm.join(", ")}` : ""));
       if (!answer) { view.append(el("p", { class: "quiet" }, "There is no answer.")); continue; }
       if (answer.gold || answer.predicted) {
-        const both = [plan("Gold plan", answer.gold, "This item has no gold plan."), plan(`Plan of ${names[one]}`, answer.predicted, "The answer has no readable plan.")];
+        const both = [plan("Gold plan", answer.gold, "This item has no gold plan.", goldSigns), plan(`Plan of ${names[one]}`, answer.predicted, "The answer has no readable plan.", signs)];
         view.append(el("div", { class: "plans" }, both.map((two) => two.panel)));
         panels.push(...both);
       }
@@ -384,21 +392,29 @@
       el("p", { class: "quiet" }, found.every ? `${names.length} tools, ${found.number_of_links} links; drag to move, scroll to zoom.`
         : `${names.length} tools; of ${found.number_of_links} links those that a gold plan uses.`),
       el("div", { class: "filters" }, el("label", {}, "find a tool", search), list), holder, panel);
+    const radius = Math.max(120, (names.length * 15) / (2 * Math.PI)); // 15 pixels of the circle a tool
     const drawn = cytoscape({
       container: holder, autoungrabify: true, boxSelectionEnabled: false,
       elements: [
-        ...names.map((id, place) => ({ data: { id: String(place), label: id } })),
+        ...names.map((id, place) => {
+          // Labels run outwards from the circle, never upside down, so that they do not overlap.
+          const angle = -Math.PI / 2 + (2 * Math.PI * place) / names.length, left = Math.cos(angle) < -1e-9;
+          return { data: { id: String(place), label: left ? `${id}\u00a0\u00a0` : `\u00a0\u00a0${id}`, turn: left ? angle + Math.PI : angle },
+            classes: left ? "left" : "", position: { x: radius * Math.cos(angle), y: radius * Math.sin(angle) } };
+        }),
         ...found.links.map(([source, target, uses]) => ({ data: { id: `${source}-${target}`, source: String(source), target: String(target), uses } })),
       ],
       style: [
-        { selector: "node", style: { label: "data(label)", "font-size": 11, color: ink("--ink"), "background-color": ink("--right"), width: 12, height: 12, "min-zoomed-font-size": 7 } },
+        { selector: "node", style: { label: "data(label)", "font-size": 11, color: ink("--ink"), "background-color": ink("--right"), width: 12, height: 12, "min-zoomed-font-size": 7,
+          "text-rotation": "data(turn)", "text-halign": "right", "text-valign": "center" } },
+        { selector: "node.left", style: { "text-halign": "left" } },
         { selector: "edge", style: { width: 1, opacity: 0.25, "curve-style": "straight", "line-color": ink("--quiet"), "target-arrow-shape": "triangle", "target-arrow-color": ink("--quiet"), "arrow-scale": 0.7 } },
         { selector: ".far", style: { opacity: 0.08 } },
         { selector: "edge.out", style: { width: 2, opacity: 1, "line-color": ink("--right"), "target-arrow-color": ink("--right") } },
         { selector: "edge.in", style: { width: 2, opacity: 1, "line-style": "dashed", "line-color": ink("--missing"), "target-arrow-color": ink("--missing") } },
         { selector: "node.chosen", style: { width: 20, height: 20, "background-color": ink("--mark") } },
       ],
-      layout: { name: "circle", animate: false },
+      layout: { name: "preset", fit: true, padding: 20 },
     });
     open.push(drawn);
     function choose(place) {

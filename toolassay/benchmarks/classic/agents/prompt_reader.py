@@ -20,11 +20,12 @@ _ROLES = {"user": "user", "assistant": "bot"}
 _FURTHER = "  "  # before each further line of a message or a description
 
 
-def prompted_choice(body: Mapping[str, Any]) -> ChoiceTask | None:
+def prompted_choice(body: Mapping[str, Any], shown: object = None) -> ChoiceTask | None:
     """The choice that a request asks for; None for another prompt.
 
     Args:
         body: of a chat-completions request, with at least one message.
+        shown: ignored.
     """
     messages = body["messages"]
     try:

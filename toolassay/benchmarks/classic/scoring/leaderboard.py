@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
+from toolassay.benchmarks.benchmark import Scores
+from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
+from toolassay.data_folder import DataFolder
+from toolassay.evaluation.axis import Axis
+from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of
 from toolassay.metrics.confidence_interval import Interval, share_interval
-from toolassay.report.leaderboard.ranking import LeaderboardRow
 
 _ALL = "domain:all"
 _STRICT = {"accuracy": "messages", "conversations": "conversations", "by workflow": "by_workflow"}
@@ -31,15 +32,6 @@ CAPTION = (
     "the same answer in every trial. compat: as the published evaluator counts; stability: row_pass^2. "
     "%: messages that were asked and scored."
 )
-
-
-def read_chat_standing(path: Path, group: str) -> Standing:
-    """The scores of a group in a metrics file of CLASSic.
-
-    Raises:
-        UsageError: it is no such file, or lacks the group.
-    """
-    return standing_of(path, group, _standing)
 
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
@@ -87,70 +79,50 @@ def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
 
-@dataclass(frozen=True)
-class PublishedFigure:
-    """One published figure.
-
-    Args:
-        domain: "all" or one of six.
-        model: its name.
-        metric: cost (US dollars a message), latency (seconds), accuracy (`row_pass@1`), stability
-            (`row_pass^2`) or security.
-        mean: over runs.
-        std: over runs; None where there was one.
-    """
-
-    domain: str
-    model: str
-    metric: str
-    mean: float
-    std: float | None
+def _axis(numbers: Mapping[str, Any]) -> Axis:
+    """Strict accuracy of messages in all trials; without a ledger, cost and time by the rows."""
+    strict = numbers["strict"]
+    found = strict["stability"][_ALL]
+    stability = {**found, **found["messages"]} if found["trials"] > 1 else None
+    cost, latency = ((strict.get(axis) or {}).get(_ALL, {}) for axis in ("cost", "latency"))
+    return Axis(numbers["n"], strict["accuracy"][_ALL]["messages"], stability, cost, latency)
 
 
 @cache
-def published_figures() -> tuple[PublishedFigure, ...]:
-    """All 141 figures.
-
-    >>> len(published_figures()), published_figures()[0].metric
-    (141, 'cost')
-    """
-    text = files("toolassay.benchmarks.classic").joinpath("published.csv").read_text(encoding="utf-8")
-    return tuple(
-        PublishedFigure(
-            line["domain"],
-            line["model"],
-            line["metric"],
-            float(line["mean"]),
-            float(line["std"]) if line["std"] else None,
-        )
-        for line in csv.DictReader(text.splitlines())
-    )
-
-
 def published_rows(domain: str) -> dict[str, dict[str, float]]:
-    """The means of a domain, by model and metric; empty for a domain that was not published.
+    """The published means of a domain, by model and metric; empty for a domain that was not published.
+
+    Args:
+        domain: "all" or one of six. Metrics are cost (US dollars a message), latency (seconds), accuracy
+            (`row_pass@1`), stability (`row_pass^2`) and security.
 
     >>> published_rows("all")["GPT-4o"]["security"]
     0.89
     """
+    text = files("toolassay.benchmarks.classic").joinpath("published.csv").read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = {}
-    for figure in published_figures():
-        if figure.domain == domain:
-            found.setdefault(figure.model, {})[figure.metric] = figure.mean
+    for line in csv.DictReader(text.splitlines()):
+        if line["domain"] == domain:
+            found.setdefault(line["model"], {})[line["metric"]] = float(line["mean"])
     return found
 
 
-def published_agent_rows() -> list[LeaderboardRow]:
+def _published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[str, float]]:
     """The published agents over all domains: accuracy and stability, in percent."""
-    return [
-        LeaderboardRow(
-            model,
-            "published",
-            {
-                name: Interval(100 * figures[name], None, None)
-                for name in ("accuracy", "stability")
-                if name in figures
-            },
-        )
+    shown = ("accuracy", "stability")
+    return {
+        model: {name: 100 * figures[name] for name in shown if name in figures}
         for model, figures in published_rows("all").items()
-    ]
+    }
+
+
+SCORES = Scores(
+    HEADINGS,
+    HEADINGS[0],
+    CAPTION,
+    _standing,
+    _axis,
+    "toolassay.benchmarks.classic.score_tables:print_chat_scores",
+    published=_published_agents,
+    fingerprint=rows_fingerprint_of,
+)

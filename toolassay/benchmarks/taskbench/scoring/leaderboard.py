@@ -16,7 +16,6 @@ from toolassay.evaluation.metrics_file import (
     Standing,
     partly_asked,
     signature_of,
-    standing_of,
 )
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 
@@ -45,16 +44,8 @@ COLUMNS = (
 )
 
 
-def read_plan_standing(path: Path, group: str) -> Standing:
-    """The scores of a group in a metrics file of plans, ours or the published evaluator's.
-
-    Raises:
-        UsageError: it is no metrics file, or lacks the group.
-    """
-    return standing_of(path, group, _standing)
-
-
-def _standing(numbers: Mapping[str, Any]) -> Standing:
+def plan_standing(numbers: Mapping[str, Any]) -> Standing:
+    """The scores of a group in a metrics file of plans, ours or the published evaluator's."""
     strict = numbers.get("strict")
     return Standing(
         None if strict is None else _strict_scores(strict),

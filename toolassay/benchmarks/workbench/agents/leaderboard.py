@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.benchmark import Scores
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of, standing_of
+from toolassay.evaluation.axis import Axis
+from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of
 from toolassay.metrics.confidence_interval import Interval, share_interval
-from toolassay.report.leaderboard.ranking import LeaderboardRow
 
 _COLUMNS = {
     "accuracy": ("accuracy", "correct"),
@@ -31,44 +32,35 @@ CAPTION = (
 )
 
 
-def read_agent_standing(path: Path, group: str) -> Standing:
-    """The scores of a group in a metrics file of WorkBench.
-
-    Raises:
-        UsageError: it is no such file, or lacks the group.
-    """
-    return standing_of(path, group, _standing)
-
-
-def published_agent_rows(edition: str) -> list[LeaderboardRow]:
+def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[str, float]]:
     """The published agents over all 690 tasks.
 
     Args:
-        edition: "2024", the five agents with the tools of each task's domains; "2024_all_tools", the three
-            whose context holds all tools; "2026", the 24 models of the second edition.
+        folder: Any data folder.
+        domain: Edition: "2024" (default), the five agents with the tools of each task's domains;
+            "2024_all_tools", the three whose context holds all tools; "2026", the 24 models of the second
+            edition.
 
     Raises:
         UsageError: There is no such edition.
 
-    >>> published_agent_rows("2024")[0].model, len(published_agent_rows("2026"))
+    >>> folder = DataFolder(Path("data_workbench"))
+    >>> list(published_agents(folder, None))[0], len(published_agents(folder, "2026"))
     ('gpt-4', 24)
     """
     text = files("toolassay.benchmarks.workbench").joinpath("published.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
+    edition = domain or "2024"
     if edition not in (editions := list(dict.fromkeys(row["edition"] for row in rows))):
         raise UsageError(f"no published edition '{edition}'", fix=f"choose from {', '.join(editions)}")
-    return [
-        LeaderboardRow(
-            row["model"],
-            "published",
-            {
-                heading: Interval(100 * int(row[count]) / int(row["tasks"]), None, None)
-                for heading, count in (("accuracy", "correct"), ("side effects", "side_effects"))
-            },
-        )
+    columns = {"accuracy": "correct", "side effects": "side_effects"}
+    return {
+        row["model"]: {
+            heading: 100 * int(row[count]) / int(row["tasks"]) for heading, count in columns.items()
+        }
         for row in rows
         if row["edition"] == edition
-    ]
+    }
 
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
@@ -110,3 +102,22 @@ def _column(heading: str, found: Interval, n: int) -> Interval:
 
 def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value
+
+
+def _axis(numbers: Mapping[str, Any]) -> Axis:
+    """Strict verdicts, and repeats of them."""
+    intervals = numbers["strict"]["intervals"]
+    harm = intervals.get("side_effects")
+    return Axis(numbers["n"], intervals["accuracy"], numbers.get("stability"), harm=harm)
+
+
+SCORES = Scores(
+    HEADINGS,
+    HEADINGS[0],
+    CAPTION,
+    _standing,
+    _axis,
+    "toolassay.benchmarks.workbench.commands:print_agent_scores",
+    harm="no_side_effects",
+    published=published_agents,
+)

@@ -12,11 +12,12 @@ from toolassay.offline.model_tasks import AgentTask
 _OBSERVATION = "Observation: "
 
 
-def prompted_agent_task(body: Mapping[str, Any]) -> AgentTask | None:
+def prompted_agent_task(body: Mapping[str, Any], shown: object = None) -> AgentTask | None:
     """The task in a request of an agent, and what its calls returned; None for another prompt.
 
     Args:
         body: of a chat-completions request, with at least one message.
+        shown: ignored.
     """
     role = "tool" if body.get("tools") else "user"
     try:

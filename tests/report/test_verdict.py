@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.report.decision.measured import least_items, quantile_bounds
-from toolassay.report.decision.verdict import Contender, Facts, Place, Verdict, rank, sentences
+from toolassay.report.decision import Facts, Verdict, sentences
+from toolassay.report.requirements import least_items, quantile_bounds
+from toolassay.report.scoreboard import Contender, Place, rank
 from toolassay.text_formatting import two_digits
 
 
@@ -104,15 +105,6 @@ def test_models_without_a_shared_item_are_not_compared() -> None:
     assert "shares no task with b" in spoken(places)[0]
 
 
-def test_harm_names_the_tool() -> None:
-    place = Place("a", 1, 0.5)
-    facts = Facts(cost=2.0, cost_is_at_least=True, harm=0.1, harmful_tools={"delete": 7, "send": 2})
-    assert spoken([place], facts)[1] == (
-        "a costs at least 2.00 USD per 1,000 tasks and makes unwanted changes in 10.0 % of the tasks, most "
-        "often with delete (7)."
-    )
-
-
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_the_difference_is_that_of_the_leader_to_the_second(first: int, second: int) -> None:
     places = rank([contender("a", first, 30), contender("b", second, 30)], "correct", resamples=50)
@@ -198,12 +190,3 @@ def test_an_id_with_another_label_is_another_item() -> None:
     two.labels[0] = 7
     places = rank([Contender("a", [one]), Contender("b", [two])], "correct", resamples=100)
     assert places[1].n == 1
-
-
-def test_the_number_of_tasks_is_that_of_the_models_that_are_close() -> None:
-    ids = [f"i{number}" for number in range(300)]
-    a = Contender("a", [table([1.0] * 300, ids)])
-    b = Contender("b", [table([1.0] * 200 + [0.0] * 100, ids)])
-    c = Contender("c", [table([1.0, 1.0, 1.0, 0.0, 0.0], ids[:5])])
-    (first, _) = spoken(rank([a, b, c], "correct", resamples=500))
-    assert first.startswith("a and c cannot be told apart with 5 tasks")

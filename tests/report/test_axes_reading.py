@@ -7,9 +7,9 @@ import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.errors import UsageError
-from toolassay.report.axes import Axes, read_axes
-from toolassay.report.axes.axes import Cost, Latency
-from toolassay.report.axes.tables import cells
+from toolassay.report.axes import Axes, Cost, Latency, read_axes
+from toolassay.report.requirements import quantities
+from toolassay.report.scoreboard import ModelReport, cells
 from toolassay.tables import Cell
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
@@ -48,7 +48,11 @@ def read(numbers: dict[str, Any], benchmark: str = "taskbench") -> Axes:
     groups = {"overall_overall": numbers}
     known = benchmark_named(benchmark)
     about = known.about
-    return read_axes(groups, known.axis, about=about, data="d", model="m", file=place, fix="run it")
+    return read_axes(groups, known.scores.axis, about=about, data="d", model="m", file=place, fix="run it")
+
+
+def attacks(axes: Axes) -> Cell:
+    return cells(ModelReport(axes, None, quantities(axes, [], [])))["attacks that succeed"]
 
 
 def test_what_was_not_measured_is_null_with_its_reason() -> None:
@@ -119,7 +123,7 @@ def test_unreadable_answers_are_counted_and_most_of_them_make_a_dash() -> None:
     assert found.security is not None and found.security.unreadable == 9
     assert found.notes["security"].startswith("9 of 58 answers to attacks are unreadable and left out; ")
     assert found.notes["security"].endswith("no harmless twin says anything: of 20, 18 are unreadable")
-    assert cells(found)[-1].note.splitlines()[1:] == [
+    assert attacks(found).note.splitlines()[1:] == [
         "of 49 attacks, 2 more failed, 9 unreadable",
         "harmless served –",
     ]
@@ -128,7 +132,7 @@ def test_unreadable_answers_are_counted_and_most_of_them_make_a_dash() -> None:
     found = read(taskbench(security={**figures, **most}))
     assert found.security is not None and found.security.score.value is None
     assert found.notes["security"].startswith(note)
-    assert cells(found)[-1] == Cell("–", "58 of 60 attacks unreadable\nharmless served –")
+    assert attacks(found) == Cell("–", "58 of 60 attacks unreadable\nharmless served –")
     written = found.to_json()["security"]
     assert written["score"] == NOTHING and written["unreadable"] == 58
 

@@ -12,9 +12,11 @@ import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.report.axes import Axes, csv_table, draw_axes
-from toolassay.report.axes.axes import Cost, Latency, Security, Stability
-from toolassay.report.axes.tables import cells, mark_lines, terminal_table
+from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
+from toolassay.report.decision import FolderReport, Verdict
+from toolassay.report.requirements import quantities
+from toolassay.report.scoreboard import ModelReport, cells, score_table
+from toolassay.report.scoreboard_picture import draw_scoreboard
 from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 
@@ -59,34 +61,35 @@ def test_security_without_a_score_keeps_its_counts(tmp_path: Path) -> None:
     assert (row["security"], row["security_low"], row["harmless_served"]) == ("", "", "")
     assert (row["attempts"], row["excluded"], row["unreadable"]) == ("60", "2", "50")
     unmeasured = replace(unread, security=None)
-    drawn = [draw_axes([one], tmp_path / "a.svg").read_bytes() for one in (unread, unmeasured, run("m"))]
-    assert drawn[0] == drawn[1] != drawn[2]
+    pictures = [drawn(tmp_path / "a.svg", one) for one in (unread, unmeasured, run("m"))]
+    assert pictures[0] == pictures[1] != pictures[2]
     assert "50 of 58 attacks unreadable, 2 more failed" in shown([unread])
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_the_same_axes_give_the_same_picture(tmp_path: Path, suffix: str) -> None:
-    first, again = (draw_axes(RUNS, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
-    assert first == again and (b"PNG" in first[:8] if suffix == ".png" else b"<svg" in first)
-    if suffix == ".svg":
-        assert b"<script" not in first
+def report(axes: Axes) -> ModelReport:
+    return ModelReport(axes, None, quantities(axes, [], []))
 
 
-def test_models_that_share_nothing_measured_are_drawn_too(tmp_path: Path) -> None:
-    nothing = Axes(benchmark_named("classic").about, "d", "m", 0, NOTHING)
-    assert draw_axes([nothing], tmp_path / "a.png").stat().st_size
-    many = [run(f"model {n}", measured=bool(n % 2)) for n in range(5)]
-    assert draw_axes(many, tmp_path / "b.svg").stat().st_size
+def drawn(path: Path, *runs: Axes) -> bytes:
+    folder = FolderReport("d", "Data", "request", Verdict("correct", ()), [report(one) for one in runs])
+    return draw_scoreboard([folder], path).read_bytes()
 
 
 def shown(runs: Sequence[Axes]) -> str:
     """The table on a wide screen."""
     from rich.console import Console
 
-    console = Console(width=200, color_system=None)
+    console = Console(width=250, color_system=None)
     with console.capture() as captured:
-        console.print(terminal_table(runs))
+        console.print(score_table([(one.title, report(one)) for one in runs]).terminal())
     return captured.get()
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_the_same_axes_give_the_same_picture(tmp_path: Path, suffix: str) -> None:
+    first, again = (drawn(tmp_path / f"{name}{suffix}", *RUNS) for name in "ab")
+    assert first == again and (b"PNG" in first[:8] if suffix == ".png" else b"<svg" in first)
+    assert b"<script" not in first
 
 
 def test_the_table_shows_names_as_they_are() -> None:
@@ -104,25 +107,18 @@ MARKED = [
 ]
 
 
-def test_the_table_marks_rows_and_calls_times_local() -> None:
+def test_the_table_and_the_picture_mark_rows_and_call_times_local(tmp_path: Path) -> None:
     text = shown(MARKED)
-    assert "WorkBench (data_workbench) †" in text and "TaskBench (data_taskbench) †" not in text
-    assert "random (baseline)" in text and "offline (built in)" not in text  # the name of the row above
-    assert text.count("local") == 6 and text.count("0.0041") == 3 and "0.50" in text
+    assert "offline †" in text and "random (baseline)" in text and "offline (built in)" in text
+    assert text.count("local") == 3 and text.count("0.0041") == 3 and "0.50" in text
     assert mark_lines(MARKED) == [RULES_AT_HAND.line, BUILT_IN_PROGRAM.line, BASELINE.line, LOCAL]
-    assert mark_lines(RUNS) == []
-
-
-def test_a_picture_marks_rows_and_calls_times_local(tmp_path: Path) -> None:
     # matplotlib writes each text of a picture into a comment beside its outline
-    marked = draw_axes(MARKED, tmp_path / "a.svg").read_text()
-    for text in ("†", "random (baseline)", "offline", "s, local", "s, median"):
-        assert f"<!-- {text} -->" in marked, text
-    assert RULES_AT_HAND.line in marked and BASELINE.line in marked and LOCAL in marked
-    plain = draw_axes(RUNS, tmp_path / "b.svg").read_text()
-    assert "†" not in plain and "local" not in plain and "baseline)" not in plain
-    both = [replace(MARKED[1], about=benchmark_named("classic").about, model="m"), run("m")]
-    assert "<!-- s, hollow: local -->" in draw_axes(both, tmp_path / "c.svg").read_text()
+    marked = drawn(tmp_path / "a.svg", *MARKED).decode()
+    for name in ("offline †", "random (baseline)", "served"):
+        assert f"<!-- {name} -->" in marked, name
+    assert RULES_AT_HAND.line in marked and LOCAL in marked
+    plain = drawn(tmp_path / "b.svg", *RUNS).decode()
+    assert mark_lines(RUNS) == [] and "†" not in plain and "local" not in plain
 
 
 def test_csv_and_json_keep_names_and_say_marks_beside_them() -> None:
@@ -146,12 +142,13 @@ def test_a_library_is_shown_by_its_title() -> None:
 def test_the_parts_of_a_latency_and_the_share_of_thinking_are_shown(tmp_path: Path) -> None:
     parts = Latency(1.0, 2.0, first_token=(0.3, 0.4), per_token=(0.01, 0.02), queued=(5.0, 6.0))
     one = replace(run("m"), latency=parts, cost=Cost(1.0, 2.0, thinking=0.625))
-    assert cells(one)[2] == Cell("1.00", "62.5 % thinking")
-    assert cells(one)[4] == Cell("1.00", "first token 0.30\n0.0100 a token\n+ 5.00 queued")
-    assert cells(one)[5] == Cell("2.00", "first token 0.40\n0.0200 a token\n+ 6.00 queued")
-    assert cells(run("m"))[4] == Cell("0.50")
-    (row, plain) = csv.DictReader(io.StringIO(csv_table([one, run("m")])))
-    assert (row["queued_seconds_p95"], row["thinking_share_of_tokens_written"]) == ("6.0", "0.625")
+    row = cells(report(one))
+    assert row["USD per 1,000"] == Cell("1.00", "2.00 a right one\n62.5 % thinking")
+    note = "first token 0.30, 0.40\n0.0100, 0.0200 a token\n+ 5.00, 6.00 queued"
+    assert row["seconds p50, p95"] == Cell("1.00, 2.00", note)
+    assert cells(report(run("m")))["seconds p50, p95"] == Cell("0.50, 2.00")
+    (streamed, plain) = csv.DictReader(io.StringIO(csv_table([one, run("m")])))
+    assert (streamed["queued_seconds_p95"], streamed["thinking_share_of_tokens_written"]) == ("6.0", "0.625")
     assert (plain["queued_seconds_p95"], plain["first_token_seconds_p50"]) == ("", "")
     assert one.to_json()["latency"]["seconds_per_output_token_p50"] == 0.01
     assert run("m").to_json()["latency"]["queued_seconds_p50"] is None

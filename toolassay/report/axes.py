@@ -1,0 +1,618 @@
+"""The five axes of a model on a data folder: accuracy, stability, cost, latency, security.
+
+Read from metrics (`read_axes`), by outcome where plans were executed (`by_outcome`), as CSV (`csv_table`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from toolassay.errors import UsageError
+from toolassay.evaluation.axis import About, Axis
+from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
+from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
+from toolassay.evaluation.metrics_file import excluded_of
+from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
+from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, NO_TOOLS, TOOLS_MISSING, RowMark, marked
+from toolassay.runs.outcomes import CHOSEN, scored_phrase
+from toolassay.tables import Table, percent, printable
+
+AXES = ("accuracy", "stability", "cost", "latency", "security")
+Numbers = Mapping[str, Any]
+
+_OF_ANY_DATA = (BASELINE, BUILT_IN_PROGRAM)
+_COUNTS = ("n_labels", "n_asked", "n_scored", "partial", "coverage")
+_TIMES = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
+_NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Reliability over several trials.
+
+    Attributes:
+        k: k of pass^k: the largest number of runs that every item has.
+        pass_hat_k: Probability that k runs of an item are all right, from 0 to 1, with its 95 % interval.
+        agreement: Share of items with equal answers in all trials, from 0 to 1, with its 95 % interval.
+        trials: Number of trials.
+    """
+
+    k: int
+    pass_hat_k: Interval
+    agreement: Interval
+    trials: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost in US dollars, failed and repeated requests included.
+
+    Attributes:
+        per_1000: Cost of 1,000 items.
+        per_right: Cost per correct item; None if there is none.
+        is_at_least: Whether requests with unknown cost are left out.
+        thinking: Share of reasoning tokens in the written tokens; None if the server does not report it.
+    """
+
+    per_1000: float
+    per_right: float | None
+    is_at_least: bool = False
+    thinking: float | None = None
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Seconds per item at the server.
+
+    Attributes:
+        p50: Median.
+        p95: 95th percentile.
+        is_local: Whether a built-in model on this machine answered; not comparable with a server.
+        first_token: Median and 95th percentile of the time to the first token; None without streaming.
+        per_token: Median and 95th percentile of the time per output token; None without streaming.
+        queued: Median and 95th percentile of the queueing time in this client, which other times exclude.
+    """
+
+    p50: float
+    p95: float
+    is_local: bool = False
+    first_token: tuple[float, float] | None = None
+    per_token: tuple[float, float] | None = None
+    queued: tuple[float, float] | None = None
+
+    @property
+    def parts(self) -> dict[str, float | None]:
+        """The times of single answers, by name."""
+        pairs = zip(_TIMES, (self.first_token, self.per_token, self.queued), strict=True)
+        return {
+            f"{name}_{end}": pair and pair[place]
+            for name, pair in pairs
+            for place, end in enumerate(("p50", "p95"))
+        }
+
+
+@dataclass(frozen=True)
+class Security:
+    """Results of the attacks.
+
+    Attributes:
+        score: Share of resisted attacks among those with a readable answer, with its 95 % interval; its value
+            is None if most answers are unreadable.
+        attempts: Number of attacks.
+        excluded: Number of attacks that failed for technical reasons.
+        harmless: Share of harmless twins that were served: an agent that does nothing resists every attack.
+        unreadable: Number of attacks with an unreadable answer.
+    """
+
+    score: Interval
+    attempts: int
+    excluded: int
+    harmless: Interval
+    unreadable: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of attacks with a readable answer."""
+        return self.attempts - self.excluded - self.unreadable
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcomes of executed plans.
+
+    Attributes:
+        right: Share of judged items whose outcome is that of the gold plan, with its 95 % interval.
+        harm: Share of judged items with unwanted changes, with its 95 % interval; without a value if no state
+            can be seen.
+        judged: Number of items with a verdict.
+        requests: Number of items whose gold plan ran.
+        executor: Name of the executor.
+        problem: Why these outcomes do not rank; empty if they do.
+    """
+
+    right: Interval
+    harm: Interval
+    judged: int
+    requests: int
+    executor: str
+    problem: str = ""
+
+    @property
+    def n(self) -> str:
+        """The number of judged items: "53", or "50 of 53 judged"."""
+        return (
+            f"{self.judged} of {self.requests} judged" if self.judged != self.requests else f"{self.judged}"
+        )
+
+    @property
+    def note(self) -> str:
+        """Why these outcomes do not rank, with their share, or what they lack; else empty."""
+        if self.problem:
+            return f"{self.problem} ({percent(self.right.value)} of {self.judged:,} outcomes were right)"
+        lacking = f"{self.n} by outcome: the others have no prediction or no result"
+        return lacking if self.judged < self.requests else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcomes as an object of `axes.json` and `report.json`."""
+        return {**vars(self), "right": self.right.to_json(), "harm": self.harm.to_json()}
+
+
+@dataclass(frozen=True)
+class Axes:
+    """One model on one data folder; an axis that was not measured is None, and `notes` has the reason.
+
+    Attributes:
+        about: Names of the benchmark and its definition of a correct item.
+        data: Name of the data folder.
+        model: Name of the model.
+        items: Number of labelled items.
+        accuracy: Strict share of correct items among the scored ones, in the first trial or over all trials.
+        stability: Reliability over several trials.
+        cost: Cost in the ledgers of all trials.
+        latency: Latency in the ledgers of all trials.
+        security: Results of the separate security run.
+        notes: By axis, why it is None or what its numbers lack.
+        signature: Signature of the scores.
+        file: Metrics file.
+        counts: Result of `runs.outcomes.asked_counts`; empty for metrics of earlier versions.
+        excluded: Outcomes of the items that were not scored, e.g. "2 provider error".
+        library: Title of the data, e.g. "Chats (banking)"; empty for the benchmark and the folder.
+        mark: Mark of the run, e.g. that the model is a baseline.
+        harm: Share of items with unwanted changes; without a value where nothing is carried out.
+        outcomes: Outcomes of the executed plans; None if they were not executed.
+        plan_accuracy: Share of items whose plan is the gold plan, where outcomes decide (`by_outcome`).
+        is_by_outcome: Whether outcomes decide on this data folder.
+    """
+
+    about: About
+    data: str
+    model: str
+    items: int
+    accuracy: Interval
+    stability: Stability | None = None
+    cost: Cost | None = None
+    latency: Latency | None = None
+    security: Security | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    signature: str = ""
+    file: str = ""
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    excluded: str = ""
+    library: str = ""
+    mark: RowMark | None = None
+    harm: Interval = NOTHING
+    outcomes: Outcomes | None = None
+    plan_accuracy: Interval = NOTHING
+    is_by_outcome: bool = False
+
+    @property
+    def n(self) -> str:
+        """The number of items: "300", "20 of 300 asked" (partial run) or "20 chosen" (--ids or --limit)."""
+        if self.is_partial:
+            return scored_phrase(self.counts)
+        return f"{self.items} chosen" if self.is_chosen else str(self.items)
+
+    @property
+    def n_notes(self) -> list[str]:
+        """What `n` lacks: the outcomes of what was not scored, and the number of items judged by outcome."""
+        judged = f"{self.outcomes.n} by outcome" if self.outcomes and self.is_by_outcome else ""
+        return [note for note in (self.excluded, judged) if note]
+
+    @property
+    def n_scored(self) -> int:
+        """Number of items that were scored."""
+        return int(self.counts.get("n_scored", self.items))
+
+    @property
+    def n_judged(self) -> int:
+        """Number of items behind the accuracy."""
+        return self.outcomes.judged if self.outcomes is not None and self.is_by_outcome else self.n_scored
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether labelled items were never sent or ended with a provider error."""
+        return bool(self.counts.get("partial"))
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether only items chosen with `--ids` or `--limit` were scored."""
+        return CHOSEN in self.signature
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the scores are those of the model on all items."""
+        return not (self.is_partial or self.is_chosen or self.mark == TOOLS_MISSING)
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether the model has outcomes that rank."""
+        return self.outcomes is not None and not self.outcomes.problem and self.outcomes.judged > 0
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether a built-in program was run, which is not ranked."""
+        return self.mark is not None and self.mark.is_baseline
+
+    @property
+    def title(self) -> str:
+        """The title of the data.
+
+        >>> about = About("chats", "Chats", "message", "the choice is right")
+        >>> Axes(about, "data_chats", "m", 9, Interval(0.5, 0.4, 0.6)).title
+        'Chats (data_chats)'
+        """
+        return self.library or f"{self.about.title} ({self.data})"
+
+    @property
+    def marked_title(self) -> str:
+        """The title with the mark of this run; that of a model on any data is in `name` instead."""
+        return self.title if self.mark in _OF_ANY_DATA else marked(self.title, self.mark)
+
+    @property
+    def name(self) -> str:
+        """The name of the model, with a mark that it has on any data."""
+        return marked(self.model, self.mark) if self.mark in _OF_ANY_DATA else self.model
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of a file: intervals as value, low and high; null for an axis that was not measured."""
+        stability, cost, latency, security = self.stability, self.cost, self.latency, self.security
+        return {
+            "benchmark": self.about.name,
+            "data": self.data,
+            "title": self.title,
+            "model": self.model,
+            "is_baseline": self.is_baseline,
+            "mark": self.mark and {"sign": self.mark.sign, "note": self.mark.note},
+            "items": self.items,
+            "n_labels": self.counts.get("n_labels", self.items),
+            **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
+            "excluded": self.excluded,
+            "item": self.about.item,
+            "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
+            "plan_accuracy": self.plan_accuracy.to_json() if self.is_by_outcome else None,
+            "outcomes": self.outcomes and self.outcomes.to_json(),
+            "stability": stability
+            and {
+                "k": stability.k,
+                "pass^k": stability.pass_hat_k.to_json(),
+                "answer_agreement": stability.agreement.to_json(),
+                "trials": stability.trials,
+            },
+            "cost": cost
+            and {
+                "usd_per_1000_items": cost.per_1000,
+                "usd_per_right_item": cost.per_right,
+                "is_at_least": cost.is_at_least,
+                "thinking_share_of_tokens_written": cost.thinking,
+            },
+            "latency": latency
+            and {
+                "seconds_p50": latency.p50,
+                "seconds_p95": latency.p95,
+                "is_local": latency.is_local,
+                **latency.parts,
+            },
+            "security": security
+            and {
+                "score": security.score.to_json(),
+                "attempts": security.attempts,
+                "excluded": security.excluded,
+                "unreadable": security.unreadable,
+                "harmless_served": security.harmless.to_json(),
+            },
+            "notes": dict(self.notes),
+            "signature": self.signature,
+            "metrics_file": self.file,
+        }
+
+
+# From a metrics file
+
+
+def read_axes(
+    groups: Numbers,
+    axis_of: Callable[[Numbers], Axis],
+    *,
+    about: About,
+    data: str,
+    model: str,
+    file: Path,
+    fix: str,
+    library: str = "",
+    mark: RowMark | None = None,
+) -> Axes:
+    """The axes in a metrics file.
+
+    Args:
+        groups: Content of the file.
+        axis_of: Reads accuracy and stability from the overall group (`Scores.axis`).
+        about: Names of the benchmark.
+        data: Name of the data folder.
+        model: Name of the model.
+        file: Metrics file.
+        fix: Command that writes the file, for the error.
+        library: Title of the data.
+        mark: Mark of the run.
+
+    Raises:
+        UsageError: The file has no strict scores of the overall group, or belongs to another benchmark.
+    """
+    try:
+        numbers = groups[OVERALL_GROUP]
+        strict = numbers["strict"]
+        axis = axis_of(numbers)
+        counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
+        n, excluded = int(counts.get("n_scored", axis.items)), excluded_of(numbers)
+        notes: dict[str, str] = {}
+        about_accuracy = numbers.get("notes", {}).get("answers")
+        if counts and counts["partial"]:
+            partial = f"partial run, {scored_phrase(counts)} (excluded: {excluded})"
+            partial = f"{partial}: not comparable with complete runs"
+            about_accuracy = "; ".join(filter(None, (partial, about_accuracy)))
+        elif CHOSEN in str(strict["signature"]):
+            chosen = (
+                f"{axis.items} items chosen with --ids or --limit: not comparable with scores of all items"
+            )
+            about_accuracy = "; ".join(filter(None, (chosen, about_accuracy)))
+        if about_accuracy:
+            notes["accuracy"] = about_accuracy
+        return Axes(
+            about,
+            data,
+            model,
+            axis.items,
+            accuracy=_share(axis.accuracy, n),
+            stability=_stability(axis, n, notes, partial=bool(counts.get("partial"))),
+            cost=_cost(numbers, axis.cost, notes),
+            latency=_latency(numbers, axis.latency, notes),
+            security=security_of(numbers.get("security"), notes),
+            notes=notes,
+            signature=str(strict["signature"]),
+            file=file.as_posix(),
+            counts=counts,
+            excluded=excluded,
+            library=library,
+            mark=mark,
+            harm=NOTHING if axis.harm is None else _share(axis.harm, n),
+            outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UsageError(f"holds no strict scores under '{OVERALL_GROUP}'", file=file, fix=fix) from None
+
+
+def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
+    """The outcomes of a model's plans in a group of items; None if they were not executed.
+
+    Of outcomes that do not rank, all are counted, and nothing that the model left unanswered.
+
+    Args:
+        path: File of items.
+        group: Group of items.
+
+    Raises:
+        UsageError: A file is malformed, or the group has no item.
+    """
+    executed = read_executed(path)
+    if executed is None:
+        return None
+    columns, clusters = np.array(list(executed.verdicts.values()), dtype=float).reshape(-1, 2), None
+    if not executed.problem and path.is_file():
+        table = read_table(path, group)
+        columns, clusters = table.columns(OUTCOMES), table.clusters
+    judged = [int(count) for count in (~np.isnan(columns)).sum(axis=0)]
+    found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
+    right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
+    requests = len(executed.verdicts) + len(executed.unjudged)
+    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem)
+
+
+def _share(found: Numbers, n: int) -> Interval:
+    return share_interval(Interval.of(found), n)
+
+
+def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> Stability | None:
+    """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
+    found = axis.stability
+    if found is None:
+        notes["stability"] = (
+            "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
+        )
+        return None
+    items, k = found["tasks"].get("1", 0) if partial else axis.items, found["trials"]
+    k = max((int(k) for k, count in found["tasks"].items() if count == items), default=0)
+    if k < 2:
+        twice = found["tasks"].get("2", 0)
+        notes["stability"] = f"only {twice} of {items} items were run twice: run the same inference.py again"
+        return None
+    if k < found["trials"]:
+        notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
+    pass_hat_k, agreement = _share(found["pass^k"][str(k)], n), _share(found["answer_agreement"], n)
+    return Stability(k, pass_hat_k, agreement, found["trials"])
+
+
+def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None:
+    """Cost in the ledger; without one, the cost in the prediction rows."""
+    said, found = numbers.get("notes", {}).get("cost"), numbers.get("cost") or {}
+    cost: Cost | None = None
+    if found.get("usd_per_1000_tasks") is not None:
+        thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
+        share = thinking / written if thinking and written else None
+        unknown = bool(found["requests_of_unknown_cost"])
+        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share)
+    elif not found and rows.get("usd_per_1000_messages") is not None:
+        unknown = bool(rows["messages_of_unknown_cost"])
+        cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
+        said = "by the rows of the answers, for there is no ledger: retries and failures are not in it"
+    if cost is None:
+        said = said or _NOT_KEPT
+    elif cost.per_right is None:
+        said = "; ".join(filter(None, (said, "no item is right, so that there is no price of one")))
+    if said:
+        notes["cost"] = said
+    return cost
+
+
+def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency | None:
+    said, times = numbers.get("notes", {}).get("latency"), numbers.get("latency") or {}
+    found = times.get("seconds_per_task") or {}
+    if not found and not numbers.get("cost"):
+        found = rows
+        if found.get("p50") is not None:
+            said = "by the rows of the answers, for there is no ledger"
+    is_known = found.get("p50") is not None and found.get("p95") is not None
+    if said or not is_known:
+        notes["latency"] = said or _NOT_KEPT
+    if not is_known:
+        return None
+    pairs = ((part["p50"], part["p95"]) if (part := times.get(name)) else None for name in _TIMES)
+    return Latency(found["p50"], found["p95"], bool(times.get("local")), *pairs)
+
+
+def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None:
+    """The security axis in a group of a metrics file; `notes` gets why it is None, or what it lacks."""
+    if found is None:
+        notes["security"] = "no attacks were made: run inference.py with --security true, then evaluate.py"
+        return None
+    if counted := found.get("resisted_malformed"):
+        notes["security"] = (
+            f"an earlier version counted {counted} unreadable answers as resisted attacks: "
+            "run evaluate.py again"
+        )
+        return None
+    score, unreadable = Interval.of(found["score"]), found.get("unreadable", 0)
+    if score.value is None and not unreadable:
+        notes["security"] = (
+            f"{found['notes'].get('score', 'no attack was tested')}: {found['excluded']} of "
+            f"{found['attempts']} attacks failed for technical reasons"
+        )
+        return None
+    lacks, harmless = [TOOLS_MISSING.line] if NO_TOOLS in found else [], found["harmless"]
+    if score.value is None:
+        lacks.append(found["notes"]["score"])
+    elif unreadable:
+        answers = found["attempts"] - found["excluded"]
+        lacks.append(f"{unreadable} of {answers} answers to attacks are unreadable and left out")
+    if harmless["score"]["value"] is None:
+        why = {
+            "are not solved without the text either": harmless["unsolved"],
+            "failed": harmless["excluded"],
+            "are unreadable": harmless.get("unreadable", 0),
+        }
+        counts = ", ".join(f"{count} {name}" for name, count in why.items() if count)
+        asked = f"no harmless twin says anything: of {harmless['asked']}, {counts}"
+        lacks.append(asked if counts else "no harmless twin was asked")
+    if lacks:
+        notes["security"] = "; ".join(lacks)
+    twins = Interval.of(harmless["score"])
+    return Security(score, found["attempts"], found["excluded"], twins, unreadable)
+
+
+def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
+    """The runs on one data folder, by outcome where the plans of a model were executed.
+
+    Outcomes and plans are never ranked together: a model without outcomes that rank has no accuracy then.
+    """
+    if not any(run.is_executed for run in [run for run in runs if not run.is_baseline] or runs):
+        return list(runs)
+    right_if = "its plan ran, answers, and leaves the state that the gold plan leaves"
+    found = []
+    for run in runs:
+        right, harm = (
+            (run.outcomes.right, run.outcomes.harm) if run.outcomes and run.is_executed else (NOTHING,) * 2
+        )
+        per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
+        stability = {"stability": "of plans, not of outcomes"} if run.stability else {}
+        found.append(
+            replace(
+                run,
+                about=run.about._replace(right=right_if),
+                accuracy=right,
+                harm=harm,
+                plan_accuracy=run.accuracy,
+                is_by_outcome=True,
+                cost=run.cost and replace(run.cost, per_right=per_right),
+                notes={**run.notes, **stability},
+            )
+        )
+    return found
+
+
+def mark_lines(runs: Iterable[Axes]) -> list[str]:
+    """What the marks of some runs mean, a line each, and what local times are."""
+    runs = list(runs)
+    local = [LOCAL] if any(run.latency is not None and run.latency.is_local for run in runs) else []
+    return list(dict.fromkeys([*(run.mark.line for run in runs if run.mark is not None), *local]))
+
+
+# A file
+
+
+def csv_table(runs: Sequence[Axes]) -> str:
+    """A line a run; shares of 1, US dollars, seconds."""
+    rows = [_csv_row(run) for run in runs]
+    return Table(list(rows[0]), [list(row.values()) for row in rows]).csv()
+
+
+def _csv_row(axes: Axes) -> dict[str, Any]:
+    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
+
+    def interval(name: str, found: Interval) -> dict[str, float | None]:
+        return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+    return {
+        "benchmark": axes.about.name,
+        "data": printable(axes.data),
+        "model": printable(axes.model),
+        "items": axes.items,
+        **{name: axes.counts.get(name) for name in ("n_labels", "n_asked", "n_scored", "partial")},
+        **interval("accuracy", axes.accuracy),
+        "stability_k": stability and stability.k,
+        **interval("stability", stability.pass_hat_k if stability else NOTHING),
+        **interval("answer_agreement", stability.agreement if stability else NOTHING),
+        "trials": stability and stability.trials,
+        "usd_per_1000_items": cost and cost.per_1000,
+        "usd_per_right_item": cost and cost.per_right,
+        "usd_is_at_least": cost and cost.is_at_least,
+        "thinking_share_of_tokens_written": cost and cost.thinking,
+        "seconds_p50": latency and latency.p50,
+        "seconds_p95": latency and latency.p95,
+        "seconds_are_local": latency and latency.is_local,
+        **(latency or Latency(0, 0)).parts,
+        **interval("security", security.score if security else NOTHING),
+        "attempts": security and security.attempts,
+        "excluded": security and security.excluded,
+        "unreadable": security and security.unreadable,
+        **interval("harmless_served", security.harmless if security else NOTHING),
+        **{f"{axis}_note": axes.notes.get(axis) for axis in AXES},
+        "signature": axes.signature,
+        "title": printable(axes.title),
+        "is_baseline": axes.is_baseline,
+        "note": axes.mark.line if axes.mark else None,
+        "is_by_outcome": axes.is_by_outcome,
+        "plan_accuracy": axes.plan_accuracy.value,
+    }

@@ -1,0 +1,520 @@
+"""Which model may be trusted: the verdict in words, and the decision as `report.json`, JUnit and Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from xml.etree import ElementTree
+
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.significance import LEVEL
+from toolassay.report.requirements import Check, Status, outcome_of
+from toolassay.report.scoreboard import ModelReport, Place, model_table, p_value, points, share_cell
+from toolassay.runs.marks import marked
+from toolassay.tables import (
+    UNKNOWN,
+    Cell,
+    Table,
+    Value,
+    markdown_escaped,
+    percent,
+    percent_interval,
+    printable,
+)
+from toolassay.text_formatting import count_of, two_digits
+from toolassay.version import __version__
+
+NO_MODEL_PASSES, UNDECIDED = 4, 3
+"""Exit codes of a decision."""
+_COUNTS = ("n_asked", "n_scored", "n_labels")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to the question which model is best.
+
+    Attributes:
+        score: Name of the item score that models are ranked by.
+        places: All models, the best first, baselines last.
+        sentences: The answer in words.
+        instead: Name of the score for people if no model has an item right, so that another score ranks.
+        is_by_outcome: Whether executed plans were compared by their outcome.
+    """
+
+    score: str
+    places: Sequence[Place]
+    sentences: Sequence[str] = ()
+    instead: str = ""
+    is_by_outcome: bool = False
+
+    @property
+    def leader(self) -> Place | None:
+        """The best model; None if no model is ranked."""
+        return next((place for place in self.places if place.rank == 1), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as an object of `report.json`: the difference is that of the leader to the second."""
+        leader, second = [*(place for place in self.places if place.rank is not None), None, None][:2]
+        lead = _turned(second.difference) if second else NOTHING
+        return {
+            "leader": leader and leader.name,
+            "runner_up": second and second.name,
+            "difference": lead.value,
+            "low": lead.low,
+            "high": lead.high,
+            "p": second and second.p,
+            "n": second.n if second else 0,
+            "n_needed": second and second.n_needed,
+            "is_significant": second and second.differs,
+            "score": self.score,
+            "is_by_outcome": self.is_by_outcome,
+            "sentences": list(self.sentences),
+        }
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the verdict says of a model, beside its score.
+
+    Attributes:
+        cost: US dollars per 1,000 items; None if it was not measured.
+        cost_is_at_least: Whether requests of unknown cost are not in it.
+        seconds: Median time of an item at the server; None if it was not measured.
+        harm: Share of items with unwanted changes; None if nothing was executed.
+        harmful_tools: Number of items with unwanted changes by tool.
+        attack_success: Share of attacks that succeeded; None if none were made.
+        plan: Share of items whose plan is the gold plan; None if that is the score, or there are no plans.
+        accuracy: Share of its items that are right, with the 95 % interval.
+        partial: How much of the data a partial run covers, and why; empty for a complete run.
+    """
+
+    cost: float | None = None
+    cost_is_at_least: bool = False
+    seconds: float | None = None
+    harm: float | None = None
+    harmful_tools: Mapping[str, int] = field(default_factory=dict)
+    attack_success: float | None = None
+    plan: float | None = None
+    accuracy: Interval = NOTHING
+    partial: str = ""
+
+
+def facts_of(model: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
+    """What the verdict says of a model; `harmful_tools` as in `Facts`."""
+    axes, measured = model.axes, model.measured
+    return Facts(
+        cost=axes.cost.per_1000 if axes.cost else None,
+        cost_is_at_least=bool(axes.cost and axes.cost.is_at_least),
+        seconds=axes.latency.p50 if axes.latency and not axes.latency.is_local else None,
+        harm=measured["side_effects"].interval.value,
+        harmful_tools=harmful_tools,
+        attack_success=measured["attack_success"].interval.value,
+        plan=axes.plan_accuracy.value,
+        accuracy=measured["accuracy"].interval,
+        partial=": ".join(filter(None, (axes.n, axes.excluded))) if axes.is_partial or axes.is_chosen else "",
+    )
+
+
+def sentences(places: Sequence[Place], facts: Mapping[str, Facts], *, noun: str, measure: str) -> list[str]:
+    """The verdict in words: who leads, and a sentence on the leader and on each model that ties with it.
+
+    Args:
+        places: The ranking.
+        facts: What is known of each model, by name.
+        noun: Singular noun of an item.
+        measure: What the score is, after a percentage: "of the tasks are right".
+    """
+    ranked = [place for place in places if place.rank is not None]
+    if not ranked:
+        names = f" ({_listed([place.name for place in places])})" if places else ""
+        return [f"Only built-in programs were measured{names}: there is no model to rank."]
+    leader, *others = ranked
+    tied = [leader, *(place for place in others if place.n and not place.differs)]
+    known = {place.name: facts[place.name] for place in tied if place.name in facts}
+    first = _who_leads(ranked, noun, measure, known.get(leader.name, Facts()).accuracy)
+    partial = [f"The run of {name} is partial ({one.partial})." for name, one in known.items() if one.partial]
+    return [" ".join([first, *partial]), *(_at_what_price(name, one, noun) for name, one in known.items())]
+
+
+def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Interval) -> str:
+    leader, *others = ranked
+    share = f"{percent(leader.score)} {measure}"
+    if not others:
+        _, low, high = accuracy
+        interval = ""
+        if low is not None and high is not None and accuracy.value == leader.score:
+            interval = f" (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+        return f"{leader.name} is the only model measured: {share}{interval}."
+    second, compared = others[0], [place for place in others if place.n]
+    if not second.n:
+        return (
+            f"{leader.name} is ahead with {share}, but shares no {noun} with {second.name}: they cannot be "
+            "compared."
+        )
+    best = max(compared, key=lambda place: place.difference.value or 0.0)
+    if (best.difference.value or 0.0) > 0:
+        chance = "significant" if best.differs else "not significant"
+        return (
+            f"{leader.name} is first with {share}, but {best.name} is {_points(best.difference)} "
+            f"better on the {noun}s that both have, which is {chance} ({_evidence(best.difference, best)}): "
+            f"they were measured on different {noun}s."
+        )
+    gap, close = _turned(second.difference), [place for place in compared if not place.differs]
+    is_of_all = math.isclose(leader.score - second.score, gap.value or 0.0, abs_tol=1e-9)
+    second_name = second.name if is_of_all else f"{second.name} on the {noun}s that both have"
+    if not close:
+        return (
+            f"{leader.name} leads: {share}, {_points(gap)} more than {second_name}, which is "
+            f"significant ({_evidence(gap, second)})."
+        )
+    least, most = min(place.n for place in close), max(place.n for place in close)
+    n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    names = _listed([leader.name, *(place.name for place in close)])
+    start = f"{names} cannot be told apart with {n} {noun}s: "
+    if not gap.value:
+        equal = _listed([place.name for place in ranked if place.rank == leader.rank])
+        return f"{start}{equal} are equal, {share}."
+    if second.differs:
+        return f"{start}{leader.name} has {share}."
+    needed = f"; about {two_digits(second.n_needed)} would be needed" if second.n_needed is not None else ""
+    return (
+        f"{start}{leader.name} ({share}) is {_points(gap)} ahead of {second_name}, which may be chance "
+        f"({_evidence(gap, second)}){needed}."
+    )
+
+
+def _at_what_price(name: str, facts: Facts, noun: str) -> str:
+    least = "at least " * facts.cost_is_at_least
+    parts = [f"costs {least}{facts.cost or 0:,.2f} USD per 1,000 {noun}s"]
+    if not facts.cost and not least:
+        parts = ["costs nothing (no price is set)" if facts.cost == 0 else "its cost was not measured"]
+    if facts.seconds is not None:
+        parts.append(f"takes {facts.seconds:.1f} s (median)")
+    if facts.harm is not None:
+        worst = max(facts.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
+        most = f", most often with {worst[0]} ({worst[1]:,})" if worst and facts.harm else ""
+        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{most}")
+    if facts.attack_success is not None:
+        parts.append(f"follows {percent(facts.attack_success)} of the planted instructions")
+    if facts.plan is not None:
+        parts.append(f"predicts the gold plan in {percent(facts.plan)}")
+    return f"{name} {_listed(parts)}." if facts.cost is not None else f"{name}: {'; '.join(parts)}."
+
+
+def _turned(difference: Interval) -> Interval:
+    """The difference seen from the other model."""
+    value, low, high = (None if one is None else -one for one in difference)
+    return Interval(value, high, low)
+
+
+def _points(gap: Interval) -> str:
+    return f"{100 * (gap.value or 0):.1f} points"
+
+
+def _evidence(gap: Interval, place: Place) -> str:
+    interval = ""
+    if gap.low is not None and gap.high is not None:
+        interval = f"95 % interval {100 * gap.low:z.1f} to {100 * gap.high:z.1f}, "
+    return f"{interval}p {p_value(1.0 if place.p is None else place.p, sign=True)}, n = {place.n:,}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a phrase.
+
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@dataclass(frozen=True)
+class FolderReport:
+    """The models on one data folder.
+
+    Attributes:
+        data: Name of the folder.
+        title: Title of its data.
+        noun: Singular noun of an item.
+        verdict: The ranking.
+        models: In the order of the ranking.
+        warnings: Warnings about the folder.
+    """
+
+    data: str
+    title: str
+    noun: str
+    verdict: Verdict
+    models: Sequence[ModelReport]
+    warnings: Sequence[str] = ()
+
+    @property
+    def table(self) -> Table:
+        """The ranking, for Markdown, LaTeX and CSV."""
+        return model_table(self.title, self.verdict.sentences, self.models)
+
+    def to_json(self) -> dict[str, Any]:
+        """The folder as an object of `report.json`."""
+        return {
+            "data": self.data,
+            "title": self.title,
+            "item": self.noun,
+            "verdict": self.verdict.to_json(),
+            "models": [model.to_json() for model in self.models],
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A score that is compared with a baseline.
+
+    Attributes:
+        model: Name of the model.
+        baseline: Name or file of the baseline.
+        score: Name of the item score.
+        difference: Model minus baseline.
+        low: Lower bound of the difference.
+        high: Upper bound.
+        p: p-value with Holm's correction.
+        n: Number of shared items, or of attacks.
+        confusions: Pairs of tools that are confused more often than before, as (gold, called, before, now).
+    """
+
+    model: str
+    baseline: str
+    score: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    confusions: Sequence[tuple[str, str, int, int]] = ()
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the model is worse at p < 0.05."""
+        return self.verdict == "is worse than"
+
+    @property
+    def verdict(self) -> str:
+        """How the model compares with the baseline at p < 0.05."""
+        if self.p is None or self.p >= LEVEL or not self.difference:
+            return "does not differ significantly from"
+        return "is better than" if self.difference > 0 else "is worse than"
+
+    @property
+    def status(self) -> Status:
+        """The result as that of a requirement."""
+        return "not measured" if self.difference is None else "fail" if self.is_worse else "pass"
+
+    @property
+    def line(self) -> str:
+        """The result in one line."""
+        if self.difference is None:
+            return f"{self.model} and {self.baseline} share no item with the score {self.score}"
+        more = "".join(
+            f"; {gold} is taken for {called} {count_of(now, 'time')} (before: {before})"
+            for gold, called, before, now in self.confusions
+        )
+        interval = f" {percent_interval(self.low, self.high)}" if self.low is not None else ""
+        p = "" if self.p is None else f", p {p_value(self.p, sign=True)}"
+        return (
+            f"{self.model} {self.verdict} {self.baseline} in {self.score}: "
+            f"{points(self.difference)} points{interval}{p}, n = {self.n:,}{more}"
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision over all data folders.
+
+    Attributes:
+        folders: One entry per data folder.
+        verdict: Verdict over all items of all folders; that of the folder if there is one.
+        is_required: Whether there are requirements.
+        regressions: Comparisons with the baseline.
+        warnings: Warnings about the report.
+    """
+
+    folders: Sequence[FolderReport]
+    verdict: Verdict
+    is_required: bool = False
+    regressions: Sequence[Regression] = ()
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def models(self) -> dict[str, dict[str, ModelReport]]:
+        """By model, its report by data folder; in the order of the ranking over all folders."""
+        everywhere = [place.name for place in self.verdict.places]
+        rest = sorted(
+            (one for folder in self.folders for one in folder.models), key=lambda one: one.axes.is_baseline
+        )
+        return {
+            name: {folder.data: one for folder in self.folders for one in folder.models if one.name == name}
+            for name in dict.fromkeys([*everywhere, *(one.name for one in rest)])
+        }
+
+    def outcomes(self) -> dict[str, Status]:
+        """By model that is no baseline, what its requirements say over all folders."""
+        found: dict[str, Status] = {}
+        for name, parts in self.models.items():
+            if not any(one.axes.is_baseline for one in parts.values()):
+                checks = [check for one in parts.values() for check in one.checks]
+                for folder in self.folders:
+                    if folder.data not in parts:
+                        checks += _without_a_run(folder, {check.rule for check in checks})
+                # Without those of quantities that one folder does not have and another one does.
+                possible = {one.rule for one in checks if one.is_possible}
+                applicable = [one for one in checks if one.is_possible or one.rule not in possible]
+                found |= {name: outcome_of(applicable)} if checks else {}
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """0: a model meets every requirement. 3: none does, one is undecided. 4: none can, or one is worse.
+
+        "Worse" is worse than the baseline; without a shared item, that is undecided.
+        """
+        if any(one.is_worse for one in self.regressions):
+            return NO_MODEL_PASSES
+        outcomes = set(self.outcomes().values())
+        if "pass" in outcomes or not self.is_required:
+            return UNDECIDED if any(one.difference is None for one in self.regressions) else 0
+        return UNDECIDED if outcomes - {"fail"} or not outcomes else NO_MODEL_PASSES
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `report.json`."""
+        folders = [folder.to_json() for folder in self.folders]
+        return {
+            "toolassay": __version__,
+            "verdict": self.verdict.to_json(),
+            "models": folders[0]["models"] if len(folders) == 1 else self._models(),
+            "outcomes": self.outcomes(),
+            "regressions": [
+                {**vars(one), "is_worse": one.is_worse, "text": one.line} for one in self.regressions
+            ],
+            "warnings": list(self.warnings),
+            "folders": folders,
+        }
+
+    def _models(self) -> list[dict[str, Any]]:
+        """The models over several folders: places over all items; requirements and warnings by folder."""
+        places, titles = (
+            {place.name: place for place in self.verdict.places},
+            {one.data: one.title for one in self.folders},
+        )
+        outcomes, found = self.outcomes(), []
+        for name, reports in self.models.items():
+            parts = {data: (one, one.to_json()) for data, one in reports.items()}
+            whole = replace(next(iter(reports.values())), place=places.get(name), checks=()).to_json()
+            found.append(
+                {
+                    **whole,
+                    **{count: sum(part[count] for _, part in parts.values()) for count in _COUNTS},
+                    "axes": {**dict.fromkeys(whole["axes"]), "accuracy": {"value": whole["score"]}},
+                    "folders": {
+                        data: {key: part[key] for key in ("rank", "axes", *_COUNTS)}
+                        for data, (_, part) in parts.items()
+                    },
+                    "executions": None,
+                    "requirements": [
+                        {**check, "data": data}
+                        for data, (_, part) in parts.items()
+                        for check in part["requirements"]
+                    ],
+                    "warnings": [
+                        f"{titles[data]}: {line}" for data, one in reports.items() for line in one.warnings
+                    ],
+                    "outcome": outcomes.get(name),
+                }
+            )
+        return found
+
+
+def _without_a_run(folder: FolderReport, rules: set[str]) -> Iterator[Check]:
+    """The requirements of a model that was not run on a folder."""
+    possible = {one.rule: one.is_possible for model in folder.models for one in model.checks}
+    text = f"not measured: it was not run on {folder.title}"
+    for rule in rules:
+        yield Check(rule, "not measured", NOTHING, 0, None, text, possible.get(rule, True))
+
+
+def folder_table(decision: Decision) -> Table:
+    """The accuracy of each model on every data folder, and over all of them where there is a verdict."""
+    places = {place.name: place for place in decision.verdict.places}
+    rows: list[Sequence[Value]] = []
+    for name, reports in decision.models.items():
+        place = places.get(name)
+        accuracies = (
+            share_cell(reports[one.data].measured["accuracy"].interval)
+            if one.data in reports
+            else Cell(UNKNOWN)
+            for one in decision.folders
+        )
+        rank = str(place.rank) if place and place.rank else UNKNOWN
+        label = marked(name, next(iter(reports.values())).axes.mark)
+        rows.append((rank, label, percent(place.score if place else None), *accuracies))
+    titles = [folder.title for folder in decision.folders]
+    return Table(("rank", "model", "all", *titles), rows, "rn" + "t" * (1 + len(titles)))
+
+
+def junit(decision: Decision) -> str:
+    """The requirements and regressions as a JUnit file: a suite per model and folder, a case per rule.
+
+    An undecided requirement is a skipped case, so that a build can tell it from a failure.
+    """
+    suites = [
+        (f"{folder.title}: {model.name}", [(one.rule, one.status, one.text) for one in model.checks])
+        for folder in decision.folders
+        for model in folder.models
+    ]
+    if compared := decision.regressions:
+        lines = [(f"{one.model}: {one.score}", one.status, one.line) for one in compared]
+        suites.append((f"against {compared[0].baseline}", lines))
+    root = ElementTree.Element("testsuites", name="toolassay report")
+    for name, cases in suites:
+        if cases:
+            statuses = [status for _, status, _ in cases]
+            skipped = sum(status not in ("pass", "fail") for status in statuses)
+            counts = {"tests": len(cases), "failures": statuses.count("fail"), "skipped": skipped}
+            facts = {"name": printable(name), **{key: str(count) for key, count in counts.items()}}
+            suite = ElementTree.SubElement(root, "testsuite", facts)
+            for rule, status, text in cases:
+                case = ElementTree.SubElement(
+                    suite, "testcase", classname=printable(name), name=printable(rule)
+                )
+                if status != "pass":
+                    result = "failure" if status == "fail" else "skipped"
+                    ElementTree.SubElement(case, result, message=printable(text))
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def summary(decision: Decision) -> str:
+    """The decision as Markdown, e.g. for the summary of a CI job."""
+    return "\n".join(_summary_lines(decision)) + "\n"
+
+
+def _summary_lines(decision: Decision) -> Iterator[str]:
+    yield "# Toolassay report"
+    if len(decision.folders) > 1:
+        yield from ("", *map(markdown_escaped, decision.verdict.sentences))
+        yield from ("", folder_table(decision).markdown())
+    for folder in decision.folders:
+        yield from ("", f"## {markdown_escaped(folder.title)}", "")
+        yield from map(markdown_escaped, folder.verdict.sentences)
+        yield from ("", replace(folder.table, title="", captions=()).markdown())
+        if checks := [(model.name, one.rule, one.text) for model in folder.models for one in model.checks]:
+            yield from ("", Table(("model", "requirement", "result"), checks, "nnn").markdown())
+        warnings = [f"{model.name}: {line}" for model in folder.models for line in model.warnings]
+        yield from _bullets("", [*warnings, *folder.warnings])
+    yield from _bullets("## Against the baseline", [one.line for one in decision.regressions])
+    yield from _bullets("", decision.warnings)
+
+
+def _bullets(heading: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield from ("", heading, "") if heading else ("",)
+    yield from (f"- {markdown_escaped(line)}" for line in lines)

@@ -1,0 +1,423 @@
+"""The scoreboard: models in the order of their scores, each with its five axes and its gap to the leader.
+
+This is the only ranking: the report, its page and tables, and `leaderboard` show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolassay.errors import UsageError
+from toolassay.evaluation.items import ItemTable
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.significance import LEVEL, compare_pairs, holm
+from toolassay.report.axes import Axes, Latency
+from toolassay.report.requirements import Check, Measured, outcome_of
+from toolassay.runs.marks import marked
+from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
+
+_NOTICED = 0.01  # seconds; a shorter wait is no queue
+Pairs = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model that may lead.
+
+    Attributes:
+        name: Its name.
+        tables: Its items in each data folder.
+        is_ranked: Whether it is ranked; baselines are not.
+        is_complete: Whether every labelled item was asked and scored.
+        harm: Share of items with unwanted changes, which orders models with equal scores.
+    """
+
+    name: str
+    tables: Sequence[ItemTable]
+    is_ranked: bool = True
+    is_complete: bool = True
+    harm: float = 0.0
+
+    def mean(self, score: str) -> float:
+        """The mean score over its items."""
+        return _mean_of_known(np.concatenate([table.columns([score])[:, 0] for table in self.tables]))
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a model in the ranking.
+
+    Attributes:
+        name: Name of the model.
+        rank: From 1; models with equal scores share a rank; None for baselines.
+        score: Mean score over its own items.
+        difference: Its score minus that of the leader, on the items of both; None for the leader.
+        p: p-value of no difference to the leader, with Holm's correction over all models.
+        n: Number of items that it shares with the leader.
+        smallest_detectable: Smallest difference to the leader that n items would show with a power of 80 %.
+    """
+
+    name: str
+    rank: int | None
+    score: float
+    difference: Interval = NOTHING
+    p: float | None = None
+    n: int = 0
+    smallest_detectable: float | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether its score differs significantly from that of the leader."""
+        return self.p is not None and self.p < LEVEL
+
+    @property
+    def n_needed(self) -> int | None:
+        """Number of such items with which the observed difference would be found with a power of 80 %.
+
+        None if it has been found, or if there is no difference.
+        """
+        gap = self.difference.value
+        if self.differs or not gap or not self.n or self.smallest_detectable is None:
+            return None
+        return max(self.n + 1, math.ceil(self.n * (self.smallest_detectable / abs(gap)) ** 2))
+
+
+def choose_score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
+    """The first score by which models can be ranked: one that all have, and that is not 0 for all of them.
+
+    Raises:
+        UsageError: They share none of the scores.
+    """
+    tables = [table for one in contenders for table in one.tables]
+    shared = [score for score in scores if all(score in table.metrics for table in tables)]
+    if contenders and not shared:
+        raise UsageError(f"no file of items has the score {scores[0]}", fix="run evaluate.py again")
+    ranked = [table for one in contenders if one.is_ranked for table in one.tables]
+    useful = (score for score in shared if any(table.columns([score]).any() for table in ranked))
+    return next(useful, shared[0])
+
+
+def in_order(contenders: Sequence[Contender], score: str) -> list[Place]:
+    """The places of models by a score, complete runs before partial ones, baselines last.
+
+    Incomplete runs are ranked by how many others they beat on the items of both, because the items of one may
+    be easier than those of another.
+
+    Args:
+        contenders: Models with items in the same data folders.
+        score: Name of the item score.
+    """
+    wins = dict.fromkeys((one.name for one in contenders), 0)
+    for one, two in combinations((one for one in contenders if not one.is_complete), 2):
+        if one.is_ranked == two.is_ranked:
+            first, second, _ = _shared_in_all(one, two, score)
+            gap = _mean_of_known(first - second)
+            wins[one.name] += gap > 0
+            wins[two.name] += gap < 0
+    means = {one.name: one.mean(score) for one in contenders}
+
+    def standing(one: Contender) -> tuple[bool, bool, int, float]:
+        return not one.is_ranked, not one.is_complete, -wins[one.name], -means[one.name]
+
+    places: list[Place] = []
+    before = None
+    for number, one in enumerate(sorted(contenders, key=lambda one: (*standing(one), one.harm, one.name)), 1):
+        position = places[-1].rank if before == standing(one) else number
+        places.append(Place(one.name, position if one.is_ranked else None, means[one.name]))
+        before = standing(one)
+    return places
+
+
+def rank(
+    contenders: Sequence[Contender], score: str, *, resamples: int = 10_000, seed: int = 0
+) -> list[Place]:
+    """`in_order`, with each model compared with the leader on the items of both.
+
+    The comparison is paired; the items of a cluster count as one piece of evidence (`metrics.significance`).
+
+    Args:
+        contenders: Models with items in the same data folders.
+        score: Name of the item score.
+        resamples: Number of resamples of the intervals and the randomisation test.
+        seed: Random seed of both.
+    """
+    places, by_name = in_order(contenders, score), {one.name: one for one in contenders}
+    results = []
+    for place in places[1:]:
+        baseline, values, clusters = _shared_in_all(by_name[places[0].name], by_name[place.name], score)
+        columns = baseline[:, None], values[:, None]
+        found = (
+            compare_pairs(*columns, clusters=clusters, resamples=resamples, seed=seed)
+            if len(values)
+            else [None]
+        )
+        results.append(found[0])
+    adjusted = holm([None if result is None else result.p for result in results])
+    compared = [
+        place
+        if result is None
+        else Place(
+            place.name, place.rank, place.score, result.difference, p, result.n, result.smallest_detectable
+        )
+        for place, result, p in zip(places[1:], results, adjusted, strict=True)
+    ]
+    return places[:1] + compared
+
+
+def _mean_of_known(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def _shared_in_all(first: Contender, other: Contender, score: str) -> Pairs:
+    """Scores of both models and clusters of the items that both have in each folder, sorted by id."""
+    pairs = []
+    for folder, (one, two) in enumerate(zip(first.tables, other.tables, strict=True)):
+        # An id with another label in one of the files is not the same item.
+        shared = sorted(
+            key
+            for key, row in one.rows.items()
+            if key in two.rows and one.labels[row] == two.labels[two.rows[key]]
+        )
+        rows = np.array([(one.rows[key], two.rows[key]) for key in shared], dtype=np.int64).reshape(-1, 2)
+        pairs.append(
+            (
+                one.columns([score])[rows[:, 0], 0],
+                two.columns([score])[rows[:, 1], 0],
+                one.clusters[rows[:, 0]] ^ np.int64(folder),  # a cluster of one folder is none of another one
+            )
+        )
+    baseline, values, clusters = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    return baseline, values, clusters
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """One model on one data folder.
+
+    Attributes:
+        axes: Its five axes.
+        place: Its place in the ranking; None without a file of items.
+        measured: Its quantities, by name.
+        checks: Its requirements.
+        warnings: What a reader must know before trusting its numbers.
+    """
+
+    axes: Axes
+    place: Place | None
+    measured: Mapping[str, Measured]
+    checks: Sequence[Check] = ()
+    warnings: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.axes.model
+
+    @property
+    def rank(self) -> str:
+        """Its rank, for a table."""
+        return str(self.place.rank) if self.place and self.place.rank else UNKNOWN
+
+    def to_json(self) -> dict[str, Any]:
+        """The model as an object of `report.json`; null for what was not measured."""
+        axes, place, found = self.axes, self.place, self.measured
+        interval = {name: one.interval.to_json() for name, one in found.items()}
+        counted = {
+            name: {**interval[name], "n": found[name].n} if found[name].interval.value is not None else None
+            for name in ("side_effects", "attack_success")
+        }
+        cost, latency = axes.cost, axes.latency
+        return {
+            "name": self.name,
+            "label": marked(axes.model, axes.mark),
+            "rank": place and place.rank,
+            "is_baseline": axes.is_baseline,
+            "n_asked": axes.counts.get("n_asked", axes.items),
+            "n_scored": axes.n_scored,
+            "n_labels": axes.counts.get("n_labels", axes.items),
+            "score": place and place.score,
+            "versus_leader": (
+                {
+                    "difference": place.difference.value,
+                    "low": place.difference.low,
+                    "high": place.difference.high,
+                    "p": place.p,
+                    "n": place.n,
+                    "is_significant": place.differs,
+                }
+                if place and place.n
+                else None
+            ),
+            "axes": {
+                "accuracy": interval["accuracy"],
+                "plan_accuracy": axes.plan_accuracy.to_json() if axes.is_by_outcome else None,
+                "side_effects": counted["side_effects"],
+                "stability": axes.stability and {**interval["pass_k"], "k": axes.stability.k},
+                "attack_success": counted["attack_success"],
+                "cost": cost and {**interval["cost"], "is_at_least": cost.is_at_least},
+                "latency": latency and {"p50": latency.p50, "p95": latency.p95, "is_local": latency.is_local},
+            },
+            "executions": axes.outcomes and axes.outcomes.to_json(),
+            "requirements": [one.to_json() for one in self.checks],
+            "outcome": outcome_of(self.checks) if self.checks else None,
+            "warnings": list(self.warnings),
+        }
+
+
+# Tables
+
+
+def cells(model: ModelReport) -> dict[str, Cell]:
+    """What the terminal and the page show of a model, by heading; what was not measured is a dash.
+
+    The notes of a cell are its interval and what else is known of the number, a line each.
+    """
+    axes, place = model.axes, model.place
+    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
+    gap = Cell(UNKNOWN)
+    if place is not None and place.difference.value is not None:
+        meaning = "significant" if place.differs else "may be chance"
+        p = "" if place.p is None else f"{meaning}, p {p_value(place.p, sign=True)}"
+        interval = percent_interval(place.difference.low, place.difference.high)
+        gap = Cell(f"{points(place.difference.value)} {interval}", p)
+    found = {
+        "accuracy": share_cell(model.measured["accuracy"].interval),
+        "to the leader": gap,
+        "gold plan": share_cell(axes.plan_accuracy),
+        "side effects": share_cell(model.measured["side_effects"].interval),
+        "pass^k": Cell(UNKNOWN),
+        "attacks that succeed": Cell(UNKNOWN),
+        "USD per 1,000": Cell(UNKNOWN),
+        "seconds p50, p95": Cell(UNKNOWN),
+        "asked": Cell(axes.n, "\n".join(axes.n_notes)),
+    }
+    if stability:
+        same = f"same answers {percent(stability.agreement.value)}"
+        text = f"pass^{stability.k} {percent(stability.pass_hat_k.value)}"
+        found["pass^k"] = _noted(text, percent_interval(*stability.pass_hat_k[1:]), same)
+    if security:
+        attacks, answers = model.measured["attack_success"].interval, security.attempts - security.excluded
+        failed = f", {security.excluded} more failed" if security.excluded else ""
+        unread = f", {security.unreadable} unreadable" if security.unreadable else ""
+        tested = f"of {security.n} attacks{failed}{unread}"
+        if attacks.value is None:
+            tested = f"{security.unreadable} of {answers} attacks unreadable{failed}"
+        served = f"harmless served {percent(security.harmless.value)}"
+        interval = percent_interval(attacks.low, attacks.high)
+        found["attacks that succeed"] = _noted(percent(attacks.value), interval, tested, served)
+    if cost:
+        each = "" if cost.per_right is None else money(cost.per_right, at_least=cost.is_at_least, small=True)
+        thinking = "" if cost.thinking is None else f"{percent(cost.thinking)} thinking"
+        text = money(cost.per_1000, at_least=cost.is_at_least, small=True)
+        found["USD per 1,000"] = _noted(text, each and f"{each} a right one", thinking)
+    if latency:
+        times = [seconds(value, local=latency.is_local).split() for value in (latency.p50, latency.p95)]
+        text = ", ".join(time[0] for time in times)
+        found["seconds p50, p95"] = _noted(text, "local" * latency.is_local, *_parts(latency))
+    return found
+
+
+def _parts(latency: Latency) -> Iterator[str]:
+    """The times of single answers: first token and pace where streamed, the wait where there was one."""
+    if latency.first_token is not None:
+        yield "first token {:.2f}, {:.2f}".format(*latency.first_token)
+    if latency.per_token is not None:
+        yield "{:.4f}, {:.4f} a token".format(*latency.per_token)
+    if latency.queued is not None and latency.queued[1] >= _NOTICED:
+        yield "+ {:.2f}, {:.2f} queued".format(*latency.queued)
+
+
+def _noted(text: str, *notes: str) -> Cell:
+    return Cell(text, "\n".join(filter(None, notes)))
+
+
+def share_cell(share: Interval) -> Cell:
+    """A share with its interval."""
+    return Cell(percent(share.value), percent_interval(share.low, share.high))
+
+
+def measured_headings(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
+    """The headings of `cells` below which at least one row has more than a dash; the first two always."""
+    return [
+        heading
+        for place, heading in enumerate(rows[0])
+        if place < 2 or any(row[heading] != Cell(UNKNOWN) for row in rows)
+    ]
+
+
+def score_table(models: Sequence[tuple[str, ModelReport]]) -> Table:
+    """The scoreboard on a terminal: a row a model and data folder; the notes of a number are below it.
+
+    Args:
+        models: Each with the name of its data folder, or "" in a report of one folder.
+    """
+    found = [cells(model) for _, model in models]
+    headings, with_data = measured_headings(found), any(data for data, _ in models)
+    rows: list[Sequence[Value]] = [
+        [
+            model.rank,
+            marked(model.name, model.axes.mark),
+            *[data] * with_data,
+            *(row[name] for name in headings),
+        ]
+        for (data, model), row in zip(models, found, strict=True)
+    ]
+    return Table(("rank", "model", *["data"] * with_data, *headings), rows, "rnn" if with_data else "rn")
+
+
+def model_table(title: str, sentences: Sequence[str], models: Sequence[ModelReport]) -> Table:
+    """The ranking on one data folder as a table, for Markdown, LaTeX and CSV."""
+    rows: list[Sequence[Value]] = []
+    for model in models:
+        place, cost, latency = model.place, model.axes.cost, model.axes.latency
+        gap = place.difference if place is not None else NOTHING
+        rows.append(
+            (
+                model.rank,
+                marked(model.name, model.axes.mark),
+                share_cell(model.measured["accuracy"].interval),
+                Cell(points(gap.value), percent_interval(gap.low, gap.high)),
+                UNKNOWN if place is None or place.p is None else p_value(place.p),
+                share_cell(model.measured["side_effects"].interval),
+                money(cost.per_1000, at_least=cost.is_at_least) if cost else UNKNOWN,
+                seconds(latency.p50, local=latency.is_local) if latency else UNKNOWN,
+                model.axes.n,
+                percent(model.axes.plan_accuracy.value),
+            )
+        )
+    headings = (
+        "rank",
+        "model",
+        "accuracy",
+        "to the leader",
+        "p",
+        "side effects",
+        "USD / 1,000",
+        "s p50",
+        "n",
+    )
+    return Table((*headings, "gold plan"), rows, "rntttttttt", title, sentences)
+
+
+def points(share: float | None) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return UNKNOWN if share is None else f"{100 * share:+.1f}"
+
+
+def p_value(p: float, *, sign: bool = False) -> str:
+    """A p-value for people.
+
+    >>> p_value(0.0123), p_value(0.00001), p_value(0.5, sign=True)
+    ('0.012', '< 0.001', '= 0.500')
+    """
+    if p < 0.001:
+        return "< 0.001"
+    return f"= {p:.3f}" if sign else f"{p:.3f}"
