@@ -29,7 +29,6 @@ from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
 KEY = "sk-a-very-secret-key-0123456789"
-TWO = "http://127.0.0.1:8000/v1,http://127.0.0.1:8001/v1"
 
 
 def batched(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
@@ -101,20 +100,6 @@ def test_a_run_goes_on_in_a_batch_and_back(tmp_path: Path, capsys: Capture, fake
     infer(capsys, fake_server, undisturbed)
     files = [path / "predictions/gpt-4.json" for path in (folder, undisturbed)]
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_run_with_batches_goes_on_at_several_endpoints(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder, listed = data_folder(tmp_path / "data", 6), tmp_path / "endpoints.txt"
-    listed.write_text(f"{fake_server.base}\n")
-    two = f"{fake_server.base},{fake_server.base.replace('127.0.0.1', 'localhost')}"
-    assert batched(capsys, fake_server, folder, "--limit", "2", "--api_base", listed).code == 0
-    assert infer(capsys, fake_server, folder, "--limit", "4", "--api_base", two).code == 0
-    assert batched(capsys, fake_server, folder).code == 0
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [2, 2]
-    ways = Counter(("endpoint" in line, "custom_id" in line) for line in ledger_of(folder))
-    assert ways == {(False, True): 4, (True, False): 2}
 
 
 def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
@@ -379,8 +364,6 @@ def test_an_address_without_a_version_is_completed(
         (("--llm", "offline", "--batch", "openai"), "--llm offline asks no server"),
         (("--batch", "openai", "--stream", "true"), "an answer in a batch is not streamed"),
         (("--batch", "openai", "--multiworker", "3"), "leave --multiworker out"),
-        (("--batch", "openai", "--api_base", TWO), "a batch is for one server, and there are 2 endpoints"),
-        (("--batch", "vllm", "--api_base", TWO), "a batch is for one server, and there are 2 endpoints"),
         (("--batch_cancel", "true"), "--batch_cancel is for a run with --batch"),
     ],
 )

@@ -62,9 +62,8 @@ _PORT = re.compile(r"\d{0,5}", re.ASCII)
 # An address inside a text: matches "https://host/v1?key=2", ends before blanks, quotes and angle brackets.
 # "host/v1" without a scheme is not one.
 _IN_TEXT = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
-
 # The comma between two addresses: matches ", " in "http://a/v1, http://b", no comma in "http://a:1,2@b/v1".
-_NEXT = re.compile(r",\s*(?=[A-Za-z][\w+.-]*://)")
+LIST_COMMA = re.compile(r",\s*(?=[A-Za-z][\w+.-]*://)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,27 +225,6 @@ class Address:
         assert found is not None
         host, *segments = found["rest"].split("/")
         return found["scheme"] or "", host, segments
-
-
-def split_addresses(text: str) -> list[str]:
-    """The base URLs of a list with commas.
-
-    A comma ends a URL only before the scheme of another one: a password or a query may contain commas.
-
-    >>> split_addresses("http://me:a,b@host/v1, https://other/v1,")
-    ['http://me:a,b@host/v1', 'https://other/v1']
-    """
-    urls = [url.strip() for url in _NEXT.split(text)]
-    return urls if len(urls) == 1 else [url for url in (url.rstrip(", ") for url in urls) if url]
-
-
-def shown_addresses(text: str) -> str:
-    """The redacted addresses of a list with commas.
-
-    >>> shown_addresses("http://me:pw@host/v1,https://other/sk-1")
-    'http://***@host/v1,https://other/***'
-    """
-    return ",".join(Address.of(url).shown for url in split_addresses(text))
 
 
 def without_addresses(text: str) -> str:

@@ -10,13 +10,12 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import ChoiceTask
 
-CostOf = Callable[[int | None, int | None, int | None, str | None], float | None]
-"""The cost of an answer in US dollars, from its prompt, completion and cached tokens and the endpoint that
-answered, if there are several; None if unknown."""
+CostOf = Callable[[int | None, int | None, int | None], float | None]
+"""The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
 
 
 def unknown_cost(
-    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None, endpoint: str | None
+    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None
 ) -> float | None:
     """The cost if no price is known: None."""
     return None
@@ -68,7 +67,7 @@ class QuestionRequests:
         )
         response = await self._model.complete(request)
         tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
-        self.keep(response, self._cost_of(*tokens, response.endpoint))
+        self.keep(response, self._cost_of(*tokens))
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
@@ -79,7 +78,7 @@ class QuestionRequests:
         answer = {**asdict(response), "cost": cost}
         for part in (answer, *answer["tool_calls"]):
             del part["extra"]
-        for name in ("reasoning", "reasoning_tokens", "endpoint", "leaked"):
+        for name in ("reasoning", "reasoning_tokens", "leaked"):
             if not answer[name]:
                 del answer[name]
         self.answers.append(answer)
