@@ -16,7 +16,7 @@ import click
 from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
-from toolassay.errors import ToolassayError
+from toolassay.errors import CALLER, ToolassayError
 from toolassay.screen import CleanStream
 from toolassay.version import __version__
 
@@ -175,6 +175,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
     """
     debug, quiet = "--debug" in arguments, not QUIET.isdisjoint(arguments)
     arguments = [argument for argument in arguments if argument not in {"--debug", *QUIET}]
+    caller = CALLER.set("command" if command is cli else "script")
     try:
         with quietly(quiet):
             result = command.main(arguments, prog_name=name, standalone_mode=False, obj=(name, *arguments))
@@ -219,3 +220,5 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
             err=True,
         )
         return 1
+    finally:
+        CALLER.reset(caller)

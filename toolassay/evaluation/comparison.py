@@ -29,6 +29,7 @@ from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
 from toolassay.runs.outcomes import excluded_phrase
+from toolassay.tables import Result, Table
 
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
@@ -205,8 +206,8 @@ class ModelComparison:
         return next(score for score in self.scores if score.metric == metric)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Every model against the first.
 
     Attributes:
@@ -231,11 +232,11 @@ class Comparison:
         """A model's name with its mark."""
         return marked(model, self.marks.get(model))
 
-    def _repr_markdown_(self) -> str:
-        """Representation in a notebook."""
-        from toolassay.evaluation.comparison_table import comparison_markdown
+    def table(self) -> Table:
+        """Each score of each model beside that of the first."""
+        from toolassay.evaluation.comparison_table import comparison_table
 
-        return comparison_markdown(self)
+        return comparison_table(self)
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file of `compare --save`."""

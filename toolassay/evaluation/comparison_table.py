@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolassay.evaluation.comparison import Comparison, ModelComparison, ScoreComparison
 from toolassay.evaluation.items import OUTCOMES
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.tables import UNKNOWN, Cell, Table, markdown_escaped, percent
+from toolassay.tables import UNKNOWN, Cell, Table, percent
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
@@ -34,18 +34,16 @@ def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[
         yield _table(comparison, model, captions, is_wide=width >= WIDE)
 
 
-def comparison_markdown(comparison: Comparison) -> str:
-    """The same in Markdown, for a notebook."""
+def comparison_table(comparison: Comparison) -> Table:
+    """All models in one table, for a notebook."""
     columns = ("A", "B", "difference", "p", "Holm p", "verdict", "finds")
-    parts: list[str] = []
-    for model in comparison.models:
-        names = (markdown_escaped(comparison.shown(name)) for name in (model.model, model.baseline))
-        parts.append("**{}** (B) against **{}** (A): {}".format(*names, _items(model)))
-        cells = map(_cells, model.scores)
-        rows = [[score["score"], *(score[column] for column in columns)] for score in cells]
-        parts.append(Table(("score", *columns), rows, align="nttttttt").markdown())
-    captions = "\n".join(map(markdown_escaped, _captions(comparison)))
-    return "\n\n".join([*parts, captions]) + "\n"
+    rows = [
+        [comparison.shown(model.model), cells["score"], *(cells[column] for column in columns)]
+        for model in comparison.models
+        for cells in map(_cells, model.scores)
+    ]
+    title = f"each model (B) against {comparison.shown(comparison.models[0].baseline)} (A)"
+    return Table(("model", "score", *columns), rows, "nnttttttt", title, _captions(comparison))
 
 
 def _table(

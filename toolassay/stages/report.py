@@ -29,7 +29,7 @@ from toolassay.runs.marks import mark_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.data_summary import data_summary
 from toolassay.stages.decide import ScoredFolder, decide, page_folders, regressions
-from toolassay.tables import Cell, Table, csv_line
+from toolassay.tables import Cell, Result, Table, csv_line
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -41,8 +41,8 @@ FILES = (DECISION, NUMBERS, TABLE, *TABLES, *PICTURES, *RANKINGS, PAGE)
 """The files of a report folder."""
 
 
-@dataclass(frozen=True)
-class AxesReport:
+@dataclass(frozen=True, repr=False)
+class AxesReport(Result):
     """The content and files of a report.
 
     Attributes:

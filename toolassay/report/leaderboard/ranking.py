@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import BASELINE, LOCAL, RowMark, marked
-from toolassay.tables import UNKNOWN
+from toolassay.tables import UNKNOWN, Result, Table
 
 if TYPE_CHECKING:
     from toolassay.runs.recorded_usage import RecordedUsage
@@ -92,8 +92,8 @@ class LeaderboardRow:
         return self.usage.cost_of_1000 if column == "cost" else self.usage.seconds
 
 
-@dataclass(frozen=True)
-class Board:
+@dataclass(frozen=True, repr=False)
+class Board(Result):
     """A leaderboard.
 
     Attributes:
@@ -123,11 +123,17 @@ class Board:
         marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
         return [self.caption, *meanings, *published, *local, *marks, *self.remarks]
 
-    def _repr_markdown_(self) -> str:
-        """The table, as a notebook shows it."""
-        from toolassay.report.leaderboard.tables import markdown_table
+    def table(self) -> Table:
+        """Scores with their intervals, cost and time."""
+        from toolassay.report.leaderboard.tables import board_table
 
-        return markdown_table(self)
+        return board_table(self)
+
+    def csv(self) -> str:
+        """Scores and the bounds of their intervals in columns of their own."""
+        from toolassay.report.leaderboard.tables import csv_table
+
+        return csv_table(self)
 
     def first_rows(self) -> list[bool]:
         """Whether each row is the first of its model."""

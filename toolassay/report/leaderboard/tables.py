@@ -68,9 +68,14 @@ def _used(row: LeaderboardRow) -> dict[str, str]:
     return {**dict(zip(_USAGE, cells, strict=True)), "s": cells[-1]}
 
 
+def board_table(board: Board) -> Table:
+    """The board with all columns; a score is `value (low–high)`."""
+    return _table(board, board.headings, _USAGE, board.captions)
+
+
 def markdown_table(board: Board) -> str:
     """The board in GitHub's Markdown, ending with a line break; a score is `value (low–high)`."""
-    return _table(board, board.headings, _USAGE, board.captions).markdown() + "\n"
+    return board_table(board).markdown() + "\n"
 
 
 def latex_table(board: Board) -> str:
