@@ -164,10 +164,11 @@ def test_azure_from_the_command_line(
 ) -> None:
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
     folder = data_folder(tmp_path, 1)
-    azure = ("--api_base", fake_server.base.removesuffix("/v1"), "--api_version", "2024-10-21")
-    done = inside(capsys, "infer", "--data_dir", folder, *azure)
-    assert done.code == 2 and "add --client openai" in done.error
-    assert inside(capsys, "infer", "--data_dir", folder, *azure, "--client", "openai").code == 0
+    done = inside(capsys, "infer", "--data_dir", folder, "--api_version", "2024-10-21")
+    assert done.code == 2 and "no --api_version any more: set OPENAI_API_VERSION" in done.error
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", fake_server.base.removesuffix("/v1"))
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    assert inside(capsys, "infer", "--data_dir", folder, "--client", "openai").code == 0
     assert "api-version=2024-10-21" in fake_server.received[0].query
     (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
     assert start["endpoint"]["api_version"] == "2024-10-21" and "openai" in start["versions"]

@@ -42,7 +42,7 @@ def test_other_ids_or_types_are_named(tools: list[dict[str, Any]], difference: s
         agreed_tools(library(*tools), library(PAINT, READ, path="d/graph_desc.json"))
     assert str(caught.value).startswith("d/tool_desc.json: differs from graph_desc.json: ")
     assert difference in str(caught.value)
-    assert str(caught.value).endswith("Fix: regenerate the graph: generate_graph.py --data_dir d")
+    assert str(caught.value).endswith("Fix: regenerate the graph: build_graph(data_dir='d')")
     assert isinstance(caught.value, UsageError)
 
 
@@ -72,7 +72,7 @@ def test_tools_in_another_folder_are_named_in_the_fix() -> None:
     with pytest.raises(ToolFilesDiffer) as caught:
         agreed_tools(library(PAINT, path="a/tool_desc.json"), library(READ, path="b/graph_desc.json"))
     assert str(caught.value).startswith("a/tool_desc.json: differs from b/graph_desc.json: ")
-    assert str(caught.value).endswith("generate_graph.py --data_dir b --tool_desc a/tool_desc.json")
+    assert str(caught.value).endswith("build_graph(data_dir='b', tool_desc='a/tool_desc.json')")
 
 
 def test_other_descriptions_are_used_with_one_notice() -> None:

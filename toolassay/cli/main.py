@@ -46,9 +46,19 @@ COMMANDS = {
     "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
 }
 
+# Removed commands and flags, and what to use instead.
 _REMOVED = {
     "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
-}  # what to use instead
+    "--api_version": "set OPENAI_API_VERSION and AZURE_OPENAI_ENDPOINT",
+    "--as_json": "the function `sample` returns the samples",
+    "--critic_band": "give link_review.ReviewOptions(critic_band=…) to build_graph",
+    "--critic_links": "give link_review.ReviewOptions(critic_links=…) to build_graph",
+    "--critics": "`toolassay check` sorts the samples by what critics found",
+    "--materialise": "give --max_links a larger number",
+    "--normalise_types": "call build_graph(normalise_types=False)",
+    "--outage": "the fault `refused` lasts 1 second",
+    "--pause": "the fault `drip` pauses 0.1 seconds",
+}
 
 QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = (
@@ -114,6 +124,7 @@ def load(name: str) -> click.Command:
     else:
         command = _entries()[name].load()
     assert isinstance(command, click.Command)
+    command.context_settings["token_normalize_func"] = lambda name: name.replace("-", "_")
     if EVERYWHERE not in (command.epilog or ""):
         command.epilog = f"{command.epilog}\n\n{EVERYWHERE}" if command.epilog else EVERYWHERE
     return command
@@ -186,10 +197,12 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         error.show()
         return error.exit_code
     except click.ClickException as error:
+        flag = getattr(error, "option_name", "")
         context = getattr(error, "ctx", None)
         asked = context.command_path if context is not None else name
         message = " ".join(error.format_message().split())
-        click.echo(f"error: {message} (see {asked} --help)", err=True)
+        reason = f"there is no {flag} any more: {_REMOVED[flag]}" if flag in _REMOVED else message
+        click.echo(f"error: {reason} (see {asked} --help)", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"

@@ -52,7 +52,6 @@ class ModelOptions:
         client: HTTP client; "openai" is OpenAI's SDK.
         stream: Whether to stream answers, which also measures the time to the first token.
         max_tries: Maximum attempts per request.
-        api_version: Azure API version; needs `client="openai"`.
         refusals: Known parameters that the endpoint refuses; None starts without any.
         version_path: Whether the address lacks `/v1`, if known.
         schemas: Form in which the endpoint accepts a JSON schema, if known.
@@ -78,7 +77,6 @@ class ModelOptions:
     client: ClientName = "aiohttp"
     stream: bool = False
     max_tries: int = MAX_TRIES
-    api_version: str | None = None
     refusals: Refusals | None = field(default=None, repr=False, compare=False)
     version_path: VersionPath | None = field(default=None, repr=False, compare=False)
     schemas: SchemaForms | None = field(default=None, repr=False, compare=False)
@@ -146,12 +144,12 @@ class ModelOptions:
     @property
     def endpoint(self) -> str:
         """The address of the requests, redacted."""
-        return self.asked_address.shown
+        return self.address.shown
 
     @property
     def endpoint_fingerprint(self) -> str | None:
         """A hash that distinguishes endpoints with the same redacted address; see `Address.fingerprint`."""
-        return self.asked_address.fingerprint
+        return self.address.fingerprint
 
     @property
     def key(self) -> str | None:
@@ -160,8 +158,11 @@ class ModelOptions:
 
     @property
     def address(self) -> Address:
-        """The parsed base URL, without a trailing `/chat/completions`, which every request adds."""
-        address = Address.of(self.base_url)
+        """The parsed base URL, without a trailing `/chat/completions`, which every request adds.
+
+        For Azure, AZURE_OPENAI_ENDPOINT.
+        """
+        address = Address.of(os.environ["AZURE_OPENAI_ENDPOINT"] if self.is_azure else self.base_url)
         return replace(address, url=address.url.removesuffix(PATH).rstrip("/"))
 
     @property
@@ -177,17 +178,9 @@ class ModelOptions:
 
     @property
     def is_azure(self) -> bool:
-        """Whether the SDK connects to Azure: by `api_version`, or by AZURE_OPENAI_ENDPOINT alone."""
+        """Whether the SDK connects to Azure: AZURE_OPENAI_ENDPOINT is set and no address is given."""
         given = self.api_base or self.api_addr or self.api_port
-        named = not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
-        return self.client == "openai" and (named or bool(self.api_version))
-
-    @property
-    def asked_address(self) -> Address:
-        """`address`, or AZURE_OPENAI_ENDPOINT if that is set and no address was given."""
-        given = self.api_base or self.api_addr or self.api_port
-        azure = os.environ.get("AZURE_OPENAI_ENDPOINT") if self.client == "openai" and not given else None
-        return Address.of(azure) if azure else self.address
+        return self.client == "openai" and not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
 
     @property
     def authorization(self) -> str | None:

@@ -232,7 +232,7 @@ def prices_of(
 
 def _price(model: str, own: Price | None, options: ModelOptions | None) -> Tariff | None:
     """The price of a model; `own` is that of the user's table."""
-    address = options.asked_address if options is not None and is_served(model) else None
+    address = options.address if options is not None and is_served(model) else None
     batch = options.batch if options is not None else None
     price: Price | ListedPrice | None = own
     if price is None and address is not None and (is_local(address.host) or batch == "vllm"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -172,7 +173,7 @@ class RunRecord:
 
     def _endpoint(self) -> dict[str, Any]:
         options = self._options
-        version = {"api_version": options.api_version} if options.api_version else {}
+        version = {"api_version": os.environ["OPENAI_API_VERSION"]} if options.is_azure else {}
         if options.batch == "vllm":
             return {"batch": options.batch}
         batch = {"batch": options.batch} if options.batch else {}
