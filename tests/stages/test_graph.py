@@ -199,4 +199,4 @@ def test_dashes_and_underscores(folder: Path, capsys: pytest.CaptureFixture[str]
     assert run(load("graph"), arguments, "toolassay graph") == 0
     value = json.loads((folder / "graph_desc.json").read_text())
     assert value["links"] is None
-    assert "3 links" in capsys.readouterr().out
+    assert "4 links" in capsys.readouterr().out

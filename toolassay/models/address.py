@@ -17,36 +17,11 @@ HIDDEN = "***"
 # "localhost:4000" has none. `urllib.parse` is not used: it rejects or misreads unescaped passwords.
 _PARTS = re.compile(r"(?P<scheme>(?:[\w+.-]+|\*{3})://)?(?P<rest>.*)", re.DOTALL)
 # Path segments that are shown; any other may be a key or the name of a customer.
-_PATH_WORDS = frozenset(
-    (
-        *(
-            "ai",
-            "api",
-            "apis",
-            "azure",
-            "azureml",
-            "chat",
-            "coding",
-            "compat",
-            "compatible-mode",
-            "completion",
-        ),
-        *("completions", "deployments", "embeddings", "engines", "gateway", "generate", "inference", "llm"),
-        *(
-            "mcp",
-            "messages",
-            "model",
-            "models",
-            "oai",
-            "openai",
-            "paas",
-            "proxy",
-            "public",
-            "responses",
-            "rest",
-        ),
-        *("score", "serving", "serving-endpoints", "sse"),
-    )
+_PATH_WORD = re.compile(
+    "ai|apis?|azure|azureml|chat|coding|compat|compatible-mode|completions?|deployments|embeddings|engines|gateway"
+    "|generate|inference|llm|mcp|messages|models?|oai|openai|paas|proxy|public|responses|rest|score|serving"
+    "|serving-endpoints|sse",
+    re.IGNORECASE,
 )
 # A version segment of a path: matches "v1", "v1beta" and "v2alpha1", not "v1secret".
 _VERSION = re.compile(r"v\d{1,2}([._]\d{1,2})?((alpha|beta|preview)\d{0,2})?", re.IGNORECASE)
@@ -244,7 +219,7 @@ def _shown_in_text(address: str) -> Iterator[str]:
 
 
 def _is_known(segment: str) -> bool:
-    return segment in ("", HIDDEN) or segment.lower() in _PATH_WORDS or bool(_VERSION.fullmatch(segment))
+    return segment in ("", HIDDEN) or any(one.fullmatch(segment) for one in (_PATH_WORD, _VERSION))
 
 
 def _segment(segment: str) -> str:

@@ -29,6 +29,8 @@ _IGNORED = (
     "none of the first 10 answers fits the schema that was sent: the server may ignore response_format "
     "(see docs/servers.md, Structured output)"
 )
+_FIGURES = ("prompt_tokens", "completion_tokens", "first_token_seconds", "cached_tokens", "reasoning_tokens")
+"""What an attempt reports of its answer or error."""
 _SURELY_NO_WORD = 16
 """Minimum length of a credential to redact in answers: a short key such as EMPTY may be a word of one."""
 
@@ -304,26 +306,23 @@ class Client:
         used: ChatResponse | ModelError | None = None,
     ) -> None:
         seconds = time.monotonic() - sent.time
-        answer = used if isinstance(used, ChatResponse) else None
-        if answer is not None and answer.seconds is not None:
-            seconds = answer.seconds  # a stream's connection may stay open after the last byte
+        if isinstance(used, ChatResponse) and used.seconds is not None:
+            seconds = used.seconds  # a stream's connection may stay open after the last byte
+        figures = {name: getattr(used, name, None) for name in _FIGURES}
+        flags = {"cut_off": "is_cut_off", "only_thinking": "is_only_thinking"}
+        figures |= {flag: getattr(used, name, False) for flag, name in flags.items()}
+        request, queued = sent.request, sent.queued
         self._meter.after(
             Attempt(
                 self.name,
-                sent.request.role,
-                sent.request.item,
+                request.role,
+                request.item,
                 sent.number,
                 outcome,
                 status,
-                used.prompt_tokens if used else None,
-                used.completion_tokens if used else None,
-                seconds,
-                answer.first_token_seconds if answer else None,
-                answer.cached_tokens if answer else None,
-                answer.reasoning_tokens if answer else None,
-                sent.queued,
-                cut_off=bool(answer and answer.is_cut_off),
-                only_thinking=bool(answer and answer.is_only_thinking),
+                seconds=seconds,
+                queued_seconds=queued,
+                **figures,
             )
         )
 
