@@ -16,13 +16,8 @@ from toolassay.runs.work import Inference
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Flags of other programs that the pages mention.
-OTHERS = {*("--chat_format", "--interrupt_requests", "--model_alias"), *("--n_ctx", "--n_threads", "--n_threads_batch")}
-    "--chat_format",
-    "--interrupt_requests",
-    "--model_alias",
-    "--n_ctx",
-    "--n_threads",
-    "--n_threads_batch",
+OTHERS = {"--chat_format", "--interrupt_requests", "--model_alias", "--n_ctx", "--n_threads"} | {
+    "--n_threads_batch"
 }
 
 
