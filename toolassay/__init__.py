@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from toolassay.stages.infer import infer as infer
     from toolassay.stages.leaderboard import leaderboard as leaderboard
     from toolassay.stages.pipeline import pipeline as pipeline
-    from toolassay.stages.report import write_report as report  # noqa: F401
     from toolassay.stages.report import write_report as write_report
     from toolassay.stages.review import apply_review as apply_review
     from toolassay.stages.review import export_reviews as export_reviews
@@ -52,6 +51,8 @@ if TYPE_CHECKING:
     from toolassay.stages.variety import measure_variety as measure_variety
     from toolassay.stages.verify import verify as verify
     from toolassay.stages.visualize import visualize as visualize
+
+    report = write_report
 
 _HOMES = {
     "Benchmark": "benchmarks.benchmark",

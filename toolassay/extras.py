@@ -48,14 +48,14 @@ def show_keywords(function: Any) -> None:
     rest = own.popitem()[1] if own else None
     if rest is None or rest.kind is not rest.VAR_KEYWORD:
         return
-    shown = {}
+    shown: dict[str, inspect.Parameter] = {}
     for name, parameter in own.items():
         kind, _, optional = str(parameter.annotation).partition(" | ")
-        options = function.__globals__.get(kind)
+        options: Any = function.__globals__.get(kind)
         if name == "options" or optional != "None" or not is_dataclass(options):
             continue  # `options` is passed on as it is
         with contextlib.suppress(TypeError):  # one with required fields is not made of keywords
-            given = parameter.default or options()
+            given = parameter.default or function.__globals__[kind]()
             shown |= {
                 one.name: parameter.replace(
                     name=one.name, default=getattr(given, one.name), annotation=one.type

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.text_formatting import without_controls
 
 if TYPE_CHECKING:
-    import pandas
     import rich.table
 
 UNKNOWN = "–"
@@ -312,15 +312,13 @@ class Result:
         """The table as CSV, with plain numbers."""
         return self.table().csv()
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a data frame.
+    def to_pandas(self) -> Any:
+        """The table as a `pandas.DataFrame`.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        import pandas
-
-        return pandas.read_csv(io.StringIO(self.csv()))
+        return import_module("pandas").read_csv(io.StringIO(self.csv()))
 
     def _figures(self) -> Iterator[tuple[str, object]]:
         for one in fields(self):  # type: ignore[arg-type]

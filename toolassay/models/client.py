@@ -308,7 +308,7 @@ class Client:
         seconds = time.monotonic() - sent.time
         if isinstance(used, ChatResponse) and used.seconds is not None:
             seconds = used.seconds  # a stream's connection may stay open after the last byte
-        figures = {name: getattr(used, name, None) for name in _FIGURES}
+        figures: dict[str, Any] = {name: getattr(used, name, None) for name in _FIGURES}
         flags = {"cut_off": "is_cut_off", "only_thinking": "is_only_thinking"}
         figures |= {flag: getattr(used, name, False) for flag, name in flags.items()}
         request, queued = sent.request, sent.queued

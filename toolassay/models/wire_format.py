@@ -102,7 +102,7 @@ def read_completion(
 
 def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResponse:
     """Parse the object of a body; raises as `read_completion` does."""
-    usage = _usage(body)
+    usage: dict[str, Any] = _usage(body)
     charged = {name: usage[name] for name in ("prompt_tokens", "completion_tokens")}
 
     def useless(message: str, kind: str) -> ModelError:
