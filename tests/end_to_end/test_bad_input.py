@@ -126,7 +126,6 @@ CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "no raw": ("format", text("x", ""), (), ("data_raw.json", "data_engine.py")),
     "format raw not JSON": ("format", unformatted(json.dumps(RAW) + "\n{x\n"), (), ("data_raw.json:2", "Fix:")),
     "format raw without id": ("format", unformatted("{}\n"), (), ("data_raw.json:1", "id")),
-    "unknown critics": ("format", text("data_raw.json", ""), ("--critics", "me"), ("'me'",)),
     "no requests": ("infer", missing("user_requests.json"), (), ("user_requests.json", "format_data.py")),
     "empty requests": ("infer", text("user_requests.json", "\n"), (), ("user_requests.json", "no request")),
     "requests not JSON": ("infer", text("user_requests.json", '{"id": 1, "user_request": "x"}\n{x'), (), ("user_requests.json:2",)),
