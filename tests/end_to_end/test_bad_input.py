@@ -89,7 +89,6 @@ CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "temperature no number": ("infer", labelled(), ("--temperature", "nan"), ("--temperature nan", "from 0")),
     "temperature without end": ("generate", missing("user_requests.json"), ("--temperature", "inf"), ("--temperature inf", "from 0")),
     "top_p no share": ("infer", labelled(), ("--top_p", "7"), ("--top_p 7", "from 0 to 1")),
-    "negative attacks": ("infer", labelled(), ("--security=-3",), ("--security", "'-3' is not a valid number of attacks", "write 1 or more")),
     "no tools": ("graph", missing("tool_desc.json"), (), ("tool_desc.json", "no such file", "Fix:")),
     "tools not JSON": ("graph", text("tool_desc.json", '{\n "nodes": [\n}'), (), ("tool_desc.json:3", "JSON")),
     "tools not UTF-8": ("graph", text("tool_desc.json", b"\xff\xfe{}"), (), ("tool_desc.json", "UTF-8")),
