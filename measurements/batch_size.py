@@ -44,8 +44,8 @@ def measure(place: Path, data: Path, requests: int) -> None:
     _, status, used = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - began
     batches, files = server.batches.batches, server.batches.files
-    sent = sum(len(file.content) for file in files if file.purpose == "batch") / 1e6
-    came = sum(len(file.content) for file in files if file.purpose != "batch") / 1e6
+    sent = sum(len(file.content) for file in files if file.facts["purpose"] == "batch") / 1e6
+    came = sum(len(file.content) for file in files if file.facts["purpose"] != "batch") / 1e6
     server.stop()
     answered = sum(1 for _ in (folder / "predictions/gpt-4.json").open("rb"))
     print(

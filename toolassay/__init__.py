@@ -8,47 +8,51 @@ as plain keywords too.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.benchmark import Benchmark
-    from toolassay.benchmarks.classic.importing import import_classic
-    from toolassay.benchmarks.taskbench.importing import import_taskbench
-    from toolassay.cli.screen import SCREEN
-    from toolassay.graph.edits import Edit
-    from toolassay.link_review import ReviewOptions
-    from toolassay.runs.budget import Budget
-    from toolassay.runs.settings import Limits, ModelSettings, RunChoices
-    from toolassay.screen import SILENT
-    from toolassay.stages.check import check
-    from toolassay.stages.compare import compare
-    from toolassay.stages.evaluate import evaluate
-    from toolassay.stages.execute import execute
-    from toolassay.stages.export import export
-    from toolassay.stages.format import format_data
-    from toolassay.stages.generate import generate
-    from toolassay.stages.graph import build_graph
-    from toolassay.stages.infer import infer
-    from toolassay.stages.leaderboard import leaderboard
-    from toolassay.stages.pipeline import pipeline
-    from toolassay.stages.report import write_report
-    from toolassay.stages.review import (
-        apply_review,
-        export_reviews,
-        import_reviews,
-        review_summary,
-        start_review,
-    )
-    from toolassay.stages.sample import sample
-    from toolassay.stages.schema_links import LinkOptions
-    from toolassay.stages.serve import serve
-    from toolassay.stages.split import split
-    from toolassay.stages.variety import measure_variety
-    from toolassay.stages.verify import verify
-    from toolassay.stages.visualize import visualize
+    from toolassay.benchmarks.benchmark import Benchmark as Benchmark
+    from toolassay.benchmarks.classic.importing import import_classic as import_classic
+    from toolassay.benchmarks.taskbench.importing import import_taskbench as import_taskbench
+    from toolassay.cli.screen import SCREEN as SCREEN
+    from toolassay.graph.edits import Edit as Edit
+    from toolassay.link_review import ReviewOptions as ReviewOptions
+    from toolassay.runs.budget import Budget as Budget
+    from toolassay.runs.settings import Limits as Limits
+    from toolassay.runs.settings import ModelSettings as ModelSettings
+    from toolassay.runs.settings import RunChoices as RunChoices
+    from toolassay.screen import SILENT as SILENT
+    from toolassay.stages.check import check as check
+    from toolassay.stages.compare import compare as compare
+    from toolassay.stages.evaluate import evaluate as evaluate
+    from toolassay.stages.execute import execute as execute
+    from toolassay.stages.export import export as export
+    from toolassay.stages.format import format_data as format_data
+    from toolassay.stages.generate import generate as generate
+    from toolassay.stages.graph import build_graph as build_graph
+    from toolassay.stages.infer import infer as infer
+    from toolassay.stages.leaderboard import leaderboard as leaderboard
+    from toolassay.stages.pipeline import pipeline as pipeline
+    from toolassay.stages.report import write_report as write_report
+    from toolassay.stages.review import apply_review as apply_review
+    from toolassay.stages.review import export_reviews as export_reviews
+    from toolassay.stages.review import import_reviews as import_reviews
+    from toolassay.stages.review import review_summary as review_summary
+    from toolassay.stages.review import start_review as start_review
+    from toolassay.stages.sample import sample as sample
+    from toolassay.stages.schema_links import LinkOptions as LinkOptions
+    from toolassay.stages.serve import serve as serve
+    from toolassay.stages.split import split as split
+    from toolassay.stages.variety import measure_variety as measure_variety
+    from toolassay.stages.verify import verify as verify
+    from toolassay.stages.visualize import visualize as visualize
+
+    report = write_report
 
 _HOMES = {
     "Benchmark": "benchmarks.benchmark",
@@ -78,6 +82,7 @@ _HOMES = {
     "leaderboard": "stages.leaderboard",
     "measure_variety": "stages.variety",
     "pipeline": "stages.pipeline",
+    "report": "stages.report:write_report",
     "review_summary": "stages.review",
     "sample": "stages.sample",
     "serve": "stages.serve",
@@ -88,47 +93,31 @@ _HOMES = {
     "write_report": "stages.report",
 }
 
-__all__ = [
-    "SCREEN",
-    "SILENT",
-    "Benchmark",
-    "Budget",
-    "Edit",
-    "Limits",
-    "LinkOptions",
-    "ModelSettings",
-    "ReviewOptions",
-    "RunChoices",
-    "__version__",
-    "apply_review",
-    "build_graph",
-    "check",
-    "compare",
-    "evaluate",
-    "execute",
-    "export",
-    "export_reviews",
-    "format_data",
-    "generate",
-    "import_classic",
-    "import_reviews",
-    "import_taskbench",
-    "infer",
-    "leaderboard",
-    "measure_variety",
-    "pipeline",
-    "review_summary",
-    "sample",
-    "serve",
-    "split",
-    "start_review",
-    "verify",
-    "visualize",
-    "write_report",
-]
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"toolassay.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'toolassay' has no attribute '{name}'")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'toolassay' has no attribute '{name}'")
+    module, _, attribute = _HOMES[name].partition(":")
+    found = getattr(import_module(f"toolassay.{module}"), attribute or name)
+    if module.startswith("stages."):
+        from toolassay.extras import show_keywords
+
+        show_keywords(found)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """The package `toolassay`: an import of `toolassay.report` does not hide the function `report`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -2,8 +2,55 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+CALLER: ContextVar[Literal["script", "command", "python"]] = ContextVar("caller", default="python")
+"""How this process was called: a script (`inference.py`), `toolassay infer`, or a function (`infer`)."""
+_SCRIPTS = {
+    "generate_graph": "graph",
+    "visualize_graph": "visualize",
+    "data_engine": "generate",
+    "format_data": "format",
+    "inference": "infer",
+    "evaluate": "evaluate",
+}
+_FUNCTIONS = {
+    "graph": "build_graph",
+    "format": "format_data",
+    "variety": "measure_variety",
+    "review": "start_review",
+    **{name: name for name in ("visualize", "generate", "infer", "evaluate", "check", "compare", "execute")},
+    **{name: name for name in ("export", "leaderboard", "pipeline", "report", "sample", "split", "verify")},
+}
+# A command with its options: matches "python inference.py", "evaluate.py --llm m" and "toolassay check", not
+# "my/inference.py" or "toolassay import".
+_COMMAND = re.compile(
+    rf"(?<![\w/\\.-])(?:(?:python )?({'|'.join(_SCRIPTS)})\.py|toolassay ({'|'.join(_FUNCTIONS)}))\b"
+    r"((?: --\w+ (?:'[^']*'|[^\s'-][^\s']*?)(?=[,.;)]?(?:\s|$)))*)"
+)
+
+
+def as_called(text: str) -> str:
+    """A hint in which commands are spelled as the caller spells them (`CALLER`).
+
+    >>> as_called("run inference.py --llm m, then toolassay check")
+    "run infer(llm='m'), then check()"
+    """
+    caller = CALLER.get()
+
+    def spelled(found: re.Match[str]) -> str:
+        command, flags = _SCRIPTS.get(found[1]) or found[2], found[3]
+        if caller == "command":
+            return f"toolassay {command}{flags}"
+        words = shlex.split(flags)
+        given = (f"{name[2:]}={value!r}" for name, value in zip(words[::2], words[1::2], strict=True))
+        return f"{_FUNCTIONS[command]}({', '.join(given)})"
+
+    return text if caller == "script" else _COMMAND.sub(spelled, text)
 
 
 class ToolassayError(Exception):
@@ -32,6 +79,9 @@ class ToolassayError(Exception):
         super().__init__(" ".join(f"{place}{message.rstrip('.')}{remedy}".split("\n")))
         self.file = file
         self.line = line
+
+    def __str__(self) -> str:
+        return as_called(super().__str__())
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The text is complete: `__init__` of a subclass may add to it.

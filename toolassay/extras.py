@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +36,34 @@ def exported(package: str, module_of: Mapping[str, str], name: str) -> Any:
     if name not in module_of:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     return getattr(import_module(f"{package}.{module_of[name]}"), name)
+
+
+def show_keywords(function: Any) -> None:
+    """List the fields of a function's options objects as keywords in its signature, with types and defaults.
+
+    They are the optional dataclasses among its parameters (`model: ModelSettings | None = None`), whose
+    fields it takes as `**keywords`. What a benchmark adds stays under `keywords`.
+    """
+    own = dict(inspect.signature(function).parameters)
+    rest = own.popitem()[1] if own else None
+    if rest is None or rest.kind is not rest.VAR_KEYWORD:
+        return
+    shown: dict[str, inspect.Parameter] = {}
+    for name, parameter in own.items():
+        kind, _, optional = str(parameter.annotation).partition(" | ")
+        options: Any = function.__globals__.get(kind)
+        if name == "options" or optional != "None" or not is_dataclass(options):
+            continue  # `options` is passed on as it is
+        with contextlib.suppress(TypeError):  # one with required fields is not made of keywords
+            given = parameter.default or function.__globals__[kind]()
+            shown |= {
+                one.name: parameter.replace(
+                    name=one.name, default=getattr(given, one.name), annotation=one.type
+                )
+                for one in fields(options)
+                if one.name not in own
+            }
+    function.__signature__ = inspect.Signature([*own.values(), *shown.values(), rest])
 
 
 def needed(module: str, purpose: str, extra: str) -> Any:

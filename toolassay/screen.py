@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from toolassay.errors import as_called
 from toolassay.text_formatting import count_of, without_controls
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def no_progress(what: str, total: int, figures: Callable[[], Figures] | None = N
     yield lambda: None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Screen:
     """Receives the output of a stage.
 
@@ -90,6 +91,9 @@ class Screen:
     show: Callable[[str], None] = lambda _: None
     table: Callable[[str], None] = lambda _: None
     progress: Progress = no_progress
+
+    def __repr__(self) -> str:
+        return "SILENT" if self == SILENT else "DEFAULT" if self == DEFAULT else "Screen(…)"
 
     def missing(self, missing: int, total: int, noun: str) -> None:
         """Warn of items without a prediction, which count as wrong."""
@@ -130,7 +134,7 @@ SILENT = Screen()
 
 def _warn_in_notebook(text: str) -> None:
     if text.startswith(WARNING) and in_notebook():
-        print(without_controls(text), file=sys.stderr)
+        print(without_controls(as_called(text)), file=sys.stderr)
 
 
 def _progress_in_notebook(

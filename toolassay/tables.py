@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.text_formatting import without_controls
 
@@ -186,6 +189,7 @@ Value = Cell | str | float | None
 """A cell. An integer gets thousands separators and a float two digits; None is empty. CSV keeps numbers."""
 
 _NAME_WIDTH = 24  # characters of a name before it folds: most names of models fit
+_LONGEST = 100  # characters of a value in the `repr` of a result
 _UNLIMITED = 1400  # characters: wider than any table
 
 
@@ -244,6 +248,15 @@ class Table:
         ]
         return "\n".join(lines) + "\n"
 
+    def html(self) -> str:
+        """An HTML table; each caption is a paragraph below it."""
+        texts = ([_markdown_cell("", value) for value in row] for row in self.rows)
+        rows = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in texts]
+        head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
+        grid = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
+        title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        return f"<table>{title}{grid}</table>" + "".join(f"<p>{escape(one)}</p>" for one in self.captions)
+
     def csv(self) -> str:
         """CSV with a header; title, captions and notes are left out."""
         rows = ([cell.text if isinstance(cell, Cell) else cell for cell in row] for row in self.rows)
@@ -257,11 +270,11 @@ class Table:
         """
         from rich import box, table
         from rich.cells import cell_len
-        from rich.markup import escape
+        from rich.markup import escape as markup
 
         shown = table.Table(
-            title=escape(printable(self.title)) or None,
-            caption=escape("\n".join(map(printable, self.captions))) or None,
+            title=markup(printable(self.title)) or None,
+            caption=markup("\n".join(map(printable, self.captions))) or None,
             box=box.SIMPLE_HEAD,
             padding=(0, padding),
             collapse_padding=True,
@@ -282,6 +295,46 @@ class Table:
         for row in self.rows:
             shown.add_row(*map(_terminal_cell, row))
         return shown
+
+
+class Result:
+    """What a stage returns: a short `repr`, a table in notebooks, and `to_pandas`.
+
+    A base of dataclasses with `repr=False`. By default the table has a row for each figure and path, and for
+    the length of each list.
+    """
+
+    def table(self) -> Table:
+        """The result as a table."""
+        return Table(("figure", "value"), [(name, str(value)) for name, value in self._figures()], "ll")
+
+    def csv(self) -> str:
+        """The table as CSV, with plain numbers."""
+        return self.table().csv()
+
+    def to_pandas(self) -> Any:
+        """The table as a `pandas.DataFrame`.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        return import_module("pandas").read_csv(io.StringIO(self.csv()))
+
+    def _figures(self) -> Iterator[tuple[str, object]]:
+        for one in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
+            if isinstance(value, Mapping):
+                yield from ((f"{one.name} {key}", item) for key, item in value.items() if type(item) is int)
+            elif isinstance(value, int | float | str | Path) and len(str(value)) < _LONGEST:
+                yield one.name, value
+            elif isinstance(value, Sequence) and not isinstance(value, str):
+                yield one.name, len(value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._figures())})"
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
 
 def fitting_width(table: rich.table.Table, width: int) -> int:
@@ -330,9 +383,9 @@ def _lines(value: Value) -> list[str]:
 
 
 def _terminal_cell(value: Value) -> str:
-    from rich.markup import escape
+    from rich.markup import escape as markup
 
     cell = _cell(value)
-    text, *notes = map(escape, _lines(cell))
+    text, *notes = map(markup, _lines(cell))
     style = f"{'bold ' * cell.bold}{cell.colour}"
     return "\n".join([f"[{style}]{text}[/]" if style else text, *(f"[dim]{note}[/]" for note in notes)])

@@ -87,7 +87,6 @@ def labelled() -> Prepare:
 CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "temperature no number": ("infer", labelled(), ("--temperature", "nan"), ("--temperature nan", "from 0")),
     "top_p no share": ("infer", labelled(), ("--top_p", "7"), ("--top_p 7", "from 0 to 1")),
-    "negative attacks": ("infer", labelled(), ("--security", "-3"), ("--security", "-3 is not a valid number of attacks", "write 1 or more")),
     "no tools": ("graph", missing("tool_desc.json"), (), ("tool_desc.json", "no such file", "Fix:")),
     "tools not JSON": ("graph", text("tool_desc.json", '{\n "nodes": [\n}'), (), ("tool_desc.json:3", "JSON")),
     "tools not UTF-8": ("graph", text("tool_desc.json", b"\xff\xfe{}"), (), ("tool_desc.json", "UTF-8")),
@@ -112,7 +111,6 @@ CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
     "a port that is none": ("generate", text("x", ""), ("--api_port", "99999"), ("api_port",)),
     "no raw": ("format", text("x", ""), (), ("data_raw.json", "data_engine.py")),
     "format raw not JSON": ("format", unformatted(json.dumps(RAW) + "\n{x\n"), (), ("data_raw.json:2", "Fix:")),
-    "unknown critics": ("format", text("data_raw.json", ""), ("--critics", "me"), ("'me'",)),
     "no requests": ("infer", missing("user_requests.json"), (), ("user_requests.json", "format_data.py")),
     "requests not JSON": ("infer", text("user_requests.json", '{"id": 1, "user_request": "x"}\n{x'), (), ("user_requests.json:2",)),
     "request without text": ("infer", text("user_requests.json", '{"id": 1}\n'), (), ("user_requests.json:1", "user_request", "Fix:")),

@@ -80,7 +80,7 @@ def test_a_killed_run_goes_on_with_the_batch_it_has(
     done = shell("infer", *arguments(fake_server), cwd=tmp_path)
     assert done.code == 0, done.err
     assert len(fake_server.batches.batches) == 1
-    assert len([file for file in fake_server.batches.files if file.purpose == "batch"]) == 1
+    assert len([file for file in fake_server.batches.files if file.facts["purpose"] == "batch"]) == 1
     check(tmp_path, fake_server, expected)
 
 

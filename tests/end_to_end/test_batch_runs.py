@@ -26,7 +26,6 @@ from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
 KEY = "sk-a-very-secret-key-0123456789"
-TWO = "http://127.0.0.1:8000/v1,http://127.0.0.1:8001/v1"
 
 
 def batched(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
@@ -271,8 +270,6 @@ def test_the_result_file_of_a_killed_run_has_no_key(tmp_path: Path, fake_server:
         (("--llm", "offline", "--batch", "openai"), "--llm offline asks no server"),
         (("--batch", "openai", "--stream", "true"), "an answer in a batch is not streamed"),
         (("--batch", "openai", "--multiworker", "3"), "leave --multiworker out"),
-        (("--batch", "openai", "--api_base", TWO), "a batch is for one server, and there are 2 endpoints"),
-        (("--batch", "vllm", "--api_base", TWO), "a batch is for one server, and there are 2 endpoints"),
         (("--batch_cancel", "true"), "--batch_cancel is for a run with --batch"),
     ],
 )

@@ -137,6 +137,21 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
     assert all(request.body["max_completion_tokens"] for request in fake_server.received)
 
 
+def test_azure_from_the_command_line(
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
+    folder = data_folder(tmp_path, 1)
+    done = inside(capsys, "infer", "--data_dir", folder, "--api_version", "2024-10-21")
+    assert done.code == 2 and "no --api_version any more: set OPENAI_API_VERSION" in done.error
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", fake_server.base.removesuffix("/v1"))
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    assert inside(capsys, "infer", "--data_dir", folder, "--client", "openai").code == 0
+    assert "api-version=2024-10-21" in fake_server.received[0].query
+    (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
+    assert start["endpoint"]["api_version"] == "2024-10-21" and "openai" in start["versions"]
+
+
 def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:

@@ -36,12 +36,10 @@ def infer(place: Path, *arguments: str, **more: str) -> tuple[int, str]:
         ("OPENAI_BASE_URL={url}", ["--api_key", SECRET], {}, 2),
         ("OPENAI_BASE_URL={url}", ["--extra_headers", "headers.json"], {}, 2),
         ("OPENAI_BASE_URL={url}", ["--client", "openai"], {"OPENAI_CUSTOM_HEADERS": f"X-Id: {SECRET}"}, 2),
-        ("OPENAI_BASE_URL=list.txt", [], {"KEY_A": SECRET}, 2),
         ("OPENAI_BASE_URL={url}/${{OPENAI_API_KEY}}", [], KEY, 2),
         ("OPENAI_BASE_URL={url}\nOPENAI_API_KEY=own", [], KEY, 2),
-        ("AZURE_OPENAI_ENDPOINT={url}", ["--client", "openai", "--api_version", "1"], KEY, 2),
+        ("AZURE_OPENAI_ENDPOINT={url}", ["--client", "openai"], KEY, 2),
         ("OPENAI_BASE_URL={url}\nOPENAI_API_KEY=own", [], {}, 0),
-        ("OPENAI_BASE_URL=list.txt\nKEY_A=own", [], KEY, 0),
         ("OPENAI_BASE_URL={url}", [], {}, 0),
         ("OPENAI_API_KEY=own", ["--api_base", "{url}"], {}, 0),
         ("OPENAI_BASE_URL=http://127.0.0.1:9", ["--api_base", "{url}"], KEY, 0),
@@ -54,7 +52,6 @@ def test_an_address_of_a_dotenv_file_gets_no_key_from_elsewhere(
     url = fake_server.base
     (tmp_path / ".env").write_text(file.format(url=url))
     (tmp_path / "headers.json").write_text(json.dumps({"X-Api-Key": SECRET}))
-    (tmp_path / "list.txt").write_text(f"{url} key_env=KEY_A\n")
     done = infer(tmp_path, *(one.format(url=url) for one in arguments), **more)
     assert done[0] == code, done[1]
     assert SECRET not in done[1]

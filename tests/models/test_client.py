@@ -334,11 +334,13 @@ def test_azure_is_asked_as_azure_wants_it(fake_server: FakeServer, monkeypatch: 
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", fake_server.base.removesuffix("/v1"))
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
-    (answer,) = ask(ModelOptions(client="openai", api_version="2024-10-21"), [question(1)]).values()
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    (answer,) = ask(ModelOptions(client="openai"), [question(1)]).values()
     assert answer.text
     (received,) = fake_server.received
     assert received.query == "api-version=2024-10-21"
     assert received.headers["api-key"] == "AZURE-SECRET"
+    monkeypatch.delenv("OPENAI_API_VERSION")
     with pytest.raises(UsageError, match="API version"):
         Client("m", ModelOptions(client="openai"))
 
@@ -349,7 +351,8 @@ def test_an_azure_address_with_a_login_and_a_query(
     place = fake_server.base.removesuffix("/v1")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{place.replace('//', '//me:LOGIN-SECRET@')}?t=QUERY-SECRET")
-    options = ModelOptions(client="openai", api_version="2024-10-21")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    options = ModelOptions(client="openai")
     fake_server.behaviour = lambda prompt, number: "400-echo"
     with pytest.raises(ExceptionGroup) as caught:
         ask(options, [question(1)])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.structured_output import Form, SchemaForms, fits, json_schema
+from toolassay.models.structured_output import Form, SchemaForms, json_schema
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -229,25 +229,6 @@ def test_answers_that_fit_are_counted_and_not_warned_about(fake_server: FakeServ
     _, model = ask(fake_server, 12, text=text, tell=told.append)
     assert not told
     assert model.facts()["structured_output"] == {"form": "json_schema", "answers": 12, "misfits": 0}
-
-
-@pytest.mark.parametrize(
-    ("value", "does"),
-    [
-        ({"a": []}, True),
-        ({"a": ["x", "y"]}, True),
-        ({"a": ["x", "y", "x"]}, False),
-        ({"a": ["z"]}, False),
-        ({"a": "x"}, False),
-        ({"a": [], "b": 1}, False),
-        ({}, False),
-        ([], False),
-        (None, False),
-    ],
-)
-def test_what_fits_a_schema(value: Any, *, does: bool) -> None:
-    assert fits(value, SCHEMA) is does
-    assert fits(value, {"anyOf": [{"type": "string"}, SCHEMA]}) is does
 
 
 @given(

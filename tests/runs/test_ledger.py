@@ -13,7 +13,7 @@ from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.budget import COMPLETION, Use
 from toolassay.runs.ledger import Totals, booked, percentiles, require_prices
-from toolassay.runs.prices import LOCAL, EndpointPrices, Price
+from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
@@ -429,45 +429,3 @@ def test_thinking_and_queueing_are_in_the_sums_and_old_lines_lack_them(tmp_path:
     assert [one.attempt for one in booked(tmp_path / "ledger.jsonl")] == [ANSWER, thought, spent]
     with opened(tmp_path) as again:
         assert again.to_json() == sums
-
-
-AT_TWO = {
-    "paid": EndpointPrices({"http://a": LOCAL, "http://b": Price(1.0, 10.0, "2026-01-01"), "http://c": None})
-}
-
-
-def test_each_attempt_is_priced_by_the_endpoint_that_answered(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.jsonl"
-    with Ledger(path, prices=AT_TWO) as ledger:
-        for name in ("http://a", "http://b", "http://c"):
-            ledger.after(replace(ANSWER, endpoint=name))
-        ledger.after(replace(ANSWER, endpoint="http://c", outcome="HTTP 500", status=500, prompt_tokens=None))
-        before = ledger.to_json()
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["endpoint"], line["cost"], line.get("local")) for line in lines] == [
-        ("http://a", 0.0, True),
-        ("http://b", 0.0003, None),
-        ("http://c", None, None),
-        ("http://c", 0.0, None),
-    ]
-    assert (before["cost_usd"], before["requests_of_unknown_cost"]) == (0.0003, 1)
-    assert before["requests_at_local_address"] == 1
-    with Ledger(path, prices=PRICES) as again:  # the lines keep the prices of their time
-        assert again.totals.known_cost == 0.0003 and again.totals.local == 1
-    assert [one.attempt.endpoint for one in booked(path)][:2] == ["http://a", "http://b"]
-
-
-def test_a_request_reserves_the_price_of_its_endpoint(tmp_path: Path) -> None:
-    prices = {"paid": EndpointPrices({"http://a": LOCAL, "http://b": Price(1000.0, 1000.0, "")})}
-    with Ledger(tmp_path / "ledger.jsonl", prices=prices, budget=Budget(cost=0.01)) as ledger:
-        for number in range(100):
-            ledger.before("paid", replace(asked(str(number)), endpoint="http://a"))
-        with pytest.raises(ModelError) as caught:
-            ledger.before("paid", replace(asked("last"), endpoint="http://b"))
-    assert caught.value.outcome == "budget stop"
-
-
-def test_a_limit_of_dollars_needs_the_price_of_every_endpoint() -> None:
-    with pytest.raises(UsageError, match="none is known for 'paid' at http://c"):
-        require_prices(["paid"], AT_TWO, Budget(cost=1.0))
-    require_prices(["paid"], AT_TWO, Budget(tokens=1))

@@ -6,7 +6,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.runs.prices import LOCAL, EndpointPrices, Price, Tariff, price_at, prices_of, read_prices
+from toolassay.runs.prices import LOCAL, Price, Tariff, prices_of, read_prices
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
 OPENAI = "https://api.openai.com/v1"
@@ -118,38 +118,6 @@ def test_what_is_no_price_is_named(tmp_path: Path, text: str, line: int) -> None
 def test_a_missing_table_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="check --prices"):
         read_prices(tmp_path / "none.csv")
-
-
-BOTH_PRICED = "http://127.0.0.1:8000/v1,https://api.openai.com/v1"
-
-
-def test_endpoints_that_charge_alike_have_one_price() -> None:
-    assert price("acme", "http://127.0.0.1:8000/v1,http://127.0.0.1:8001/v1") is LOCAL
-    found = price("gpt-4o", "https://api.openai.com/v1,https://gateway.acme.com/v1")
-    assert found is not None and not isinstance(found, EndpointPrices)
-
-
-def test_endpoints_that_charge_differently_have_a_price_each() -> None:
-    found = price("gpt-4o", BOTH_PRICED)
-    assert isinstance(found, EndpointPrices) and not found.local and not found.unknown
-    assert found.of(1_000_000, 100_000) == 3.5  # at the most expensive one
-    prices = {"gpt-4o": found}
-    assert price_at(prices, "gpt-4o", "http://127.0.0.1:8000/v1") is LOCAL
-    paid = price_at(prices, "gpt-4o", "https://api.openai.com/v1")
-    assert paid is not None and paid.of(1_000_000, 0) == 2.5
-    assert "http://127.0.0.1:8000/v1: local" in found.words and "$2.5 input" in found.words
-
-
-def test_a_price_may_be_unknown_at_one_endpoint() -> None:
-    found = price("acme", BOTH_PRICED)
-    assert isinstance(found, EndpointPrices) and found.unknown == ["https://api.openai.com/v1"]
-    assert price_at({"acme": found}, "acme", "https://api.openai.com/v1") is None
-
-
-def test_the_table_of_the_user_counts_at_all_endpoints(tmp_path: Path) -> None:
-    path = tmp_path / "prices.csv"
-    path.write_text(f"{HEAD}\ngpt-4o,1,2,2026-01-01\n")
-    assert price("gpt-4o", BOTH_PRICED, path) == Price(1.0, 2.0, "2026-01-01")
 
 
 BATCH = ",batch_prompt_usd_per_million,batch_completion_usd_per_million"

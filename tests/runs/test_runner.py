@@ -282,49 +282,19 @@ async def test_what_ends_within_the_grace_period_counts() -> None:
     assert summary.interrupted and summary.outcomes == {"answered": 1}
 
 
-def test_a_request_knows_how_many_items_have_not_started() -> None:
-    seen: list[tuple[int, int | None]] = []
+def test_settled_items_are_skipped() -> None:
+    seen: list[int] = []
 
     async def work(item: int) -> str:
         turn = QUEUE_TURN.get()
         assert turn is not None and turn.is_new
         turn.is_sent()
         assert not turn.is_new
-        seen.append((item, turn.left()))
+        seen.append(item)
         return "answered"
 
-    def loop(size: int | None) -> list[int | None]:
-        seen.clear()
-        settled = {1, 3}
-        already = run_unsettled(
-            range(6), work, settled=settled.__contains__, models=[], loop=Loop(concurrency=1, size=size)
-        )
-        assert already == 2 and [item for item, _ in seen] == [0, 2, 4, 5]
-        return [left for _, left in seen]
-
-    assert loop(6) == [5, 3, 1, 0]
-    assert loop(None) == [None, None, None, None]
-
-
-def test_every_endpoint_adds_to_the_items_in_progress() -> None:
-    most = busy = 0
-
-    async def work(item: int) -> str:
-        nonlocal most, busy
-        turn = QUEUE_TURN.get()
-        assert turn is not None
-        turn.is_sent()
-        busy += 1
-        most = max(most, busy)
-        if busy == 2 * POOL:
-            full.set()
-        await asyncio.wait_for(full.wait(), 20)  # fails where there are fewer
-        busy -= 1
-        return "answered"
-
-    full = asyncio.Event()
-    asyncio.run(run_items(range(3 * POOL), work, concurrency=None, endpoints=2))
-    assert most == 2 * POOL
+    already = run_unsettled(range(6), work, settled={1, 3}.__contains__, models=[], loop=Loop(concurrency=1))
+    assert already == 2 and seen == [0, 2, 4, 5]
 
 
 class Counted:

@@ -376,9 +376,12 @@ def test_the_prediction_folder_is_named_for_the_demonstrations_shown(root: Path,
     assert (folder / "predictions_use_demos_1" / "nothing.json").is_file()
 
 
-def test_a_dry_run_refuses_a_model_that_a_run_would_refuse(tmp_path: Path) -> None:
+def test_a_dry_run_refuses_a_model_that_a_run_would_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = data_folder(tmp_path / "d", 1)
-    azure = ModelOptions(client="openai", api_version="2024-10-21")  # without an address
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://host")  # without OPENAI_API_VERSION
+    azure = ModelOptions(client="openai")
     with pytest.raises(UsageError, match="Azure"):
         infer(folder, llm="m", options=azure, dry_run=True)
 

@@ -290,7 +290,8 @@ def test_a_configured_run_measures_security(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"), [("yess", "'yess' is not a valid number of attacks"), ("0", "0 is not a valid number")]
+    ("given", "told"),
+    [("yess", "'yess' is not a valid number of attacks"), ("0", "'0' is not a valid number")],
 )
 def test_an_invalid_number_of_attacks_is_reported(
     tmp_path: Path, capsys: Capture, given: str, told: str

@@ -114,7 +114,7 @@ def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path,
     with pytest.raises(UsageError, match=r"run evaluate\.py --data_dir"):
         write_report(other, out=tmp_path / "p")
     assert not (tmp_path / "p").exists()
-    with pytest.raises(UsageError, match=r"no metrics in .*Fix: make them with inference.py"):
+    with pytest.raises(UsageError, match=r"no metrics in .*Fix: make them with infer\(\)"):
         write_report(tmp_path, out=tmp_path / "p")
 
 

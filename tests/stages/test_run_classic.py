@@ -117,7 +117,6 @@ def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
         (["--agent", "recorded"], "--recorded FILE and --agent recorded require each other"),
         (["--agent.name=fly"], "unknown --agent 'fly'"),
         (["--agent.client=curl"], "unknown agent.client 'curl'"),
-        (["--agent.api_version=1"], "agent.api_version is for Azure"),
         (["word"], "unexpected extra argument"),
         (["--sett", "x"], "No such flag: --sett. Fix: did you mean --set?"),
         (["--evl", "default"], "--evl. Fix: did you mean --eval?"),

@@ -38,18 +38,6 @@ def test_the_default_is_a_chain_of_three(folder: Path) -> None:
     assert shown[0].startswith("5-00000  chain of 3 tools\n  first\n  second  <- first (a)\n")
 
 
-def test_samples_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--data_dir", str(folder), "--sample_method", "dag", "--num_nodes", "4"]
-    more = ["--number_of_samples", "2", "--seed", "1", "--as_json"]
-
-    assert run(load("sample"), arguments + more, "toolassay sample") == 0
-    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [record["id"] for record in records] == ["1-00000", "1-00001"]
-    for record in records:
-        assert (record["method"], record["number_of_tools"], len(record["sampled_nodes"])) == ("dag", 4, 4)
-        assert {link["type"] for link in record["sampled_links"]} == {"a", "b"}
-
-
 def test_a_seed_is_drawn_said_and_good_for_the_same_samples(folder: Path) -> None:
     said: list[str] = []
     drawn = sample(folder, method=None, number_of_samples=5, screen=Screen(say=said.append))

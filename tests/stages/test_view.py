@@ -15,7 +15,7 @@ from running import Capture, inside
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.serving.page_server import PageServer
+from toolassay.serving.loopback import PageServer
 from toolassay.stages.view import LivePage
 
 

@@ -25,14 +25,14 @@ from toolassay.files import (
     sha256_of,
 )
 from toolassay.graph import DependencyType
-from toolassay.tables import Table
+from toolassay.tables import Result, Table
 from toolassay.tools import ToolLibrary
 
 FINGERPRINT = "data_sha256"
 
 
-@dataclass(frozen=True)
-class Formatted:
+@dataclass(frozen=True, repr=False)
+class Formatted(Result):
     """The result of formatting.
 
     Attributes:

@@ -26,12 +26,7 @@ from toolassay.screen import WARNING
     default=None,
     help="Another data folder or file; requests that repeat one of its requests do not pass.",
 )
-@options.option(
-    "threshold",
-    type=float,
-    default=None,
-    help="Similarity from which two requests are near duplicates, 0.2 to 1 [default: 0.6].",
-)
+@options.threshold(None)
 @options.flag("repair", "First repair mechanical errors; repairs.jsonl lists every change.")
 @options.option(
     "gates",

@@ -15,12 +15,7 @@ from toolassay.screen import WARNING
 
 @click.command("evaluate")
 @options.data_dir()
-@options.option(
-    "prediction_dir",
-    type=options.PATH,
-    default="predictions",
-    help="Prediction folder, below the data folder or as a path.",
-)
+@options.prediction_dir()
 @options.option(
     "save_dir",
     type=options.PATH,

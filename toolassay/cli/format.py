@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,18 +14,13 @@ from toolassay.cli.screen import SCREEN
 @click.command("format")
 @options.data_dir()
 @options.dependency_type()
-@options.option(
-    "critics",
-    default=None,
-    help="Keep samples that this critic passes: node, link, both_node_link, self-check, all.",
-)
 @options.flag(
     "force",
     "Replace a data set that this command did not write, or change the dependency type; dated copies are "
     "kept.",
 )
-def command(data_dir: Path, dependency_type: str | None, critics: str | None, force: bool) -> None:
+def command(data_dir: Path, **settings: Any) -> None:
     """Turn generated samples into a data set and show how many the critics pass."""
     from toolassay.stages.format import format_data
 
-    format_data(data_dir, dependency_type=dependency_type, critics=critics, force=force, screen=SCREEN)
+    format_data(data_dir, screen=SCREEN, **settings)

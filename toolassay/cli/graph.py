@@ -32,10 +32,6 @@ def _pairs(name: str, text: str) -> Any:
     default=None,
     help="Do not write links that follow from the types if there are more than this [default: 2000000].",
 )
-@options.flag("materialise", "Write every link, whatever their number.")
-@options.flag(
-    "normalise_types", "Treat 'Image' and 'image' as one type; false gives the published graph.", default=True
-)
 @options.section(
     "Links of schema graphs",
     options.option(

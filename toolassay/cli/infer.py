@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,6 @@ from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
 from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
-
-_PUBLISHED = "published"
-TOO_FEW = "{} is not a valid number of attacks: write 1 or more, or true"
 
 
 class Attacks(click.ParamType[bool | int | str]):
@@ -26,34 +23,19 @@ class Attacks(click.ParamType[bool | int | str]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> bool | int | str:
         """Parse a number of at least 1, "published", or a boolean."""
-        if isinstance(value, bool):
-            return value
-        if value == _PUBLISHED:
-            return _PUBLISHED
-        try:
-            number = int(value)
-        except ValueError:
-            try:
+        text = str(value)
+        if text.lstrip("-").isdecimal():
+            if int(text) > 0:
+                return int(text)
+        elif text == "published":
+            return text
+        else:
+            with suppress(click.BadParameter):
                 return bool(click.BOOL.convert(value, param, ctx))
-            except click.BadParameter:
-                self.fail(f"{value!r} is not a valid number of attacks: write 1 or more, or true", param, ctx)
-        if number < 1:
-            self.fail(TOO_FEW.format(number), param, ctx)
-        return number
+        return self.fail(f"{text!r} is not a valid number of attacks: write 1 or more, or true", param, ctx)
 
 
-class _Infer(SectionedCommand):
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # click reads "-3" after an option with an optional value as another option, and its error message
-        # would name "-3" instead of --security.
-        words = [word for arg in args for word in arg.split("=", 1)]
-        for flag, value in pairwise(words):
-            if flag == "--security" and value[:1] == "-" and value[1:].isdigit():
-                raise click.BadParameter(TOO_FEW.format(value), ctx, param_hint="'--security'")
-        return super().parse_args(ctx, args)
-
-
-@click.command("infer", cls=_Infer)
+@click.command("infer", cls=SectionedCommand)
 @options.section(
     "Data",
     options.data_dir(),

@@ -16,7 +16,7 @@ import click
 from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
-from toolassay.errors import ToolassayError
+from toolassay.errors import CALLER, ToolassayError
 from toolassay.screen import CleanStream
 from toolassay.version import __version__
 
@@ -46,11 +46,21 @@ COMMANDS = {
     "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
 }
 
+# Removed commands and flags, and what to use instead.
 _REMOVED = {
     "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
+    "--api_version": "set OPENAI_API_VERSION and AZURE_OPENAI_ENDPOINT",
+    "--as_json": "the function `sample` returns the samples",
     "--bertscore_backend": "omit it: the package bert-score computes BERTScore",
     "--bertscore_precision": "omit it: BERTScore runs in full precision",
-}  # what to use instead
+    "--critic_band": "give link_review.ReviewOptions(critic_band=…) to build_graph",
+    "--critic_links": "give link_review.ReviewOptions(critic_links=…) to build_graph",
+    "--critics": "`toolassay check` sorts the samples by what critics found",
+    "--materialise": "give --max_links a larger number",
+    "--normalise_types": "call build_graph(normalise_types=False)",
+    "--outage": "the fault `refused` lasts 1 second",
+    "--pause": "the fault `drip` pauses 0.1 seconds",
+}
 
 QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = (
@@ -116,6 +126,7 @@ def load(name: str) -> click.Command:
     else:
         command = _entries()[name].load()
     assert isinstance(command, click.Command)
+    command.context_settings["token_normalize_func"] = lambda name: name.replace("-", "_")
     if EVERYWHERE not in (command.epilog or ""):
         command.epilog = f"{command.epilog}\n\n{EVERYWHERE}" if command.epilog else EVERYWHERE
     return command
@@ -177,6 +188,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
     """
     debug, quiet = "--debug" in arguments, not QUIET.isdisjoint(arguments)
     arguments = [argument for argument in arguments if argument not in {"--debug", *QUIET}]
+    caller = CALLER.set("command" if command is cli else "script")
     try:
         with quietly(quiet):
             result = command.main(arguments, prog_name=name, standalone_mode=False, obj=(name, *arguments))
@@ -187,12 +199,12 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         error.show()
         return error.exit_code
     except click.ClickException as error:
+        flag = getattr(error, "option_name", "")
         context = getattr(error, "ctx", None)
         asked = context.command_path if context is not None else name
         message = " ".join(error.format_message().split())
-        if (option := getattr(error, "option_name", None)) in _REMOVED:
-            message = f"There is no option '{option}' any more: {_REMOVED[option]}"
-        click.echo(f"error: {message} (see {asked} --help)", err=True)
+        reason = f"there is no {flag} any more: {_REMOVED[flag]}" if flag in _REMOVED else message
+        click.echo(f"error: {reason} (see {asked} --help)", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"
@@ -223,3 +235,5 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
             err=True,
         )
         return 1
+    finally:
+        CALLER.reset(caller)

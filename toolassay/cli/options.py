@@ -1,6 +1,6 @@
 """Options that several commands share, and the layout of help pages.
 
-Every option is accepted with underscores or dashes: `--data_dir` and `--data-dir` are the same.
+Every option is accepted with underscores or dashes (`main.load`): `--data_dir` and `--data-dir` are the same.
 """
 
 from __future__ import annotations
@@ -35,28 +35,8 @@ class CommandGroup(click.Group):
             formatter.write_dl(rows)
 
 
-class SectionedOption(click.Option):
-    """An option that the help shows once, without its spelling with dashes.
-
-    Attributes:
-        section: Title of the help section that lists the option; empty for the section "Options".
-    """
-
-    section = ""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option's line of help as click writes it, without the spelling with dashes."""
-        spellings = self.opts
-        dashed = {f"--{name[2:].replace('_', '-')}" for name in spellings if "_" in name}
-        self.opts = [name for name in spellings if name not in dashed]
-        try:
-            return super().get_help_record(ctx)
-        finally:
-            self.opts = spellings
-
-
 class SectionedCommand(click.Command):
-    """A command whose help groups its options by `SectionedOption.section`."""
+    """A command whose help groups its options by their `section`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by section; sections appear in the order of their first option."""
@@ -103,7 +83,7 @@ class FloatRange(click.FloatRange):
 
 
 def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
-    """An option with both spellings, `--some_name` and `--some-name`; the help shows the first.
+    """An option.
 
     Args:
         name: Name of the parameter, with underscores.
@@ -111,9 +91,7 @@ def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Funct
         settings: Passed to `click.option`. The default is shown in the help unless it is None.
     """
     settings.setdefault("show_default", settings.get("default") is not None)
-    spellings = dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"])
-    settings.setdefault("cls", SectionedOption)
-    return click.option(*spellings, *more, name, **settings)
+    return click.option(f"--{name}", *more, name, **settings)
 
 
 def flag(name: str, text: str, *more: str, default: bool = False) -> Callable[[Function], Function]:
@@ -152,6 +130,35 @@ def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function
         return function
 
     return decorate
+
+
+def prediction_dir() -> Callable[[Function], Function]:
+    """`--prediction_dir` of commands that read predictions."""
+    return option(
+        "prediction_dir",
+        type=PATH,
+        default="predictions",
+        help="Prediction folder, in the data folder or else relative to the current one.",
+    )
+
+
+def page() -> Callable[[Function], Function]:
+    """`--port` and `--open` of a page on loopback."""
+    return together(
+        option(
+            "port",
+            type=click.IntRange(0, 65535),
+            default=0,
+            help="Port of the page on 127.0.0.1; 0: any free.",
+        ),
+        flag("open_browser", "Open the page in the browser.", "--open"),
+    )
+
+
+def threshold(default: float | None = 0.6) -> Callable[[Function], Function]:
+    """`--threshold` of near duplicates."""
+    text = "Similarity from which two requests are near duplicates, 0.2 to 1 [default: 0.6]."
+    return option("threshold", type=float, default=default, show_default=False, help=text)
 
 
 def data_dir() -> Callable[[Function], Function]:
@@ -282,8 +289,7 @@ def server() -> Callable[[Function], Function]:
         option(
             "api_base",
             default=None,
-            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. Several "
-            "URLs with commas, or a file with one URL a line, share the requests of one run "
+            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. "
             "[default: OPENAI_BASE_URL].",
         ),
         option(
@@ -303,13 +309,7 @@ def server() -> Callable[[Function], Function]:
             "client",
             type=click.Choice(["aiohttp", "openai"]),
             default="aiohttp",
-            help="HTTP client. 'openai' is OpenAI's SDK, for hosted services, Azure and proxies.",
-        ),
-        option(
-            "api_version",
-            default=None,
-            help="Azure API version, e.g. 2024-10-21; needs --client openai and --api_base or "
-            "AZURE_OPENAI_ENDPOINT.",
+            help="HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).",
         ),
         flag("stream", "Stream answers token by token; also measures the time to the first token."),
         option(
@@ -456,15 +456,13 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     """Replace the options of `server` in `settings` by one `options`; reads the environment and `.env`.
 
     Raises:
-        UsageError: `--api_version` without `--client openai`, or a file that is not a JSON object.
+        UsageError: A file is not a JSON object, or the address is a list.
     """
     from toolassay.models import ModelOptions
 
     load_environment()
     body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
-    names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries", "api_version")
-    if settings["api_version"] and settings["client"] != "openai":
-        raise UsageError("--api_version is only for Azure", fix="add --client openai")
+    names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries")
     if settings["api_key"]:
         say(
             f"{WARNING}every user of this machine can read --api_key in the list of processes: "
@@ -475,7 +473,7 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
-    if options.names_a_request:  # also checks a list of endpoints before anything else
+    if options.names_a_request:
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
     unset = [name for name in ("temperature", "top_p") if settings.get(name, 0) is None]
     return {**{name: settings[name] for name in settings if name not in unset}, "options": options}

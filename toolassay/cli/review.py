@@ -28,18 +28,7 @@ from toolassay.errors import UsageError
     help="Comma-separated names to divide the samples among [default: everyone reviews all].",
 )
 @options.option("each", type=click.IntRange(1), default=None, help="Number of --reviewers per sample.")
-@options.option(
-    "port", type=click.IntRange(0, 65535), default=0, help="Port of the page on 127.0.0.1; 0: any free port."
-)
-@click.option(
-    "--open",
-    "open_browser",
-    type=bool,
-    default=False,
-    is_flag=False,
-    flag_value=True,
-    help="Open the page in the browser.",
-)
+@options.page()
 @options.option(
     "gates",
     type=options.PATH,

@@ -44,7 +44,6 @@ from toolassay.cli.screen import SCREEN
 )
 @options.dependency_type()
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")
-@options.flag("as_json", "Print one JSON object per line.")
 def command(data_dir: Path, sample_method: str, num_nodes: int | None, **settings: Any) -> None:
     """Sample subgraphs of a tool graph and show them."""
     from toolassay.stages.sample import sample

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 
 import click
 
+from toolassay.errors import as_called
 from toolassay.screen import WARNING, Advance, Figures, Screen, console, no_progress, shown_progress
 
 _QUIET = ContextVar("quiet", default=False)
@@ -26,7 +27,7 @@ def quietly(quiet: bool) -> Iterator[None]:
 def say(text: str) -> None:
     """Print a notice on stderr."""
     if text.startswith(WARNING) or not _QUIET.get():
-        click.echo(text, err=True)
+        click.echo(as_called(text), err=True)
 
 
 def show(text: str) -> None:

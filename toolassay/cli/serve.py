@@ -45,10 +45,6 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
     default=1.0,
     help="Seconds in the Retry-After header of the faults 429 and 500.",
 )
-@options.option(
-    "pause", type=click.FloatRange(0), default=0.1, help="Seconds between the pieces of the fault drip."
-)
-@options.option("outage", type=click.FloatRange(0), default=1.0, help="Seconds that the fault refused lasts.")
 def command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings: Any) -> None:
     """Run a local OpenAI-compatible server that answers with the offline models, with faults on request.
 

@@ -9,7 +9,6 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN
-from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 
 SHARE = click.FloatRange(0)
 
@@ -31,12 +30,7 @@ SHARE = click.FloatRange(0)
     "Keep near-duplicate requests in the same split, not only identical ones.",
     default=True,
 )
-@options.option(
-    "threshold",
-    type=float,
-    default=DEFAULT_THRESHOLD,
-    help="Similarity from which two requests are near duplicates, as in toolassay check.",
-)
+@options.threshold()
 @options.option(
     "out", type=options.PATH, default=None, help="Split file to write [default: DATA_DIR/split_ids.json]."
 )

@@ -10,7 +10,6 @@ import click
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN
 from toolassay.variety.measures import SAMPLE
-from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
 
 
 @click.command("variety")
@@ -21,12 +20,7 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD
     default="variety",
     help="Output folder for variety.json, variety.md and the pictures.",
 )
-@options.option(
-    "threshold",
-    type=float,
-    default=DEFAULT_THRESHOLD,
-    help="Jaccard similarity of shingles from which two requests are near duplicates.",
-)
+@options.threshold()
 @options.option(
     "sample",
     type=click.IntRange(2),

@@ -15,12 +15,7 @@ from toolassay.cli.screen import SCREEN
 @click.command("verify")
 @options.data_dir()
 @options.option("llm", required=True, help="Model whose run is verified.")
-@options.option(
-    "prediction_dir",
-    type=options.PATH,
-    default="predictions",
-    help="Prediction folder, in the data folder or else relative to the current one.",
-)
+@options.prediction_dir()
 @options.option(
     "metrics_dir",
     type=options.PATH,
@@ -28,25 +23,12 @@ from toolassay.cli.screen import SCREEN
     help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
 )
 @verify_options()
-def command(
-    data_dir: Path,
-    llm: str,
-    prediction_dir: Path,
-    metrics_dir: Path | None,
-    **settings: Any,
-) -> int:
+def command(data_dir: Path, **settings: Any) -> int:
     """Recompute predictions and scores from a run's raw answers and report every difference.
 
     Writes nothing to the folder. Exit code 0: everything is equal; 1: something differs.
     """
     from toolassay.stages.verify import verify
 
-    found = verify(
-        data_dir,
-        llm=llm,
-        prediction_dir=prediction_dir,
-        metrics_dir=metrics_dir,
-        **settings,
-        screen=SCREEN,
-    )
+    found = verify(data_dir, screen=SCREEN, **settings)
     return 0 if found.is_equal else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,25 +19,9 @@ from toolassay.cli.screen import SCREEN
     default=("all",),
     help="Model to include; may be repeated. 'all': every model with predictions.",
 )
-@options.option(
-    "prediction_dir",
-    type=options.PATH,
-    default="predictions",
-    help="Prediction folder, in the data folder or else relative to the current one.",
-)
-@options.option(
-    "port", type=click.IntRange(0, 65535), default=0, help="Port of the page on 127.0.0.1; 0: any free port."
-)
-@click.option(
-    "--open",
-    "open_browser",
-    type=bool,
-    default=False,
-    is_flag=False,
-    flag_value=True,
-    help="Open the page in the browser.",
-)
-def command(data_dir: Path, llm: tuple[str, ...], prediction_dir: Path, port: int, open_browser: bool) -> int:
+@options.prediction_dir()
+@options.page()
+def command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     """Show the report's page of DATA_DIR in the browser, up to date while models run.
 
     It needs no scores: predictions are scored in a temporary folder. Only programs of this machine reach it.
@@ -44,12 +29,5 @@ def command(data_dir: Path, llm: tuple[str, ...], prediction_dir: Path, port: in
     """
     from toolassay.stages.view import view
 
-    view(
-        data_dir,
-        llm=list(llm),
-        prediction_dir=prediction_dir,
-        port=port,
-        open_browser=open_browser,
-        screen=SCREEN,
-    )
+    view(data_dir, llm=list(llm), screen=SCREEN, **settings)
     return 0

@@ -31,7 +31,7 @@ from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
 from toolassay.runs.outcomes import excluded_phrase
-from toolassay.tables import UNKNOWN, Cell, Table, markdown_escaped, percent
+from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
@@ -212,8 +212,8 @@ class ModelComparison:
         return next(score for score in self.scores if score.metric == metric)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Every model against the first.
 
     Attributes:
@@ -238,9 +238,9 @@ class Comparison:
         """A model's name with its mark."""
         return marked(model, self.marks.get(model))
 
-    def _repr_markdown_(self) -> str:
-        """Representation in a notebook."""
-        return comparison_markdown(self)
+    def table(self) -> Table:
+        """Each score of each model beside that of the first."""
+        return comparison_table(self)
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file of `compare --save`."""
@@ -386,18 +386,16 @@ def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[
         yield _table(comparison, model, captions, is_wide=width >= WIDE)
 
 
-def comparison_markdown(comparison: Comparison) -> str:
-    """The same in Markdown, for a notebook."""
+def comparison_table(comparison: Comparison) -> Table:
+    """All models in one table, for a notebook."""
     columns = ("A", "B", "difference", "p", "Holm p", "verdict", "finds")
-    parts: list[str] = []
-    for model in comparison.models:
-        names = (markdown_escaped(comparison.shown(name)) for name in (model.model, model.baseline))
-        parts.append("**{}** (B) against **{}** (A): {}".format(*names, _items(model)))
-        cells = map(_cells, model.scores)
-        rows = [[score["score"], *(score[column] for column in columns)] for score in cells]
-        parts.append(Table(("score", *columns), rows, align="nttttttt").markdown())
-    captions = "\n".join(map(markdown_escaped, _captions(comparison)))
-    return "\n\n".join([*parts, captions]) + "\n"
+    rows = [
+        [comparison.shown(model.model), cells["score"], *(cells[column] for column in columns)]
+        for model in comparison.models
+        for cells in map(_cells, model.scores)
+    ]
+    title = f"each model (B) against {comparison.shown(comparison.models[0].baseline)} (A)"
+    return Table(("model", "score", *columns), rows, "nnttttttt", title, _captions(comparison))
 
 
 def _table(

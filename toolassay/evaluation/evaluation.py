@@ -19,6 +19,7 @@ from toolassay.files import refuse_to_replace, safe_name, write_json
 from toolassay.runs.outcomes import MISSING
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.tables import Result, Table
 
 
 @dataclass
@@ -49,8 +50,8 @@ class Evaluation:
         return frozenset(key for key, numbers in self.groups.items() if not numbers["strict"]["compat_links"])
 
 
-@dataclass(frozen=True)
-class FolderEvaluation:
+@dataclass(frozen=True, repr=False)
+class FolderEvaluation(Result):
     """The scores of one model and their file.
 
     Attributes:
@@ -64,6 +65,10 @@ class FolderEvaluation:
     evaluation: Evaluation
     path: Path
     is_new: bool = True
+
+    def table(self) -> Table:
+        """The strict metrics, overall or by group."""
+        return Evaluations([self]).table()
 
     @property
     def runs_done(self) -> Sequence[int]:
@@ -98,6 +103,23 @@ class FolderEvaluation:
     def is_partial(self) -> bool:
         """Whether a trial excludes labels that were never sent or ended with a provider error."""
         return any(numbers["partial"] for numbers in self.counted) or bool(self.short_trials)
+
+
+class Evaluations(list[FolderEvaluation], Result):
+    """The scores of several models."""
+
+    def table(self) -> Table:
+        """The strict metrics of each model, overall or by group."""
+        models = [(one.llm, _figures(numbers)) for one in self for numbers in one.counted]
+        names = dict.fromkeys(name for _, figures in models for name in figures)
+        rows = [[llm, *map(figures.get, names)] for llm, figures in models]
+        return Table(("model", *names), rows, "n")
+
+
+def _figures(numbers: Mapping[str, Any]) -> dict[str, float | None]:
+    """The numbers of a group, and the values of its intervals."""
+    values = ((name, one.get("value", {}) if isinstance(one, dict) else one) for name, one in numbers.items())
+    return {name: value for name, value in values if value is None or type(value) in (int, float)}
 
 
 @dataclass(frozen=True)

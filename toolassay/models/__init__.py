@@ -8,46 +8,24 @@ from typing import TYPE_CHECKING, Any
 from toolassay.extras import exported
 
 if TYPE_CHECKING:
-    from toolassay.models.errors import ModelError
-    from toolassay.models.options import ModelOptions
-    from toolassay.models.protocol import (
-        Attempt,
-        ChatModel,
-        ChatRequest,
-        ChatResponse,
-        Message,
-        Meter,
-        NoMeter,
-        ToolCall,
-    )
-    from toolassay.models.registry import create_model
-
-__all__ = [
-    "Attempt",
-    "ChatModel",
-    "ChatRequest",
-    "ChatResponse",
-    "Message",
-    "Meter",
-    "ModelError",
-    "ModelOptions",
-    "NoMeter",
-    "ToolCall",
-    "create_model",
-]
+    from toolassay.models.errors import ModelError as ModelError
+    from toolassay.models.options import ModelOptions as ModelOptions
+    from toolassay.models.protocol import Attempt as Attempt
+    from toolassay.models.protocol import ChatModel as ChatModel
+    from toolassay.models.protocol import ChatRequest as ChatRequest
+    from toolassay.models.protocol import ChatResponse as ChatResponse
+    from toolassay.models.protocol import Message as Message
+    from toolassay.models.protocol import Meter as Meter
+    from toolassay.models.protocol import NoMeter as NoMeter
+    from toolassay.models.protocol import ToolCall as ToolCall
+    from toolassay.models.registry import create_model as create_model
 
 _MODULE_OF = {
-    "Attempt": "protocol",
-    "ChatModel": "protocol",
-    "ChatRequest": "protocol",
-    "ChatResponse": "protocol",
-    "Message": "protocol",
-    "Meter": "protocol",
     "ModelError": "errors",
     "ModelOptions": "options",
-    "NoMeter": "protocol",
-    "ToolCall": "protocol",
     "create_model": "registry",
+    **dict.fromkeys(("Attempt", "ChatModel", "ChatRequest", "ChatResponse"), "protocol"),
+    **dict.fromkeys(("Message", "Meter", "NoMeter", "ToolCall"), "protocol"),
 }
 
 

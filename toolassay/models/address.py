@@ -17,36 +17,11 @@ HIDDEN = "***"
 # "localhost:4000" has none. `urllib.parse` is not used: it rejects or misreads unescaped passwords.
 _PARTS = re.compile(r"(?P<scheme>(?:[\w+.-]+|\*{3})://)?(?P<rest>.*)", re.DOTALL)
 # Path segments that are shown; any other may be a key or the name of a customer.
-_PATH_WORDS = frozenset(
-    (
-        *(
-            "ai",
-            "api",
-            "apis",
-            "azure",
-            "azureml",
-            "chat",
-            "coding",
-            "compat",
-            "compatible-mode",
-            "completion",
-        ),
-        *("completions", "deployments", "embeddings", "engines", "gateway", "generate", "inference", "llm"),
-        *(
-            "mcp",
-            "messages",
-            "model",
-            "models",
-            "oai",
-            "openai",
-            "paas",
-            "proxy",
-            "public",
-            "responses",
-            "rest",
-        ),
-        *("score", "serving", "serving-endpoints", "sse"),
-    )
+_PATH_WORD = re.compile(
+    "ai|apis?|azure|azureml|chat|coding|compat|compatible-mode|completions?|deployments|embeddings|engines|gateway"
+    "|generate|inference|llm|mcp|messages|models?|oai|openai|paas|proxy|public|responses|rest|score|serving"
+    "|serving-endpoints|sse",
+    re.IGNORECASE,
 )
 # A version segment of a path: matches "v1", "v1beta" and "v2alpha1", not "v1secret".
 _VERSION = re.compile(r"v\d{1,2}([._]\d{1,2})?((alpha|beta|preview)\d{0,2})?", re.IGNORECASE)
@@ -62,9 +37,8 @@ _PORT = re.compile(r"\d{0,5}", re.ASCII)
 # An address inside a text: matches "https://host/v1?key=2", ends before blanks, quotes and angle brackets.
 # "host/v1" without a scheme is not one.
 _IN_TEXT = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
-
 # The comma between two addresses: matches ", " in "http://a/v1, http://b", no comma in "http://a:1,2@b/v1".
-_NEXT = re.compile(r",\s*(?=[A-Za-z][\w+.-]*://)")
+LIST_COMMA = re.compile(r",\s*(?=[A-Za-z][\w+.-]*://)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,27 +202,6 @@ class Address:
         return found["scheme"] or "", host, segments
 
 
-def split_addresses(text: str) -> list[str]:
-    """The base URLs of a list with commas.
-
-    A comma ends a URL only before the scheme of another one: a password or a query may contain commas.
-
-    >>> split_addresses("http://me:a,b@host/v1, https://other/v1,")
-    ['http://me:a,b@host/v1', 'https://other/v1']
-    """
-    urls = [url.strip() for url in _NEXT.split(text)]
-    return urls if len(urls) == 1 else [url for url in (url.rstrip(", ") for url in urls) if url]
-
-
-def shown_addresses(text: str) -> str:
-    """The redacted addresses of a list with commas.
-
-    >>> shown_addresses("http://me:pw@host/v1,https://other/sk-1")
-    'http://***@host/v1,https://other/***'
-    """
-    return ",".join(Address.of(url).shown for url in split_addresses(text))
-
-
 def without_addresses(text: str) -> str:
     """Redact every address in a text.
 
@@ -266,7 +219,7 @@ def _shown_in_text(address: str) -> Iterator[str]:
 
 
 def _is_known(segment: str) -> bool:
-    return segment in ("", HIDDEN) or segment.lower() in _PATH_WORDS or bool(_VERSION.fullmatch(segment))
+    return segment in ("", HIDDEN) or any(one.fullmatch(segment) for one in (_PATH_WORD, _VERSION))
 
 
 def _segment(segment: str) -> str:

@@ -29,6 +29,8 @@ _IGNORED = (
     "none of the first 10 answers fits the schema that was sent: the server may ignore response_format "
     "(see docs/servers.md, Structured output)"
 )
+_FIGURES = ("prompt_tokens", "completion_tokens", "first_token_seconds", "cached_tokens", "reasoning_tokens")
+"""What an attempt reports of its answer or error."""
 _SURELY_NO_WORD = 16
 """Minimum length of a credential to redact in answers: a short key such as EMPTY may be a word of one."""
 
@@ -109,13 +111,15 @@ class Client:
         # One request finds out what the endpoint refuses; those of a batch, which wait for each other, do so
         # together.
         self._search = asyncio.Semaphore(sys.maxsize if options.batch else 1)
-        self._endpoint = options.label
         self.answers = 0
         self._tell = options.tell
         self._reported_wait = 0.0
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
         """Answer one request.
+
+        If the endpoint refuses the request, it is sent again without optional parameters; other requests that
+        it refuses wait for what is found.
 
         Raises:
             ModelError: All attempts failed, the failure is permanent, the meter forbids the attempt, or the
@@ -125,21 +129,36 @@ class Client:
         answers = self.answers
         numbers = count(1)
         while True:
+            parameters: dict[str, Any] = {}
+            asked = time.monotonic()
             try:
-                asked = time.monotonic()
                 with waiting():
                     permit = await self.limiter.acquire()
-                return await self.attempt(request, numbers, permit, time.monotonic() - asked)
+                parameters = parameters_of(request, self._options)
+                queued = time.monotonic() - asked
+                return await self._attempt(request, parameters, next(numbers), permit, queued)
             except ModelError as error:
-                if error.is_resolved:
-                    continue
-                tried = tries.number
-                if not tries.again(error, others_answered=self.answers > answers):
-                    raise
-                answers = self.answers
-                self.report_wait(error)
-                with waiting(error):
-                    await self._sleep(retry.retry_delay(tried, error))
+                failure = error
+            if failure.refuses_request:
+                with waiting(failure):
+                    await self._search.acquire()
+                try:
+                    if parameters_of(request, self._options) != parameters:
+                        continue
+                    return await self._without_refused(request, parameters, numbers, failure)
+                except ModelError as error:
+                    failure = error
+                finally:
+                    self._search.release()
+            if failure.is_resolved:
+                continue
+            tried = tries.number
+            if not tries.again(failure, others_answered=self.answers > answers):
+                raise failure
+            answers = self.answers
+            self._report_wait(failure)
+            with waiting(failure):
+                await self._sleep(retry.retry_delay(tried, failure))
 
     async def close(self) -> None:
         """Close all connections."""
@@ -156,39 +175,6 @@ class Client:
             "limits": [list(change) for change in limiter.history],
             **found,
         }
-
-    async def attempt(
-        self, request: ChatRequest, numbers: Iterator[int], permit: Permit, queued: float
-    ) -> ChatResponse:
-        """Make one attempt, without a retry.
-
-        If the endpoint refuses the request, it is sent again without optional parameters. Other requests that
-        it refuses wait for what is found.
-
-        Args:
-            request: The request.
-            numbers: Numbers of the attempts.
-            permit: Permit of `limiter`; it is released at the end.
-            queued: Seconds that the request waited for it.
-
-        Raises:
-            ModelError: The attempt failed, or the meter forbids it.
-        """
-        parameters = parameters_of(request, self._options)
-        try:
-            return await self._attempt(request, parameters, next(numbers), permit, queued)
-        except ModelError as error:
-            if not error.refuses_request:
-                raise
-            with waiting(error):
-                await self._search.acquire()
-            try:
-                if parameters_of(request, self._options) != parameters:
-                    error.is_resolved = True
-                    raise
-                return await self._without_refused(request, parameters, numbers, error)
-            finally:
-                self._search.release()
 
     async def _without_refused(
         self, request: ChatRequest, sent: Mapping[str, Any], numbers: Iterator[int], refusal: ModelError
@@ -225,14 +211,22 @@ class Client:
         self, request: ChatRequest, parameters: dict[str, Any], number: int, permit: Permit, queued: float
     ) -> ChatResponse:
         try:
-            self._meter.before(self.name, replace(request, parameters=parameters, endpoint=self._endpoint))
+            self._meter.before(self.name, replace(request, parameters=parameters))
         except BaseException:
             self.limiter.release(permit, unknown=True)
             raise
         path = self._paths.path if self._paths else ""
         sent = _Sent(request, number, parameters, path, permit, queued, time.monotonic())
+        own, total = request.timeout, self._options.total_timeout
+        timer = asyncio.timeout(total if own is None else min(own, total))
         try:
-            response = await self._send(request)
+            try:
+                async with timer:
+                    response = await self._transport.send(request)
+            except TimeoutError:
+                if not timer.expired():
+                    raise
+                raise (timed_out(total) if own is None or own > total else over_time_limit(own)) from None
         except ModelError as error:
             error.hide(self._secrets)  # servers repeat a wrong key in their error message
             if error.outcome == "refused":  # a prompt that a content filter stopped counts as answered
@@ -272,25 +266,12 @@ class Client:
         error.transient = error.transient and not is_schema
         return is_schema
 
-    async def _send(self, request: ChatRequest) -> ChatResponse:
-        """Make one attempt within the request's own limit or the total time-out, whichever is shorter."""
-        own, total = request.timeout, self._options.total_timeout
-        is_own = own is not None and own <= total
-        timer = asyncio.timeout(own if is_own else total)
-        try:
-            async with timer:
-                return await self._transport.send(request)
-        except TimeoutError:
-            if not timer.expired():
-                raise
-            raise (over_time_limit(own) if own is not None and is_own else timed_out(total)) from None
-
     def _answered(self, sent: _Sent, response: ChatResponse, status: int | None) -> ChatResponse:
         """Redact an answer, learn from it and report it to the meter."""
         # A server that echoes requests may have put a key into its answer.
         response = change_texts(response, partial(without, self._credentials))
-        if self._endpoint is not None or sent.number > 1:
-            response = replace(response, endpoint=self._endpoint, attempts=sent.number)
+        if sent.number > 1:
+            response = replace(response, attempts=sent.number)
         if status == 200:
             self._refusals.accepted.add(frozenset(sent.parameters))
         self.limiter.release(sent.permit)
@@ -307,7 +288,7 @@ class Client:
         self._book(sent, "refused" if response.refused else "answered", status, response)
         return response
 
-    def report_wait(self, error: ModelError) -> None:
+    def _report_wait(self, error: ModelError) -> None:
         """Report a long `Retry-After`; again only if a later one is at least half as long again."""
         asked = error.retry_after or 0.0
         if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._reported_wait:
@@ -325,27 +306,23 @@ class Client:
         used: ChatResponse | ModelError | None = None,
     ) -> None:
         seconds = time.monotonic() - sent.time
-        answer = used if isinstance(used, ChatResponse) else None
-        if answer is not None and answer.seconds is not None:
-            seconds = answer.seconds  # a stream's connection may stay open after the last byte
+        if isinstance(used, ChatResponse) and used.seconds is not None:
+            seconds = used.seconds  # a stream's connection may stay open after the last byte
+        figures: dict[str, Any] = {name: getattr(used, name, None) for name in _FIGURES}
+        flags = {"cut_off": "is_cut_off", "only_thinking": "is_only_thinking"}
+        figures |= {flag: getattr(used, name, False) for flag, name in flags.items()}
+        request, queued = sent.request, sent.queued
         self._meter.after(
             Attempt(
                 self.name,
-                sent.request.role,
-                sent.request.item,
+                request.role,
+                request.item,
                 sent.number,
                 outcome,
                 status,
-                used.prompt_tokens if used else None,
-                used.completion_tokens if used else None,
-                seconds,
-                answer.first_token_seconds if answer else None,
-                answer.cached_tokens if answer else None,
-                answer.reasoning_tokens if answer else None,
-                sent.queued,
-                cut_off=bool(answer and answer.is_cut_off),
-                only_thinking=bool(answer and answer.is_only_thinking),
-                endpoint=self._endpoint,
+                seconds=seconds,
+                queued_seconds=queued,
+                **figures,
             )
         )
 

@@ -86,17 +86,14 @@ class QueueTurn:
     Args:
         ordinal: Position of the item in its run.
         sent: Called once, when the first request of the item is sent.
-        left: Returns the number of items of the run that have not started; None if it is unknown.
     """
 
     def __init__(
         self,
         ordinal: int,
         sent: Callable[[], None] = lambda: None,
-        left: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.ordinal = ordinal
-        self.left = left
         self._sent: Callable[[], None] | None = sent
 
     @property
@@ -179,16 +176,6 @@ class Limiter:
             self.in_flight += 1
         if turn is not None:
             turn.is_sent()
-        return self._control.send(self.in_flight)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether a request may be sent without waiting."""
-        return not self._waiting and self.in_flight < self.limit
-
-    def take(self) -> Permit:
-        """Count a request as sent without waiting, for a caller that has seen `has_room`."""
-        self.in_flight += 1
         return self._control.send(self.in_flight)
 
     def release(self, permit: Permit, error: ModelError | None = None, *, unknown: bool = False) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import aiohttp
 
 from toolassay.errors import UsageError
-from toolassay.models.address import Address, without_addresses
+from toolassay.models.address import without_addresses
 from toolassay.models.aiohttp_transport import CONNECT
 from toolassay.models.errors import ModelError
 from toolassay.models.options import PATH, ModelOptions
@@ -36,8 +36,7 @@ _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by 
 class OpenAITransport:
     """Sends chat completions of the model `name` through the SDK, with its aiohttp client.
 
-    The SDK's own retries are off. Requests go to Azure if an API version is given (`--api_version`), or if
-    AZURE_OPENAI_ENDPOINT is set and no other address is.
+    The SDK's own retries are off. Requests go to Azure if AZURE_OPENAI_ENDPOINT is set and no other address.
 
     Raises:
         UsageError: A setting that Azure needs is missing.
@@ -51,10 +50,10 @@ class OpenAITransport:
         self._options = options
         self._sdk: Any = openai
         self._answer_type: Any = httpx2.Response
-        self._azure = _azure_endpoint(options)
-        self._address = Address.of(self._azure) if self._azure else options.address
-        if self._azure and not (options.api_version or os.environ.get("OPENAI_API_VERSION")):
-            raise UsageError("Azure needs an API version", fix="add --api_version, e.g. 2024-10-21")
+        self._azure = options.is_azure
+        self._address = options.address
+        if self._azure and not os.environ.get("OPENAI_API_VERSION"):
+            raise UsageError("Azure needs an API version", fix="set OPENAI_API_VERSION, e.g. 2024-10-21")
         self._headers: dict[str, Any] = {}
         self._client: Any = None
 
@@ -151,7 +150,6 @@ class OpenAITransport:
             return self._sdk.AsyncAzureOpenAI(
                 azure_endpoint=address.url,
                 azure_deployment=self.name,
-                api_version=options.api_version,
                 # Azure's own variables take precedence over OPENAI_API_KEY; the SDK reads them if it is
                 # given no key.
                 api_key=options.api_key or (None if _azure_credentials() else options.key),
@@ -175,22 +173,6 @@ async def _fail(response: Any) -> None:
 
 
 _HOOKS = {"response": [_fail]}
-
-
-def _azure_endpoint(options: ModelOptions) -> str | None:
-    if not options.is_azure:
-        return None
-    given = options.api_base or options.api_addr or options.api_port
-    endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT")
-    if options.api_version and options.api_base:
-        return options.api_base.rstrip("/")
-    if endpoint and not given:
-        return endpoint.rstrip("/")
-    if options.api_version:
-        raise UsageError(
-            "--api_version is only for Azure", fix="name its endpoint: --api_base or AZURE_OPENAI_ENDPOINT"
-        )
-    return None
 
 
 def _azure_credentials() -> bool:

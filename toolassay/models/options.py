@@ -6,14 +6,13 @@ import hashlib
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.errors import UsageError
-from toolassay.models.address import Address, VersionPath
-from toolassay.models.endpoint_list import ListedEndpoint, listed_endpoints
+from toolassay.models.address import LIST_COMMA, Address, VersionPath
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.structured_output import SchemaForms
 
@@ -42,8 +41,7 @@ class ModelOptions:
     """Where a model server is and how to talk to it. Fields that may hold secrets are not in the `repr`.
 
     Attributes:
-        api_base: Base URL; replaces `api_addr` and `api_port`. Several with commas, or a file that lists
-            them, are the endpoints of one run (`endpoints`).
+        api_base: Base URL; replaces `api_addr` and `api_port`.
         api_addr: Host of the server [default: localhost].
         api_port: Port of the server [default: 4000].
         api_key: API key [default: OPENAI_API_KEY].
@@ -54,7 +52,6 @@ class ModelOptions:
         client: HTTP client; "openai" is OpenAI's SDK.
         stream: Whether to stream answers, which also measures the time to the first token.
         max_tries: Maximum attempts per request.
-        api_version: Azure API version; needs `client="openai"`.
         refusals: Known parameters that the endpoint refuses; None starts without any.
         version_path: Whether the address lacks `/v1`, if known.
         schemas: Form in which the endpoint accepts a JSON schema, if known.
@@ -63,9 +60,6 @@ class ModelOptions:
         timeout: Seconds without a byte after which an attempt ends and is retried. Chunks of a stream, and
             comments that a server sends while a model reasons, count as bytes.
         total_timeout: Maximum seconds of an attempt, after which it is retried.
-        label: Name of the endpoint in messages and files if it is one of several, else None.
-        weight: How strongly it is preferred if it is one of several (`toolassay.models.endpoint_pool`).
-        pool: The options of each endpoint, if there are several and something is known of them.
         batch: Send requests as a batch of this kind instead of one by one.
         make_transport: `make_transport(name, options)` gives the `Transport` of a model, instead of `client`.
 
@@ -83,7 +77,6 @@ class ModelOptions:
     client: ClientName = "aiohttp"
     stream: bool = False
     max_tries: int = MAX_TRIES
-    api_version: str | None = None
     refusals: Refusals | None = field(default=None, repr=False, compare=False)
     version_path: VersionPath | None = field(default=None, repr=False, compare=False)
     schemas: SchemaForms | None = field(default=None, repr=False, compare=False)
@@ -91,58 +84,8 @@ class ModelOptions:
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
     timeout: float = TIMEOUT
     total_timeout: float = TOTAL_TIMEOUT
-    label: str | None = None
-    weight: float = 1.0
-    pool: tuple[ModelOptions, ...] = field(default=(), repr=False, compare=False)
     batch: BatchKind | None = None
     make_transport: Callable[[str, ModelOptions], Any] | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def endpoints(self) -> tuple[ModelOptions, ...]:
-        """The options of each endpoint; only itself if the address is one URL.
-
-        The order is that of the redacted addresses, so it does not depend on the order of the list. A login
-        in one of several URLs replaces the key.
-
-        Raises:
-            UsageError: The list is malformed, or the variable of a key is not set.
-        """
-        if self.pool:
-            return self.pool
-        text = self.api_base
-        if not text and self.api_addr is None and self.api_port is None and not self.is_azure:
-            text = os.environ.get("OPENAI_BASE_URL")
-        listed = listed_endpoints(text) if text and self.label is None else ()
-        if not listed:
-            return (self,)
-        found = sorted(map(self._at, listed), key=_order)
-        if len(found) == 1:
-            return (found[0],)
-        digests: dict[str, set[str]] = {}
-        for one in found:
-            digests.setdefault(one.endpoint, set()).add(one.address.sha256)
-        labels = Counter[str]()
-        members = []
-        for one in found:
-            differ = len(digests[one.endpoint]) > 1  # in a part of the path that is not shown
-            label = f"{one.endpoint} ({one.address.sha256[:6]})" if differ else one.endpoint
-            labels[label] += 1
-            number = f" #{labels[label]}" if labels[label] > 1 else ""
-            members.append(replace(one, label=f"{label}{number}"))
-        return tuple(members)
-
-    def _at(self, listed: ListedEndpoint) -> ModelOptions:
-        """The options of one endpoint of a list."""
-        key = self.api_key
-        if listed.key_variable is not None:
-            key = os.environ.get(listed.key_variable, DOTENV.get(listed.key_variable, "")).strip()
-            if not key:
-                raise UsageError(
-                    f"the variable that holds the key of {Address.of(listed.url).shown} is not set",
-                    file=self.api_base,
-                    fix="set what key_env names, in the environment or in .env",
-                )
-        return replace(self, api_base=listed.url, api_key=key, weight=listed.weight)
 
     def check_sources(self) -> None:
         """Refuse to send a key from elsewhere to an address that `.env` names, which may not be the user's.
@@ -157,8 +100,7 @@ class ModelOptions:
         from_file = {name for name, value in DOTENV.items() if os.environ.get(name, value) == value}
         if address not in from_file:
             return
-        listed = () if azure else listed_endpoints(DOTENV[address])
-        named = {one.key_variable or "OPENAI_API_KEY" for one in listed} or {"OPENAI_API_KEY"}
+        named = {"OPENAI_API_KEY"}
         if self.client == "openai":  # the SDK sends what this variable holds
             named.add("OPENAI_CUSTOM_HEADERS")
         if azure:
@@ -180,14 +122,19 @@ class ModelOptions:
     def base_url(self) -> str:
         """`api_base`, else `api_addr` and `api_port`, else OPENAI_BASE_URL, else localhost:4000.
 
-        As it was given: for several endpoints see `endpoints`.
+        Raises:
+            UsageError: It is a list of addresses.
         """
-        if self.api_base:
-            return self.api_base.rstrip("/")
-        if self.api_addr is None and self.api_port is None:
-            from_environment = os.environ.get("OPENAI_BASE_URL")
-            if from_environment:
-                return from_environment.rstrip("/")
+        given = self.api_base
+        if not given and self.api_addr is None and self.api_port is None:
+            given = os.environ.get("OPENAI_BASE_URL")
+        if given:
+            if LIST_COMMA.search(given) or ("://" not in given and Path(given).is_file()):
+                raise UsageError(
+                    "--api_base and OPENAI_BASE_URL take one URL, not a list",
+                    fix="put a router in front of several servers (docs/servers.md, Several servers)",
+                )
+            return given.rstrip("/")
         address = (self.api_addr or DEFAULT_ADDRESS).removeprefix("http://").rstrip("/")
         if address.count(":") > 1 and "[" not in address and "//" not in address:
             address = f"[{address}]"  # a bare IPv6 address
@@ -196,42 +143,31 @@ class ModelOptions:
 
     @property
     def endpoint(self) -> str:
-        """The address of the requests, redacted; several with commas."""
-        several = self._several
-        return ", ".join(one.endpoint for one in several) if several else self.asked_address.shown
-
-    @property
-    def _several(self) -> tuple[ModelOptions, ...]:
-        """`endpoints`, if they differ from these options themselves; else none."""
-        endpoints = self.endpoints
-        return () if endpoints[0] is self else endpoints
+        """The address of the requests, redacted."""
+        return self.address.shown
 
     @property
     def endpoint_fingerprint(self) -> str | None:
         """A hash that distinguishes endpoints with the same redacted address; see `Address.fingerprint`."""
-        return self.asked_address.fingerprint
+        return self.address.fingerprint
 
     @property
     def key(self) -> str | None:
-        """`api_key`, else OPENAI_API_KEY; stripped, because keys read from files end in a newline.
-
-        None for one of several endpoints whose URL has a login.
-        """
-        if self.label is not None and self.address.login:
-            return None
+        """`api_key`, else OPENAI_API_KEY; stripped, because keys read from files end in a newline."""
         return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
 
     @property
     def address(self) -> Address:
-        """The parsed base URL, without a trailing `/chat/completions`, which every request adds."""
-        address = Address.of(self.base_url)
+        """The parsed base URL, without a trailing `/chat/completions`, which every request adds.
+
+        For Azure, AZURE_OPENAI_ENDPOINT.
+        """
+        address = Address.of(os.environ["AZURE_OPENAI_ENDPOINT"] if self.is_azure else self.base_url)
         return replace(address, url=address.url.removesuffix(PATH).rstrip("/"))
 
     @property
     def names_a_request(self) -> bool:
         """Whether the base URL ends in `/chat/completions`, as in many manuals."""
-        if several := self._several:
-            return any(one.names_a_request for one in several)
         return Address.of(self.base_url).url.endswith(PATH)
 
     @property
@@ -242,17 +178,9 @@ class ModelOptions:
 
     @property
     def is_azure(self) -> bool:
-        """Whether the SDK connects to Azure: by `api_version`, or by AZURE_OPENAI_ENDPOINT alone."""
+        """Whether the SDK connects to Azure: AZURE_OPENAI_ENDPOINT is set and no address is given."""
         given = self.api_base or self.api_addr or self.api_port
-        named = not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
-        return self.client == "openai" and (named or bool(self.api_version))
-
-    @property
-    def asked_address(self) -> Address:
-        """`address`, or AZURE_OPENAI_ENDPOINT if that is set and no address was given."""
-        given = self.api_base or self.api_addr or self.api_port
-        azure = os.environ.get("AZURE_OPENAI_ENDPOINT") if self.client == "openai" and not given else None
-        return Address.of(azure) if azure else self.address
+        return self.client == "openai" and not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
 
     @property
     def authorization(self) -> str | None:
@@ -275,11 +203,8 @@ class ModelOptions:
         """Every credential, longest first.
 
         Keys, header values, fields of `extra_body` with a name such as "token", and the login, unknown path
-        segments and query of the address; of several endpoints those of all.
+        segments and query of the address.
         """
-        if several := self._several:
-            keys = {self.key or ""}  # also if no endpoint uses it
-            return _longest_first(keys | {text for one in several for text in one.credentials})
         azure = (
             os.environ.get(name, "").strip() for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
         )
@@ -300,8 +225,6 @@ class ModelOptions:
     @property
     def pairs(self) -> tuple[str, ...]:
         """Credentials that no text contains by chance, however short: "Bearer KEY", "name:password"."""
-        if several := self._several:
-            return _longest_first({text for one in several for text in one.pairs})
         keys = (self.key, os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip())
         headers = (
             str(value).strip()
@@ -333,12 +256,6 @@ class ModelOptions:
             return {}
         text = json.dumps(self.extra_body, sort_keys=True)
         return {"extra_body_sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-def _order(options: ModelOptions) -> tuple[str, str, str]:
-    """Sorts the endpoints of a list; the key only separates two at one address."""
-    digest = hashlib.sha256(f"{options.address.login} {options.api_key}".encode(errors="replace")).hexdigest()
-    return options.endpoint, options.address.sha256, digest
 
 
 def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -30,7 +30,6 @@ class ChatRequest:
             (the offline models). Never sent to a server.
         role: Purpose of the call in the ledger: generator, planner, reformat, critic, judge or agent.
         item: Journal key of the item, for the ledger.
-        endpoint: Label of the endpoint that an attempt is sent to, if there are several; set by the client.
         change: Parameters to omit or rename, to find out what the endpoint refuses; set by the client.
     """
 
@@ -40,7 +39,6 @@ class ChatRequest:
     task: Any = None
     role: str = "planner"
     item: str = ""
-    endpoint: str | None = None
     change: Change | None = None
 
 
@@ -78,7 +76,6 @@ class ChatResponse:
         cached_tokens: Prompt tokens that came from the server's cache.
         reasoning: Reasoning that the server sent apart from the text; recorded.
         reasoning_tokens: Tokens of the reasoning.
-        endpoint: Label of the endpoint that answered, if there are several.
         extra: Further fields of the message, to send back with it: servers may require their reasoning or
             its signature. `content` is among them if it is a list of parts.
         leaked: The answer as the server sent it, if its tool calls were repaired (`leaked_calls`).
@@ -96,7 +93,6 @@ class ChatResponse:
     cached_tokens: int | None = None
     reasoning: str = ""
     reasoning_tokens: int | None = None
-    endpoint: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     leaked: str = ""
 
@@ -191,7 +187,6 @@ class Attempt:
         queued_seconds: Wait for the concurrency limit before sending; not part of `seconds`.
         cut_off: Whether the answer was truncated at a token limit.
         only_thinking: Whether the answer consists of reasoning alone.
-        endpoint: Label of the endpoint, if there are several.
         custom_id: Id of the request in its batch.
     """
 
@@ -210,7 +205,6 @@ class Attempt:
     queued_seconds: float | None = None
     cut_off: bool = False
     only_thinking: bool = False
-    endpoint: str | None = None
     custom_id: str | None = None
 
     @property

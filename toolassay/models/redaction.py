@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from urllib.parse import unquote
 
-from toolassay.models.address import HIDDEN, shown_addresses, without_addresses
-from toolassay.models.endpoint_list import names_file
+from toolassay.models.address import HIDDEN, Address, without_addresses
 from toolassay.version import __version__
 
 _KEY_FLAGS = ("--api_key", "--api-key")
@@ -95,20 +94,15 @@ def _shown(words: Sequence[str], secrets: Collection[str]) -> Iterator[str]:
         elif flag in _KEY_FLAGS and equals:
             yield f"{flag}={HIDDEN}"
         elif before in _ADDRESS_FLAGS:
-            yield _shown_endpoints(word)
+            yield Address.of(word).shown
         elif flag in _ADDRESS_FLAGS and equals:
-            yield f"{flag}={_shown_endpoints(value)}"
+            yield f"{flag}={Address.of(value).shown}"
         else:
             for secret in secrets:
                 if len(secret) > _GARBLING or word.endswith(f"={secret}"):
                     word = word.replace(secret, HIDDEN)
             yield _without_address(word)
         before = word
-
-
-def _shown_endpoints(word: str) -> str:
-    """The redacted addresses of an option; the path of a file that lists them is no secret."""
-    return word if names_file(word) else shown_addresses(word)
 
 
 def _without_address(word: str) -> str:
@@ -120,5 +114,5 @@ def _without_address(word: str) -> str:
     start, _, rest = word.partition("://")
     name, equals, scheme = start.rpartition("=")
     if rest and scheme.isalnum() and " " not in name:
-        return f"{name}{equals}{shown_addresses(f'{scheme}://{rest}')}"
+        return f"{name}{equals}{Address.of(f'{scheme}://{rest}').shown}"
     return without_addresses(word)

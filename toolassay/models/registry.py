@@ -45,8 +45,7 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
     """Create the model called `name`.
 
     Built-in names (`offline`, `nothing`, `random`) come first, then names registered under the entry-point
-    group `toolassay.models`; every other name is a model of the OpenAI-compatible server of `options`, or of
-    several that share its requests.
+    group `toolassay.models`; every other name is a model of the OpenAI-compatible server of `options`.
 
     Args:
         name: Name of the model.
@@ -69,13 +68,9 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
 
         limiter = Limiter(options.connections)
         return Client(model.name, options, meter, transport=Registered(model), limiter=limiter)
-    if len(options.endpoints) > 1:
-        from toolassay.models.endpoint_pool import EndpointPool
-
-        return EndpointPool(name, options, meter)
     from toolassay.models.client import Client
 
-    return Client(name, options.endpoints[0], meter)
+    return Client(name, options, meter)
 
 
 def is_served(name: str) -> bool:

@@ -102,17 +102,11 @@ def read_completion(
 
 def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResponse:
     """Parse the object of a body; raises as `read_completion` does."""
-    prompt_tokens, reasoning_tokens = _tokens(body, "prompt_tokens"), _reasoning_tokens(body)
-    completion_tokens = _completion_tokens(body, reasoning_tokens)
+    usage: dict[str, Any] = _usage(body)
+    charged = {name: usage[name] for name in ("prompt_tokens", "completion_tokens")}
 
     def useless(message: str, kind: str) -> ModelError:
-        return ModelError(
-            message,
-            transient=True,
-            kind=kind,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
-        )
+        return ModelError(message, transient=True, kind=kind, **charged)
 
     choices = body.get("choices")
     if not choices and (failure := _reported(body)):
@@ -144,14 +138,11 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
     return ChatResponse(
         content or (refusal if said_no else content),
         reason,
-        prompt_tokens,
-        completion_tokens,
         refused=refused,
         seconds=seconds,
         tool_calls=calls,
-        cached_tokens=_cached_tokens(body),
         reasoning=reasoning,
-        reasoning_tokens=reasoning_tokens,
+        **usage,
         extra=extra,
     )
 
@@ -264,58 +255,43 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _cached_tokens(body: Mapping[str, Any]) -> int | None:
-    """The prompt tokens that came from the server's cache; None if not reported.
-
-    >>> _cached_tokens({"usage": {"prompt_tokens_details": {"cached_tokens": 64}}})
-    64
-    """
-    usage = _object(body.get("usage"))
-    details = {"usage": _object(usage.get("prompt_tokens_details"))}  # OpenAI, Azure, vLLM, OpenRouter
-    found = _tokens(details, "cached_tokens")
-    for name in ("prompt_cache_hit_tokens", "cached_tokens"):  # DeepSeek; Moonshot
-        found = _tokens(body, name) if found is None else found
-    return found
-
-
-def _reasoning_tokens(body: Mapping[str, Any]) -> int | None:
-    """The tokens of the reasoning; None if not reported.
-
-    >>> _reasoning_tokens({"usage": {"completion_tokens_details": {"reasoning_tokens": 64}}})
-    64
-    """
-    details = {"usage": _object(_object(body.get("usage")).get("completion_tokens_details"))}
-    found = _tokens(details, "reasoning_tokens")
-    return _tokens(body, "reasoning_tokens") if found is None else found
-
-
-def _completion_tokens(body: Mapping[str, Any], reasoning: int | None) -> int | None:
-    """The tokens of the answer, reasoning included.
+def _usage(body: Mapping[str, Any]) -> dict[str, int | None]:
+    """The token counts that a server reports; None for one that is missing or not a plausible number.
 
     Most servers include reasoning in `completion_tokens`; some (xAI) report it beside them. That is the case
     if the total is exactly prompt + completion + reasoning, or if reasoning exceeds completion. Then the two
     are added.
 
-    >>> usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331}  # of xAI
-    >>> _completion_tokens({"usage": usage}, 317), _completion_tokens({"usage": usage}, 1)
-    (319, 2)
+    >>> _usage({"usage": {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 331,
+    ...                   "completion_tokens_details": {"reasoning_tokens": 317}}})["completion_tokens"]
+    319
     """
-    written = _tokens(body, "completion_tokens")
-    read, total = _tokens(body, "prompt_tokens"), _tokens(body, "total_tokens")
-    if not reasoning or written is None:
-        return written
-    is_beside = reasoning > written or (read is not None and total == read + written + reasoning)
-    return written + reasoning if is_beside else written
+    usage = _object(body.get("usage"))
+    read, written, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    details = _object(usage.get("prompt_tokens_details"))  # OpenAI, Azure, vLLM, OpenRouter
+    # The others are DeepSeek's and Moonshot's.
+    cached = (details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
+    details = _object(usage.get("completion_tokens_details"))
+    thought = _first_count(details.get("reasoning_tokens"), usage.get("reasoning_tokens"))
+    if thought and written is not None:
+        is_beside = thought > written or (read is not None and total == read + written + thought)
+        written += thought if is_beside else 0
+    return {
+        "prompt_tokens": read,
+        "completion_tokens": written,
+        "cached_tokens": _first_count(*cached),
+        "reasoning_tokens": thought,
+    }
 
 
-def _tokens(body: Mapping[str, Any], name: str) -> int | None:
-    """A count in the server's `usage`; None if it is missing or not a plausible number."""
-    usage = body.get("usage")
-    count = usage.get(name) if isinstance(usage, dict) else None
-    if isinstance(count, float) and count.is_integer():
-        count = int(count)
-    usable = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS
-    return count if usable else None
+def _first_count(*values: Any) -> int | None:
+    return next((count for value in values if (count := _count(value)) is not None), None)
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
 
 
 EVENT_STREAM = "text/event-stream"

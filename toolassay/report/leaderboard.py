@@ -13,6 +13,7 @@ from toolassay.runs.marks import LOCAL, RowMark, marked
 from toolassay.tables import (
     UNKNOWN,
     Cell,
+    Result,
     Table,
     Value,
     bounds,
@@ -83,8 +84,8 @@ class LeaderboardRow:
         return {**own, **used}[column] if column in {**own, **used} else self.score(column).value
 
 
-@dataclass(frozen=True)
-class Board:
+@dataclass(frozen=True, repr=False)
+class Board(Result):
     """A leaderboard.
 
     Attributes:
@@ -109,9 +110,13 @@ class Board:
         marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
         return [self.caption, *meanings, *published, *local, *marks, *self.remarks]
 
-    def _repr_markdown_(self) -> str:
-        """The table, as a notebook shows it."""
-        return markdown_table(self)
+    def table(self) -> Table:
+        """All columns; a score is `value (low–high)`."""
+        return _table(self, self.headings, _USAGE, self.captions(self.headings))
+
+    def csv(self) -> str:
+        """Scores and the bounds of their intervals in columns of their own."""
+        return csv_table(self)
 
 
 def in_order(
@@ -195,7 +200,7 @@ def _used(usage: RecordedUsage | None) -> dict[str, str]:
 
 def markdown_table(board: Board) -> str:
     """The board in GitHub's Markdown, ending with a line break; a score is `value (low–high)`."""
-    return _table(board, board.headings, _USAGE, board.captions(board.headings)).markdown() + "\n"
+    return board.table().markdown() + "\n"
 
 
 def latex_table(board: Board) -> str:

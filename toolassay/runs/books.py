@@ -118,11 +118,10 @@ class Books:
         prompt_tokens: int | None,
         completion_tokens: int | None,
         cached_tokens: int | None = None,
-        endpoint: str | None = None,
     ) -> float | None:
         """US dollars of an answer, as the ledger books it; None where the price is unknown."""
         tokens = prompt_tokens, completion_tokens, cached_tokens
-        return cost_of(model, *tokens, prices=self.prices, endpoint=endpoint)
+        return cost_of(model, *tokens, prices=self.prices)
 
     @property
     def _all_free(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
-from toolassay.runs.prices import Tariff, price_at
+from toolassay.runs.prices import Tariff
 
 BYTES_A_TOKEN = 4.0
 """Assumed length of a token until the server has reported one. In bytes, because 100 Chinese characters are
@@ -67,20 +67,18 @@ class Outstanding:
         item: `ChatRequest.item`.
         size: Bytes of its prompt.
         limit: Maximum tokens of the answer.
-        endpoint: `ChatRequest.endpoint`.
     """
 
     role: str
     item: str
     size: int
     limit: int
-    endpoint: str | None = None
 
     @classmethod
     def of(cls, request: ChatRequest) -> Outstanding:
         """What is known of `request`, whose parameters are those that are sent."""
         limit = completion_limit(request.parameters)
-        return cls(request.role, request.item, size_of(request), limit, request.endpoint)
+        return cls(request.role, request.item, size_of(request), limit)
 
 
 @dataclass(slots=True)
@@ -130,7 +128,7 @@ class BudgetKeeper:
 
     def _worst(self, model: str, one: Outstanding) -> Use:
         prompt = one.size / self._ratio.get((model, one.role), BYTES_A_TOKEN)
-        price = price_at(self.prices, model, one.endpoint)
+        price = self.prices.get(model)
         return Use(1, prompt + one.limit, price.of(prompt, one.limit) if price else 0.0)
 
     def settle(self, attempt: Attempt, cost: float | None, at_most: Use | None = None) -> Use | None:

@@ -19,7 +19,7 @@ from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
 from toolassay.runs.journal import AppendOnlyLines, text_in
-from toolassay.runs.prices import EndpointPrices, Tariff, price_at
+from toolassay.runs.prices import Tariff
 
 ANSWERS = ("answered", "refused")
 """Outcomes of attempts with an answer."""
@@ -172,7 +172,6 @@ class Ledger:
       server or that it rejected with an HTTP status of 400 or more.
     - `at_most_tokens`, `at_most_cost`: the worst case at which an attempt with unknown tokens counts in the
       budget.
-    - `endpoint`: the label of the endpoint, only if there are several.
     - `local`: true if the attempt costs nothing because of a local address.
     - `count`: number of calls that the line stands for (`UNTIMED`).
 
@@ -250,7 +249,7 @@ class Ledger:
             ToolassayError: The disk is full.
         """
         cost = self._cost(attempt)
-        price = price_at(self._prices, attempt.model, attempt.endpoint)
+        price = self._prices.get(attempt.model)
         local = price is not None and price.local
         at_most = self._count(attempt, cost, local=local)
         if self._numbered or attempt.model not in self._free or attempt.role not in UNTIMED:
@@ -308,7 +307,6 @@ class Ledger:
             attempt.cached_tokens,
             prices=self._prices,
             free=self._free,
-            endpoint=attempt.endpoint,
         )
         unbilled = cost is None and attempt.model in self._prices and attempt.unbilled
         return 0.0 if unbilled else cost
@@ -322,7 +320,6 @@ def cost_of(
     *,
     prices: Mapping[str, Tariff],
     free: Collection[str] = FREE,
-    endpoint: str | None = None,
 ) -> float | None:
     """US dollars of an answer, as in the ledger; None if its tokens or the price are unknown.
 
@@ -332,7 +329,7 @@ def cost_of(
     """
     if model in free:
         return 0.0
-    price = price_at(prices, model, endpoint)
+    price = prices.get(model)
     if price is not None and price.local:
         return 0.0
     if price is None or prompt_tokens is None or completion_tokens is None:
@@ -386,12 +383,6 @@ def require_prices(models: Collection[str], prices: Mapping[str, Tariff], budget
                 f"--max_cost needs a price, and none is known for '{model}' at this address",
                 fix="pass a table with --prices FILE (your own model may cost 0), or use --max_tokens_total",
             )
-        price = prices.get(model)
-        if isinstance(price, EndpointPrices) and price.unknown:
-            raise UsageError(
-                f"--max_cost needs a price, and none is known for '{model}' at {', '.join(price.unknown)}",
-                fix="pass a table with --prices FILE, leave out these endpoints, or use --max_tokens_total",
-            )
 
 
 def _line(
@@ -421,8 +412,6 @@ def _line(
         line["cut_off"] = True
     if attempt.only_thinking:
         line["only_thinking"] = True
-    if attempt.endpoint is not None:
-        line["endpoint"] = attempt.endpoint
     if attempt.custom_id is not None:
         line["custom_id"] = attempt.custom_id
     if local:
@@ -449,7 +438,6 @@ def _read(line: Mapping[str, Any]) -> Booked:
         queued_seconds=_number(line.get("queued_seconds")),
         cut_off=line.get("cut_off") is True,
         only_thinking=line.get("only_thinking") is True,
-        endpoint=line.get("endpoint"),
         custom_id=None if line.get("custom_id") is None else text_in(line, "custom_id"),
     )
     at_most = None

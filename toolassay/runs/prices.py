@@ -6,7 +6,7 @@ import csv
 import io
 import ipaddress
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -203,51 +203,6 @@ class ListedPrice:
         return float(listed.total_price) * scale * (1 if self._has_batch_price else BATCH_FACTOR)
 
 
-@dataclass(frozen=True)
-class EndpointPrices:
-    """The prices of a model whose endpoints charge differently.
-
-    Attributes:
-        by_endpoint: The price at each endpoint, by its label; None if it is unknown.
-        local: Always false.
-    """
-
-    by_endpoint: Mapping[str, Tariff | None]
-    local: bool = False
-
-    @property
-    def words(self) -> str:
-        """The price at each endpoint.
-
-        >>> EndpointPrices({"http://a": LOCAL, "http://b": None}).words
-        'http://a: local, no price; http://b: unknown'
-        """
-        prices = self.by_endpoint.items()
-        return "; ".join(f"{label}: {'unknown' if one is None else one.words}" for label, one in prices)
-
-    @property
-    def unknown(self) -> list[str]:
-        """The endpoints whose price is unknown."""
-        return [label for label, price in self.by_endpoint.items() if price is None]
-
-    def of(self, prompt_tokens: float, completion_tokens: float, cached_tokens: int | None = None) -> float:
-        """US dollars of one call at the most expensive endpoint, for estimates."""
-        known = (price for price in self.by_endpoint.values() if price is not None)
-        return max(price.of(prompt_tokens, completion_tokens, cached_tokens) for price in known)
-
-
-def price_at(prices: Mapping[str, Tariff], model: str, endpoint: str | None) -> Tariff | None:
-    """The price of a model at an endpoint; None if it is unknown.
-
-    Args:
-        prices: Prices by model.
-        model: Name of the model.
-        endpoint: Label of the endpoint; None if there is only one.
-    """
-    price = prices.get(model)
-    return price.by_endpoint.get(endpoint or "") if isinstance(price, EndpointPrices) else price
-
-
 def prices_of(
     models: Collection[str], options: ModelOptions | None = None, path: Path | None = None
 ) -> Mapping[str, Tariff]:
@@ -264,30 +219,20 @@ def prices_of(
 
     Args:
         models: Names of the models.
-        options: Options with the address of the server; None ignores the address. If the prices at several
-            endpoints differ, they are `EndpointPrices`.
+        options: Options with the address of the server; None ignores the address.
         path: The user's table.
 
     Raises:
         UsageError: The table is missing or malformed (names the line).
     """
     own = read_prices(path) if path is not None else {}
-    endpoints: Sequence[ModelOptions | None] = [None] if options is None else options.endpoints
-    found: dict[str, Tariff] = {}
-    for model in models:
-        prices = [_price(model, own.get(model), one) for one in endpoints]
-        price = prices[0]
-        if any(other != price for other in prices):
-            labels = [one.label or "" for one in endpoints if one is not None]
-            price = EndpointPrices(dict(zip(labels, prices, strict=True)))
-        if price is not None:
-            found[model] = price
-    return found
+    prices = {model: _price(model, own.get(model), options) for model in models}
+    return {model: price for model, price in prices.items() if price is not None}
 
 
 def _price(model: str, own: Price | None, options: ModelOptions | None) -> Tariff | None:
-    """The price of a model at one endpoint; `own` is that of the user's table."""
-    address = options.asked_address if options is not None and is_served(model) else None
+    """The price of a model; `own` is that of the user's table."""
+    address = options.address if options is not None and is_served(model) else None
     batch = options.batch if options is not None else None
     price: Price | ListedPrice | None = own
     if price is None and address is not None and (is_local(address.host) or batch == "vllm"):

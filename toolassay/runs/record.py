@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +20,6 @@ from toolassay.runs import Start
 from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.screen import WARNING, Screen
-from toolassay.text_formatting import count_of
 
 _NEW_FORM = {
     "plain_json_schema": "json_schema is sent without maxItems",
@@ -53,12 +53,11 @@ class RunRecord:
         self, run_folder: Path, options: ModelOptions, *, command: Sequence[str] | None, screen: Screen
     ) -> None:
         self._folder = run_folder
-        self._endpoints = options.endpoints
-        self._options = options if len(self._endpoints) > 1 else self._endpoints[0]
+        self._options = options
         self._command = command
         self._screen = screen
         self._learnt: list[_Learnt] = []
-        self._paths: dict[str | None, VersionPath] = {}  # by label; one for all models of the run
+        self._path: VersionPath | None = None  # one for all models of the run
         self._start: Start | None = None
 
     def options_of(self, model: str) -> ModelOptions:
@@ -67,27 +66,20 @@ class RunRecord:
         Raises:
             UsageError: the manifest there is cannot be read.
         """
-        members = tuple(self._member(model, endpoint) for endpoint in self._endpoints)
-        if len(members) == 1:
-            return members[0]
-        return replace(self._options, pool=members, tell=self._warn)
-
-    def _member(self, model: str, endpoint: ModelOptions) -> ModelOptions:
-        """The options of one endpoint, with what it refused before."""
+        endpoint = self._options
         asked = self._folder, model, endpoint.endpoint, endpoint.endpoint_fingerprint
         known, form = refused_before(*asked), schema_form_before(*asked)
         if known.pop(PARAMETER, "") is None and form is None:  # as earlier versions noted a refused schema
             form = "none"
-        who = f"{endpoint.label}: " if endpoint.label else ""
 
         def told(change: Change) -> None:
             ways = (f"{name} (sent as {to})" if to else f"{name} (left out)" for name, to in change.items())
-            self._warn(f"{who}the endpoint refuses {', '.join(ways)}")
+            self._warn(f"the endpoint refuses {', '.join(ways)}")
             for name, instead in change.items():
                 self._note(learnt, name, instead)
 
         def told_form(form: Form) -> None:
-            self._warn(f"{who}the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")
+            self._warn(f"the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")
             self._note_form(learnt, form)
 
         required = self._options.require_schema
@@ -100,14 +92,14 @@ class RunRecord:
             refusals=learnt.refusals,
             schemas=learnt.schemas,
             version_path=self._version_path(endpoint),
-            tell=lambda text: self._warn(f"{who}{text}"),
+            tell=self._warn,
         )
 
     def _version_path(self, endpoint: ModelOptions) -> VersionPath | None:
         """One for all models of the run; Azure has no such path."""
         if endpoint.is_azure:
             return None
-        if endpoint.label not in self._paths:
+        if self._path is None:
 
             def told(path: str) -> None:
                 where = f"{endpoint.address.place()}{path}"
@@ -115,8 +107,8 @@ class RunRecord:
                 self._note_path(endpoint, path)
 
             known = version_path_before(self._folder, endpoint.endpoint, endpoint.endpoint_fingerprint)
-            self._paths[endpoint.label] = VersionPath(endpoint.address, known, told)
-        return self._paths[endpoint.label]
+            self._path = VersionPath(endpoint.address, known, told)
+        return self._path
 
     def _warn(self, text: str) -> None:
         self._screen.say(f"{WARNING}{text}")
@@ -151,18 +143,14 @@ class RunRecord:
         for learnt in self._learnt:
             if learnt.schemas.form != FORMS[0]:
                 self._note_form(learnt, learnt.schemas.form)
-        for endpoint in self._endpoints:
-            path = self._paths.get(endpoint.label)
-            if path is not None and path.found:
-                self._note_path(endpoint, path.path)
+        if self._path is not None and self._path.found:
+            self._note_path(self._options, self._path.path)
         try:
             yield
         finally:
             clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
             found = [_client_facts(client) for client in clients]
             self._start.end({"clients": found})
-            for line in endpoint_lines(found):
-                self._screen.say(line)
 
     def tool_use(self, facts: Mapping[str, Any]) -> None:
         """Note whether the tools of the run reach its model; call it within `start`."""
@@ -185,14 +173,12 @@ class RunRecord:
 
     def _endpoint(self) -> dict[str, Any]:
         options = self._options
-        version = {"api_version": options.api_version} if options.api_version else {}
+        version = {"api_version": os.environ["OPENAI_API_VERSION"]} if options.is_azure else {}
         if options.batch == "vllm":
             return {"batch": options.batch}
         batch = {"batch": options.batch} if options.batch else {}
-        where: dict[str, Any] = {"url": options.endpoint}
-        if len(self._endpoints) > 1:
-            where = {"endpoints": [_facts_of(endpoint) for endpoint in self._endpoints]}
-        return {**where, "client": options.client, "stream": options.stream, **version, **batch}
+        where = {"url": options.endpoint, "client": options.client, "stream": options.stream}
+        return {**where, **version, **batch}
 
 
 def hashes(*paths: Path) -> dict[str, str]:
@@ -200,40 +186,8 @@ def hashes(*paths: Path) -> dict[str, str]:
     return {path.name: sha256_of(path) for path in paths if path.is_file()}
 
 
-def endpoint_lines(clients: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What each of several endpoints did in a start, for the screen; nothing for a single or unused one.
-
-    Args:
-        clients: `clients` of a start in the manifest.
-    """
-    pools = [
-        client
-        for client in clients
-        if any(one["answered"] or one["failed"] for one in client.get("endpoints", ()))
-    ]
-    for client in pools:
-        yield f"endpoints of {client['model']}:" if len(pools) > 1 else "endpoints:"
-        for facts in client["endpoints"]:
-            rate = facts["answers_per_second"]
-            pace = "" if rate is None else f" ({rate:.3g} per second)"
-            down = f", {count_of(facts['times_down'], 'time')} down" if facts["times_down"] else ""
-            yield (
-                f"  {facts['endpoint']}: {facts['answered']:,} answered{pace}, {facts['failed']:,} failed"
-                f"{down}; limit {facts['limits'][-1][1]}; {facts['state']}"
-            )
-
-
-def _facts_of(endpoint: ModelOptions) -> dict[str, Any]:
-    """One of several endpoints, for the manifest."""
-    weight = {"weight": endpoint.weight} if endpoint.weight != 1 else {}
-    return {"url": endpoint.endpoint, "endpoint_sha256": endpoint.asked_address.sha256, **weight}
-
-
 def _client_facts(model: Any) -> dict[str, Any]:
-    facts = dict(model.facts())
-    if "endpoints" in facts:
-        return {"model": model.name, **facts, "endpoints": [_last(one) for one in facts["endpoints"]]}
-    return {"model": model.name, **_last(facts)}
+    return {"model": model.name, **_last(model.facts())}
 
 
 def _last(facts: Mapping[str, Any]) -> dict[str, Any]:

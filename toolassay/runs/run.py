@@ -140,7 +140,6 @@ class Run:
             try:
                 figures = partial(self._books.figures, summary)
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
-                    endpoints = len(self._options.endpoints)
                     spread = None if engine is None else self._spread(engine, journal)
                     loop = Loop(
                         run.limits.multiworker,
@@ -148,8 +147,6 @@ class Run:
                         screen.interrupted,
                         summary,
                         retry,
-                        endpoints,
-                        facts.asked,
                         spread=spread,
                     )
                     if batches is not None:

@@ -106,8 +106,6 @@ async def run_items(
     interrupted: Callable[[int], None] = lambda in_flight: None,
     summary: RunSummary | None = None,
     grace: float = GRACE,
-    endpoints: int = 1,
-    left: Callable[[], int | None] = lambda: None,
     has_answers: Callable[[], bool] = lambda: False,
     gathering: Gathering = _NO_GATHERING,
 ) -> RunSummary:
@@ -123,7 +121,7 @@ async def run_items(
     Args:
         items: The items.
         work: Called for each item; called again for an item that the budget stopped.
-        concurrency: Maximum items in progress. None: up to 512 for each endpoint, as far as the model's
+        concurrency: Maximum items in progress. None: up to 512, as far as the model's
             concurrency limit allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not
             sent a request yet. Requests of items that started earlier are sent first.
         done: Called after each item that was run.
@@ -133,9 +131,6 @@ async def run_items(
         summary: An empty summary to fill, to show progress from [default: a new one].
         grace: Seconds that items in flight have to finish after the first Ctrl-C. Then their work is
             cancelled, so that it can save its state, and they end as "not run".
-        endpoints: Number of endpoints of the model.
-        left: Returns the number of items that have not started, if it is known; near the end, slow endpoints
-            get no more requests.
         has_answers: Returns whether earlier starts have answers. Then a 403 is about one item, and a hundred
             items may fail alike before the run stops.
         gathering: Told how many items are in progress, and which have ended.
@@ -147,12 +142,12 @@ async def run_items(
         asyncio.CancelledError: At the second Ctrl-C; `run_coroutine` raises KeyboardInterrupt for it.
         ToolassayError: The run cannot continue (no server, key rejected, disk full).
     """
-    workers = POOL * endpoints if concurrency is None else max(1, concurrency)
+    workers = POOL if concurrency is None else max(1, concurrency)
     beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
     run = _Run(
         items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace, gathering
     )
-    run.left, run.has_answers = left, has_answers
+    run.has_answers = has_answers
     gathering.count(workers)
     try:
         with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
@@ -181,7 +176,6 @@ class _Run(Generic[Item]):
         gathering: Gathering,
     ) -> None:
         self.stream = iter(items)
-        self.left: Callable[[], int | None] = lambda: None
         self.has_answers: Callable[[], bool] = lambda: False
         self.halt = Halt()
         self._beginning = beginning
@@ -220,7 +214,7 @@ class _Run(Generic[Item]):
     async def _work_on_items(self) -> None:
         while True:
             await self._beginning.acquire()
-            turn = QueueTurn(next(self._begun), self._beginning.release, lambda: self.left())
+            turn = QueueTurn(next(self._begun), self._beginning.release)
             QUEUE_TURN.set(turn)
             try:
                 # Yield to the event loop while others may not begin: a model that never waits (the offline
@@ -228,7 +222,6 @@ class _Run(Generic[Item]):
                 await asyncio.sleep(0)
                 item = _END if self._over else next(self.stream, _END)
                 if item is _END:
-                    self.left = lambda: 0
                     return
                 if await self._finish(item):  # type: ignore[arg-type]
                     self._done()
@@ -334,8 +327,6 @@ class Loop:
         interrupted: Called at the first Ctrl-C with the number of items in flight.
         summary: An empty summary to fill.
         retry: Answered items to run again.
-        endpoints: Number of endpoints of the model.
-        size: Number of items, settled ones included; None if it is unknown.
         gathering: Gathers the requests of all items in progress.
         spread: Runs the items on an engine instead of in this process, and counts them in `summary`.
     """
@@ -345,8 +336,6 @@ class Loop:
     interrupted: Callable[[int], None] = lambda in_flight: None
     summary: RunSummary = field(default_factory=RunSummary)
     retry: RetryPlan = field(default_factory=RetryPlan)
-    endpoints: int = 1
-    size: int | None = None
     gathering: Gathering = _NO_GATHERING
     spread: Callable[[Iterator[Any], Loop], None] | None = None
 
@@ -377,12 +366,11 @@ def run_unsettled(
         ToolassayError: The run cannot continue.
         KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
     """
-    already = taken = 0
+    already = 0
 
     def missing() -> Iterator[UnsettledItem]:
-        nonlocal already, taken
+        nonlocal already
         for item in items:
-            taken += 1
             if settled(item):
                 already += 1
                 loop.done()
@@ -399,8 +387,6 @@ def run_unsettled(
                 stopped=stopped,
                 interrupted=loop.interrupted,
                 summary=loop.summary,
-                endpoints=loop.endpoints,
-                left=lambda: None if loop.size is None else max(0, loop.size - taken),
                 has_answers=lambda: already > 0,
                 gathering=loop.gathering,
             )

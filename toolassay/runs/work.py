@@ -21,12 +21,13 @@ from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.trials import Trial
 from toolassay.screen import Screen
+from toolassay.tables import Result
 
 CONFLICT_FIX = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 
 
-@dataclass(frozen=True)
-class Inference:
+@dataclass(frozen=True, repr=False)
+class Inference(Result):
     """How a run ended.
 
     Attributes:

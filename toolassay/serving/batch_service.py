@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,8 +23,6 @@ from toolassay.serving.responses import abort, error_response
 FILES, BATCHES = "/v1/files", "/v1/batches"
 URL = "/v1/chat/completions"
 MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000
-MOST_STORED, MOST_OBJECTS = 2**30, 10_000
-"""Bytes of all files and of the requests of all batches, and number of each: they stay in memory."""
 OVER = ("completed", "failed", "expired", "cancelled")
 _MOST_AT_ONCE = 100  # batches in progress
 _PAGE = 20  # objects of a page without `limit`, as documented
@@ -48,25 +45,15 @@ STEP_FAULTS: Mapping[str, str] = {
 
 @dataclass
 class StoredFile:
-    """A file."""
+    """A file: the file object of the API, and its content."""
 
-    id: str
-    name: str
-    purpose: str
+    facts: dict[str, Any]
     content: bytes
-    created: int
 
-    def to_json(self) -> dict[str, Any]:
-        """The file object."""
-        return {
-            "id": self.id,
-            "object": "file",
-            "bytes": len(self.content),
-            "created_at": self.created,
-            "filename": self.name,
-            "purpose": self.purpose,
-            "status": "processed",
-        }
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return str(self.facts["id"])
 
 
 @dataclass
@@ -79,7 +66,6 @@ class StoredBatch:
         facts: Further fields of the batch object.
         status: As the API names it.
         task: Works on it.
-        size: Bytes of its requests.
     """
 
     id: str
@@ -90,7 +76,6 @@ class StoredBatch:
     failed: int = 0
     task: asyncio.Task[None] | None = None
     is_cancelled: bool = False
-    size: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The batch object."""
@@ -152,7 +137,6 @@ class BatchService:
         for method, path, step, handler in (
             ("POST", FILES, "upload", self._upload),
             ("GET", FILES, "list_files", self._list_files),
-            ("GET", f"{FILES}/{{id}}", "file", self._file),
             ("GET", f"{FILES}/{{id}}/content", "content", self._content),
             ("POST", BATCHES, "create", self._create),
             ("GET", BATCHES, "list", self._list),
@@ -213,8 +197,6 @@ class BatchService:
     # Files
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        if (full := self._full(self.files, request.content_length or 0)) is not None:
-            return full
         form: Mapping[str, Any] = {}
         with suppress(ValueError, LookupError, RuntimeError):  # of a malformed form
             form = await request.post()
@@ -224,16 +206,11 @@ class BatchService:
         content = upload.file.read()
         if len(content) > MOST_BYTES:
             return error_response("the file is larger than 200 MB", 413)
-        return web.json_response(self._store(upload.filename, "batch", content).to_json())
+        return web.json_response(self._store(upload.filename, "batch", content).facts)
 
     async def _list_files(self, request: web.Request) -> web.StreamResponse:
         purpose = request.query.get("purpose")
-        found = [one for one in self.files if purpose in (None, one.purpose)]
-        return _page(request, [one.to_json() for one in found])
-
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        found = self._file_of(request.match_info["id"])
-        return _no_such("file", request) if found is None else web.json_response(found.to_json())
+        return _page(request, [one.facts for one in self.files if purpose in (None, one.facts["purpose"])])
 
     async def _content(self, request: web.Request) -> web.StreamResponse:
         found = self._file_of(request.match_info["id"])
@@ -245,16 +222,18 @@ class BatchService:
         return next((one for one in self.files if one.id == file_id), None)
 
     def _store(self, name: str, purpose: str, content: bytes) -> StoredFile:
-        file = StoredFile(f"file-{len(self.files) + 1}", name, purpose, content, int(time.time()))
+        facts = {
+            "id": f"file-{len(self.files) + 1}",
+            "object": "file",
+            "bytes": len(content),
+            "created_at": int(time.time()),
+            "filename": name,
+            "purpose": purpose,
+            "status": "processed",
+        }
+        file = StoredFile(facts, content)
         self.files.append(file)
         return file
-
-    def _full(self, objects: Sequence[object], size: int = 0) -> web.Response | None:
-        """The response to a request that this server has no memory for; None if it has."""
-        size += sum(len(one.content) for one in self.files) + sum(one.size for one in self.batches)
-        if len(objects) < MOST_OBJECTS and size <= MOST_STORED:
-            return None
-        return error_response("this server keeps no more files and batches: restart it", 507)
 
     # Batches
 
@@ -263,8 +242,6 @@ class BatchService:
         file = self._file_of(str(body.get("input_file_id")))
         if file is None:
             return error_response(f"no file {body.get('input_file_id')}", 400, code="invalid_file")
-        if (full := self._full(self.batches, len(file.content))) is not None:
-            return full
         if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
             return error_response(f"{_MOST_AT_ONCE} batches are in progress: try again later", 429)
         if body.get("endpoint") != URL or body.get("completion_window") != "24h":
@@ -275,7 +252,7 @@ class BatchService:
             "created_at": int(time.time()),
             "metadata": body.get("metadata"),
         }
-        batch = StoredBatch(f"batch_{number + 1}", [], facts, size=len(file.content))
+        batch = StoredBatch(f"batch_{number + 1}", [], facts)
         self.batches.append(batch)
         headers = dict(request.headers)
         batch.task = asyncio.create_task(self._work(batch, file, self.ending(number), headers))
@@ -399,21 +376,10 @@ def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Res
     found = list(reversed(objects))
     after = request.query.get("after")
     start = next((place + 1 for place, one in enumerate(found) if one["id"] == after), 0) if after else 0
-    limit = request.query.get("limit", str(_PAGE))
-    if not re.fullmatch("[1-9][0-9]{0,3}", limit):
-        return error_response("'limit' is not a number from 1 to 9999")
-    stop = start + int(limit)
+    stop = start + int(request.query.get("limit", _PAGE))
     page = found[start:stop]
-    ids: Iterator[Any] = iter([page[0]["id"], page[-1]["id"]] if page else [None, None])
-    return web.json_response(
-        {
-            "object": "list",
-            "data": page,
-            "first_id": next(ids),
-            "last_id": next(ids),
-            "has_more": stop < len(found),
-        }
-    )
+    ends = {"first_id": page[0]["id"], "last_id": page[-1]["id"]} if page else {}
+    return web.json_response({"object": "list", "data": page, "has_more": stop < len(found), **ends})
 
 
 def _no_such(what: str, request: web.Request) -> web.Response:

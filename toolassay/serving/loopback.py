@@ -6,15 +6,17 @@ the server's port, against DNS rebinding. `Origin`, which browsers send, must be
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
-from toolassay.errors import UsageError
+from toolassay.errors import ToolassayError, UsageError
 
 HOST = "127.0.0.1"
 HEADERS = {
@@ -118,6 +120,29 @@ class Loopback:
         if self._requests > _MOST_REQUESTS or self._bytes > max(_MOST_BYTES, self._biggest):
             return self._refused(429, "too many requests at a time: try again later")
         return None
+
+
+class PageServer(Loopback):
+    """A server with one page, which only programs of this machine reach. It reads nothing from requests.
+
+    Args:
+        page: Returns the file of the current page; called in a thread, one call at a time.
+    """
+
+    def __init__(self, page: Callable[[], Path]) -> None:
+        super().__init__(headers=HEADERS)
+        self._page = page
+        self._one = asyncio.Lock()
+        self.application.router.add_get("/", self._answer)
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        async with self._one:
+            try:
+                path = await asyncio.to_thread(self._page)
+                content = await asyncio.to_thread(path.read_bytes)
+            except (ToolassayError, OSError) as error:
+                return web.Response(status=500, text=str(error))
+        return web.Response(body=content, content_type="text/html", charset="utf-8")
 
 
 def bound(port: int) -> socket.socket:

@@ -13,8 +13,7 @@ from toolassay.models import ChatRequest, ToolCall
 from toolassay.offline.model_tasks import PlanTask
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.serving.completions import Received, Reply, text_of
-from toolassay.serving.conversations import conversation_task
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.prompt_reader import PromptReader, conversation_task
 from toolassay.tools import Tool, ToolLibrary, parameters_of
 
 _KINDS = {"integer": (int,), "number": (int, float), "boolean": (bool,)}

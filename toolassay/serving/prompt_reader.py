@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from toolassay.backinstruct import prompt as back_instruct
+from toolassay.benchmarks.benchmark import load
+from toolassay.benchmarks.registry import benchmarks
 from toolassay.dataset import Sample, shape_of
 from toolassay.errors import ToolassayError
 from toolassay.gates import critic
@@ -19,7 +21,6 @@ from toolassay.graph import DependencyType, FieldPair, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
 from toolassay.offline.shown_graphs import ShownGraphs, tool_of_line
 from toolassay.prompt_templates import Wording, fields_of, last_turn, template_name
-from toolassay.serving.conversations import conversation_task
 from toolassay.signatures import read_shown
 from toolassay.tools import ToolLibrary
 
@@ -27,6 +28,19 @@ from toolassay.tools import ToolLibrary
 _PAIR = re.compile(r"  (?P<source>.+?) -> (?P<target>.+)")
 _SAME = re.compile(r"  (?P<source>.+?) = (?P<target>.+)")  # matches "  tv_id = tv_id"
 _NODE = re.compile(r"Node \d+: ")  # matches "Node 1: {" up to the brace, and nothing of "- Crop: Cuts."
+
+
+def conversation_task(body: Mapping[str, Any], graphs: ShownGraphs | None = None) -> Any:
+    """The task behind a request; None where no benchmark sends such a prompt.
+
+    Args:
+        body: of a chat-completions request, with at least one message.
+        graphs: of the tools that prompts may show.
+    """
+    shown = graphs or ShownGraphs()
+    readers = (one.entries.prompt_reader for one in benchmarks())
+    found = (load(reader)(body, shown) for reader in readers if reader)
+    return next((task for task in found if task is not None), None)
 
 
 class PromptReader:

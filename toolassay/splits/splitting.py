@@ -11,6 +11,7 @@ from typing import Literal
 
 from toolassay.dataset import SHAPES, RequestId, Shape
 from toolassay.splits.sample_groups import Member, SampleGroup, Stratum, groups_of
+from toolassay.tables import Result
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -85,8 +86,8 @@ def _rank(seed: int, group: SampleGroup) -> str:
     return hashlib.sha256(f"{seed} {group.name}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@dataclass(frozen=True)
-class Splitting:
+@dataclass(frozen=True, repr=False)
+class Splitting(Result):
     """Groups with their splits, and the settings of the assignment.
 
     Attributes:

@@ -41,6 +41,7 @@ from toolassay.stages.checked import (
 )
 from toolassay.stages.choice import Choice, other_set, whole_set_gates, worth_reviewing
 from toolassay.stages.sort_set import Sorted, sort_set
+from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
@@ -48,8 +49,8 @@ from toolassay.version import __version__
 PREDICTIONS = "predictions"
 
 
-@dataclass(frozen=True)
-class Checked:
+@dataclass(frozen=True, repr=False)
+class Checked(Result):
     """The result of a check.
 
     Attributes:

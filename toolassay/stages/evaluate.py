@@ -11,7 +11,12 @@ from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.engines import open_engine
 from toolassay.errors import UsageError
-from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation, ScoringSettings
+from toolassay.evaluation.evaluation import (
+    Evaluations,
+    FolderEvaluation,
+    IncompleteEvaluation,
+    ScoringSettings,
+)
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.requests import read_ids
 from toolassay.runs.outcomes import excluded_phrase, scored_phrase
@@ -31,7 +36,7 @@ def evaluate(
     engine: str | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
-) -> list[FolderEvaluation]:
+) -> Evaluations:
     """Score the predictions of one or several models and write `leaderboard.md`.
 
     Args:
@@ -66,10 +71,10 @@ def evaluate(
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)
     try:
         if engine is None:
-            found = list(benchmark.evaluate(folder, scoring, options))
+            found = Evaluations(benchmark.evaluate(folder, scoring, options))
         else:
             with open_engine(engine) as opened:
-                found = list(benchmark.evaluate(folder, replace(scoring, engine=opened), options))
+                found = Evaluations(benchmark.evaluate(folder, replace(scoring, engine=opened), options))
     except IncompleteEvaluation as error:
         _finish(folder, prediction_dir, error.evaluations, screen)
         raise

@@ -26,7 +26,7 @@ from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.tables import Table
+from toolassay.tables import Result, Table
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 
@@ -70,8 +70,8 @@ class ExecutionSettings:
     force: bool = False
 
 
-@dataclass(frozen=True)
-class Executed:
+@dataclass(frozen=True, repr=False)
+class Executed(Result):
     """The result of an execution.
 
     Attributes:

@@ -25,6 +25,7 @@ from toolassay.gates.gate import Level
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
+from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 
@@ -34,8 +35,8 @@ AUTO = "auto"
 _SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Exported:
+@dataclass(frozen=True, repr=False)
+class Exported(Result):
     """The result of an export.
 
     Attributes:

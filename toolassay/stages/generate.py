@@ -55,7 +55,7 @@ def generate(
     graph_desc: str | Path | None = None,
     tool_desc: str | Path | None = None,
     dependency_type: str | None = None,
-    model: ModelSettings | None = None,
+    model: ModelSettings | None = MODEL,
     limits: Limits | None = None,
     samples: SampleSettings | None = None,
     writing: WritingSettings | None = None,

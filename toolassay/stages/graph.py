@@ -26,7 +26,6 @@ def build_graph(
     tool_desc: str | Path | None = None,
     dependency_type: str | None = None,
     max_links: int | None = None,
-    materialise: bool = False,
     normalise_types: bool = True,
     links: LinkOptions | None = None,
     screen: Screen = DEFAULT,
@@ -40,7 +39,6 @@ def build_graph(
         dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`, else the
             tools'.
         max_links: Maximum number of links to write; with more, they stay implied by the types.
-        materialise: Write the links whatever their number.
         normalise_types: Unify different spellings of a resource type.
         links: Options of the links of a schema graph.
         screen: Receives messages, results and progress.
@@ -76,10 +74,12 @@ def build_graph(
     with nullcontext() if is_reading else lock:
         library = ToolLibrary.load(source, normalise_types=normalise_types)
         for sentence in library.normalised:
-            screen.say(f"{source}: {sentence} (--normalise_types false keeps the published spelling)")
+            screen.say(
+                f"{source}: {sentence} (build_graph(normalise_types=False) keeps the published spelling)"
+            )
         kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
         complete = True
-        limit = None if materialise else DEFAULT_MAX_LINKS if max_links is None else max_links
+        limit = DEFAULT_MAX_LINKS if max_links is None else max_links
         if kind == "schema":
             if max_links is not None:
                 raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
@@ -141,7 +141,7 @@ def _show_written(graph: ToolGraph, folder: DataFolder, limit: int | None, scree
     )
     screen.show(f"{folder.graph_desc}: {outcome} ({size})")
     if limit is not None and graph.number_of_links > limit:
-        screen.say(f"more than {limit:,} links: left implied by the types (--materialise true writes them)")
+        screen.say(f"more than {limit:,} links: left implied by the types (a larger --max_links writes them)")
 
 
 def _write(graph: ToolGraph, path: Path, limit: int | None) -> str:

@@ -24,13 +24,15 @@ from toolassay.stages.graph import build_graph
 from toolassay.stages.infer import infer
 from toolassay.stages.release import release
 from toolassay.stages.visualize import visualize
+from toolassay.tables import Result
 from toolassay.tools import ToolLibrary
 
 _SAMPLES = 300
+_SAMPLING = SampleSettings(seed=0)
 
 
-@dataclass(frozen=True)
-class Piped:
+@dataclass(frozen=True, repr=False)
+class Piped(Result):
     """The scores of each model, and whether every sample and request has an answer."""
 
     evaluations: list[FolderEvaluation]
@@ -47,7 +49,7 @@ def pipeline(
     critic: Sequence[str] = (),
     rewrite: int = 2,
     options: ModelOptions | None = None,
-    samples: SampleSettings | None = None,
+    samples: SampleSettings | None = _SAMPLING,
     limits: Limits | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
@@ -83,7 +85,7 @@ def pipeline(
         ToolassayError: A model cannot be reached, or the budget allows no request.
     """
     limits = gather(limits or Limits(), keywords)
-    samples = gather(samples or SampleSettings(seed=0), keywords)
+    samples = gather(samples or _SAMPLING, keywords)
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
     refuse_unknown("pipeline", keywords)

@@ -25,7 +25,7 @@ from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.data_summary import data_summary
 from toolassay.stages.decide import decide, regressions
 from toolassay.stages.scored_folder import ScoredFolder
-from toolassay.tables import Cell, Table, csv_line
+from toolassay.tables import Cell, Result, Table, csv_line
 from toolassay.version import __version__
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -37,8 +37,8 @@ FILES = (DECISION, NUMBERS, TABLE, *TABLES, *PICTURES, *RANKINGS, PAGE)
 """The files of a report folder."""
 
 
-@dataclass(frozen=True)
-class AxesReport:
+@dataclass(frozen=True, repr=False)
+class AxesReport(Result):
     """The content and files of a report.
 
     Attributes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolassay.backinstruct.records import sample_id, written_links
+from toolassay.backinstruct.records import sample_id
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.dataset import Sample, Shape
@@ -32,7 +31,6 @@ def sample(
     by_score: bool = True,
     cover: CoverKind | None = None,
     save_figure: bool = False,
-    as_json: bool = False,
     screen: Screen = DEFAULT,
 ) -> list[Sample]:
     """Sample subgraphs of a tool graph and print them.
@@ -50,7 +48,6 @@ def sample(
         by_score: Draw the links of a schema graph in proportion to their scores.
         cover: "tools" or "edges": each sample is to have another one.
         save_figure: Draw each sample.
-        as_json: Print JSON objects instead of text.
         screen: Receives messages, results and progress.
 
     Raises:
@@ -75,7 +72,7 @@ def sample(
     samples = []
     for index in range(number_of_samples):
         drawn = sampler.draw(method, size, index=index) if method else sampler.sample(index)
-        screen.show(json.dumps(_object(drawn), ensure_ascii=False) if as_json else describe(drawn))
+        screen.show(describe(drawn))
         if save_figure:
             from toolassay.report.sample_picture import draw_sample
 
@@ -107,16 +104,3 @@ def describe(drawn: Sample) -> str:
         ]
         lines.append(f"  {tool}" + (f"  <- {', '.join(sources)}" if sources else ""))
     return "\n".join(lines)
-
-
-def _object(drawn: Sample) -> dict[str, object]:
-    return {
-        "id": sample_id(drawn),
-        "seed": drawn.seed,
-        "method": drawn.shape,
-        "number_of_tools": len(drawn.nodes),
-        "sampled_nodes": [{"id": tool} for tool in drawn.nodes],
-        "sampled_links": [
-            link.to_json() | written for link, written in zip(drawn.links, written_links(drawn), strict=True)
-        ],
-    }

@@ -23,8 +23,6 @@ def serve(
     delay: float = 0.0,
     capacity: int | None = None,
     retry_after: float = 1.0,
-    pause: float = 0.1,
-    outage: float = 1.0,
     screen: Screen = DEFAULT,
 ) -> None:
     """Answer chat completions on 127.0.0.1 until interrupted.
@@ -37,8 +35,6 @@ def serve(
         delay: Seconds before every answer.
         capacity: Maximum concurrent requests; further ones get status 429. None for no limit.
         retry_after: Seconds in the Retry-After header of the faults "429" and "500".
-        pause: Seconds between the chunks of the fault "drip".
-        outage: Seconds that the fault "refused" lasts.
         screen: Receives the base URL once the server listens.
 
     Raises:
@@ -57,7 +53,7 @@ def serve(
 
         server = ChatServer(OfflineAnswers(known), plan)
         server.delay, server.capacity = delay, capacity
-        server.retry_after, server.pause, server.outage = retry_after, pause, outage
+        server.retry_after, server.pause = retry_after, 0.1
         await server.open(port, listen=not plan.never_listens)
         folder = data_dirs[0] if data_dirs else "data_multimedia"
         screen.show(

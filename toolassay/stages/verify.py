@@ -29,14 +29,15 @@ from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.recorded_usage import recorded_journal
 from toolassay.runs.trials import Trial, trials_of
 from toolassay.screen import DEFAULT, SILENT, Screen, once
+from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 
 _BERTSCORE = "bertscore"
 _VERSIONS = {"toolassay": "version", "mode": "mode"}  # parts of a signature whose change is no difference
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
     """Differences of prediction lines, and messages about differing scores; both empty if all is equal."""
 
     lines: LineComparison

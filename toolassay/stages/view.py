@@ -68,7 +68,7 @@ def view(
         predictions = folder.path / prediction_dir
 
     async def run(place: Path) -> None:
-        from toolassay.serving.page_server import PageServer
+        from toolassay.serving.loopback import PageServer
 
         server = PageServer(LivePage(folder, predictions, llm, place).current)
         await server.open(port)

@@ -119,7 +119,7 @@ def test_a_batch_has_a_limit(
     assert summary.outcomes == {"answered": 5}
     assert sizes(fake_server) == expected
     assert set(worked_on(fake_server).values()) == {1}
-    uploads = [file for file in fake_server.batches.files if file.purpose == "batch"]
+    uploads = [file for file in fake_server.batches.files if file.facts["purpose"] == "batch"]
     assert all(len(file.content) <= limits.size or limits.size == 10 for file in uploads)
     assert not (tmp_path / "batches").exists()
 
@@ -215,7 +215,7 @@ def test_a_lost_answer_of_the_server_makes_no_second_batch(
     fake_server.batches.fault = lambda done, number: fault if (done, number) == (step, 0) else "whole"
     assert run(fake_server, tmp_path, ["a", "b"]).complete
     assert sizes(fake_server) == [2]
-    assert len([file for file in fake_server.batches.files if file.purpose == "batch"]) == 1
+    assert len([file for file in fake_server.batches.files if file.facts["purpose"] == "batch"]) == 1
 
 
 def test_of_two_batches_of_one_key_the_second_is_cancelled(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -67,7 +67,6 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "agent.name": _text,
     "agent.base_model": _text,
     "agent.api_base": _text,
-    "agent.api_version": _text,
     "agent.client": _text,
     "agent.stream": _flag,
     "agent.temperature": _number,

@@ -171,14 +171,11 @@ def _of_hub(name: str) -> bool:
 
 
 def _options(configuration: Configuration, multiworker: int | None) -> ModelOptions:
-    client, version = configuration.get("agent.client", "aiohttp"), configuration.get("agent.api_version")
+    client = configuration.get("agent.client", "aiohttp")
     if client not in CLIENTS:
         raise UsageError(f"unknown agent.client {client!r}", fix=f"choose from {', '.join(CLIENTS)}")
-    if version and client != "openai":
-        raise UsageError("agent.api_version is for Azure", fix="set agent.client to openai")
     return ModelOptions(
         api_base=configuration.get("agent.api_base"),
-        api_version=version,
         client=client,
         stream=configuration.get("agent.stream", False),
         connections=multiworker,

@@ -50,11 +50,6 @@ def check_batch(options: ModelOptions, llm: str | None, *, in_steps: bool, cance
         raise UsageError(
             "the server decides how many requests of a batch it works on", fix="leave --multiworker out"
         )
-    if len(options.endpoints) > 1:
-        raise UsageError(
-            f"a batch is for one server, and there are {len(options.endpoints)} endpoints",
-            fix="give one URL in --api_base, or leave --batch out",
-        )
     if options.is_azure:
         raise UsageError("--batch is not written for Azure, whose batches differ", fix=one_by_one)
 

@@ -91,7 +91,7 @@ def test_a_file_that_holds_no_rows_is_reported(tmp_path: Path) -> None:
     for path, told in (
         (tmp_path, "is a folder, not a JSON array"),
         (table, "is a table, not a JSON array"),
-        (empty, "no rows. Fix: give a file written by inference.py"),
+        (empty, "no rows. Fix: give a file written by infer()"),
     ):
         with pytest.raises(UsageError, match=told):
             read_rows(path)

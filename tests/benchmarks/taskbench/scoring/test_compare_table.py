@@ -11,12 +11,11 @@ from toolassay.evaluation.comparison import (
     Comparison,
     ModelComparison,
     ScoreComparison,
-    comparison_markdown,
     comparison_tables,
 )
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import RULES_AT_HAND
-from toolassay.tables import markdown_escaped
+from toolassay.tables import Cell
 
 SCORE = ScoreComparison(
     "argument_value_f1",
@@ -73,21 +72,16 @@ def test_what_a_row_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert "corrected for the 4 test(s)" in text
 
 
-def test_a_notebook_shows_markdown() -> None:
+def test_a_notebook_shows_a_table() -> None:
     marked = replace(comparison(SCORE), marks={"old": RULES_AT_HAND})
-    lines = comparison_markdown(marked).split("\n")
-    difference = r"+25.00 \[10.04, 39.96\]"
-    row = rf"| argument\_value\_f1 | 25.00 | 50.00 | {difference} | \<0.001 | \<0.001 | better | 21.23 |"
-    assert lines[:6] == [
-        r"**acme/\[new\]** (B) against **old †** (A): 300 items",
-        "",
-        "| score | A | B | difference | p | Holm p | verdict | finds |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-        row,
-        "",
+    table, figures = marked.table(), ["25.00", "50.00", "+25.00 [10.04, 39.96]", "<0.001", "<0.001"]
+    assert table.title == "each model (B) against old † (A)"
+    assert [list(row) for row in table.rows] == [
+        [name, "argument_value_f1", *figures, Cell("better", colour="green"), "21.23"]
+        for name in ("acme/[new]", "third")
     ]
-    assert lines[6].startswith("**third** (B)") and lines[10] == row
-    assert lines[12].startswith("Percent;") and lines[13:] == [markdown_escaped(RULES_AT_HAND.line), ""]
+    assert table.captions[0].startswith("Percent;") and table.captions[-1] == RULES_AT_HAND.line
+    assert "<td>&lt;0.001</td>" in marked._repr_html_()
 
 
 def test_a_verdict_has_a_colour() -> None:

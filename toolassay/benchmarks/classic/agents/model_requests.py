@@ -11,13 +11,12 @@ from toolassay.models.protocol import Message
 from toolassay.offline.model_tasks import ChoiceTask
 from toolassay.runs.items import Ask
 
-CostOf = Callable[[int | None, int | None, int | None, str | None], float | None]
-"""The cost of an answer in US dollars, from its prompt, completion and cached tokens and the endpoint that
-answered, if there are several; None if unknown."""
+CostOf = Callable[[int | None, int | None, int | None], float | None]
+"""The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
 
 
 def unknown_cost(
-    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None, endpoint: str | None
+    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None
 ) -> float | None:
     """The cost if no price is known: None."""
     return None
@@ -52,7 +51,7 @@ class QuestionRequests:
         request = ChatRequest(messages, {**parameters, **self._parameters}, None, task, role="agent")
         response = await self._ask(request)
         tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
-        self.keep(response, self._cost_of(*tokens, response.endpoint))
+        self.keep(response, self._cost_of(*tokens))
         return response
 
     def keep(self, response: ChatResponse, cost: float | None) -> None:
@@ -63,7 +62,7 @@ class QuestionRequests:
         answer = {**asdict(response), "cost": cost}
         for part in (answer, *answer["tool_calls"]):
             del part["extra"]
-        for name in ("reasoning", "reasoning_tokens", "endpoint", "leaked"):
+        for name in ("reasoning", "reasoning_tokens", "leaked"):
             if not answer[name]:
                 del answer[name]
         self.answers.append(answer)

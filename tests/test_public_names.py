@@ -1,0 +1,87 @@
+"""`dir(toolassay)`, `--help` and the documentation pages agree; the Python API is pleasant in a notebook."""
+
+import inspect
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import toolassay
+from toolassay.cli.main import COMMANDS, cli, load, run
+from toolassay.errors import UsageError
+from toolassay.runs.runner import RunSummary
+from toolassay.runs.work import Inference
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Flags of other programs that the pages mention.
+OTHERS = {"--chat_format", "--interrupt_requests", "--model_alias", "--n_ctx", "--n_threads"} | {
+    "--n_threads_batch"
+}
+
+
+def flags_of(command: click.Command) -> set[str]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        nested = [command.get_command(context, name) for name in command.list_commands(context)]
+        return {flag for one in nested if one is not None for flag in flags_of(one)}
+    return {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def test_every_flag_of_a_page_is_an_option() -> None:
+    known = flags_of(cli) | OTHERS
+    for page in PAGES:
+        # Flags with an underscore: matches "--data_dir", not "--model-path" of vLLM.
+        written = set(re.findall(r"(?<![\w-])--[a-z]+(?:_[a-z]+)+\b", page.read_text()))
+        assert written <= known, page
+
+
+def test_every_command_and_public_name_is_on_a_page() -> None:
+    text = "\n".join(page.read_text() for page in PAGES)
+    assert not [name for name in COMMANDS if f"toolassay {name}" not in text]
+    assert dir(toolassay) == sorted(toolassay.__all__)
+    assert all(getattr(toolassay, name) is not None for name in toolassay.__all__)
+
+
+def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
+    import toolassay.report.decision
+
+    assert toolassay.report is toolassay.write_report
+
+
+def test_signatures_list_the_fields_of_options_objects() -> None:
+    shown = inspect.signature(toolassay.infer).parameters
+    assert (shown["temperature"].default, shown["temperature"].annotation) == (0.2, "float | None")
+    assert {"llm", "max_tokens", "trials", "budget"} <= shown.keys()
+    assert inspect.signature(toolassay.generate).parameters["temperature"].default == 0.7
+
+
+def test_a_result_is_a_line_and_a_table() -> None:
+    result = Inference(3, 1, RunSummary())
+    assert repr(result) == "Inference(written=3, already=1, adopted=0, expected=0, malformed=0)"
+    assert "<td>written</td><td>3</td>" in result._repr_html_()
+    pytest.importorskip("pandas")
+    assert list(result.to_pandas()["value"]) == [3, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("toolassay", "toolassay infer"), ("evaluate.py", "inference.py")]
+)
+def test_a_hint_names_what_was_typed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, hint: str
+) -> None:
+    (tmp_path / "predictions").mkdir()
+    arguments = ["--data_dir", str(tmp_path), "--llm", "all"]
+    if name == "toolassay":
+        assert run(cli, ["evaluate", *arguments], name) == 2
+    else:
+        assert run(load("evaluate"), arguments, name) == 2
+    assert f"make one with {hint}" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"make one with infer\(\)"):
+        toolassay.evaluate(tmp_path, llm="all")
+
+
+def test_a_removed_flag_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli, ["graph", "--materialise"], "toolassay") == 2
+    assert "no --materialise any more: give --max_links a larger number" in capsys.readouterr().err
