@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from math import sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -277,7 +279,10 @@ def proportion_interval(hits: int, trials: int, *, level: float = 0.95) -> Inter
     """
     if not trials:
         return NOTHING
-    from scipy.stats import binomtest
-
-    bounds = binomtest(hits, trials).proportion_ci(level, method="wilson")
-    return Interval(hits / trials, round(float(bounds.low), 4), round(float(bounds.high), 4))
+    share, z = hits / trials, NormalDist().inv_cdf((1 + level) / 2)  # scipy.stats takes a second to import
+    middle, width = (
+        share + z * z / (2 * trials),
+        z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2),
+    )
+    low, high = ((middle + side * width) / (1 + z * z / trials) for side in (-1, 1))
+    return Interval(share, abs(round(low, 4)), round(high, 4))

@@ -162,6 +162,8 @@ def leaderboard(
 
 def _ranking(place: ScoredFolder, models: Mapping[str, Standing], part: ScoreGroup) -> dict[str, int]:
     """The positions in the report's ranking; empty if no models can be ranked together."""
+    if len(models) < 2:
+        return {}
     runs = []
     for model in models:
         with suppress(UsageError):
