@@ -1,8 +1,8 @@
 """Work orders: requests for tools that the writer has no phrases for, made of the tools' own sentences.
 
     Please do the following, in this order:
-    1. Gets an order. order_id: "id-4821"
-    2. Cancels an order. order_id: the id from step 1; reason: "reason-7310"
+    1. Gets an order. order id: "id-4821"
+    2. Cancels an order. order id: the id from step 1; reason: "reason-7310"
 
 No word is inflected and no sentence is rewritten, so that a work order is as sound as the descriptions are.
 """
@@ -27,6 +27,7 @@ from toolassay.dataset import WORK_ORDER_OPENINGS, Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
 from toolassay.graph.derive.fields import verb_of
+from toolassay.identifiers import words
 from toolassay.offline.writer.clauses import wire_calls
 from toolassay.offline.writer.english import ToolNames, first_sentence, id_words, joined
 from toolassay.output_paths import EACH, parse_reference, path_text
@@ -70,7 +71,10 @@ def write_work_order(
     items, steps, nodes = [], [], []
     for number, (stated, step, node) in enumerate(write(sample, library, rng, values or {}), start=1):
         tool = library[node["id"]]
-        labelled = "; ".join(f"{_label(label, names)}: {text}" for label, text in stated)
+        labels = [" ".join(words(label)) for label, _ in stated]
+        if len(set(labels)) < len(labels):
+            labels = [label for label, _ in stated]
+        labelled = "; ".join(f"{label}: {text}" for label, (_, text) in zip(labels, stated, strict=True))
         items.append(f"{number}. {_sentence(tool, names)} {labelled}".strip())
         steps.append(f"Step {number}: {step}")
         nodes.append(node)
@@ -216,16 +220,11 @@ def _removing_last(sample: Sample, library: ToolLibrary) -> Sample:
 
 def _sentence(tool: Tool, names: ToolNames) -> str:
     """The first sentence of a description, or the words of the name if there is none or it names a tool."""
-    text = first_sentence(tool.description)
+    text = first_sentence(tool.description, names.common)
     if not text or names.occur_in(text):
         text = " ".join(id_words(tool.id)) or tool.id
         text = text[:1].upper() + text[1:]
     return text if text[-1] in ".!?。！？…" else f"{text}."
-
-
-def _label(name: str, names: ToolNames) -> str:
-    """The name of an argument, or its words if it is that of a tool."""
-    return " ".join(id_words(name)) if names.occur_in(name) else name
 
 
 def _quoted(value: Any) -> str:
@@ -238,7 +237,7 @@ def _result(fed: FedArgument) -> str:
     """A fed argument in words: "the first id from step 1"."""
     name = next((part for part in reversed(fed.path) if isinstance(part, str) and part != EACH), "")
     which = "every" if EACH in fed.path else "the first" if 0 in fed.path else "the"
-    return f"{which} {name or 'result'} from step {fed.source + 1}"
+    return f"{which} {' '.join(words(name)) or 'result'} from step {fed.source + 1}"
 
 
 def _shown(value: Any) -> str:

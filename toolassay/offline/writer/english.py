@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -66,8 +67,12 @@ _SENTENCE = re.compile(r".+?(?:[^\W_]{2}|[)\]\"'`])[.!?](?=\s|$)|.+?[。！？]"
 _LONGEST = 200  # characters of a sentence
 
 
-def first_sentence(description: str) -> str:
+def first_sentence(description: str, common: Collection[str] = ()) -> str:
     """The first sentence of a description, without marks of Markdown; empty if there is none.
+
+    Args:
+        description: Of a tool.
+        common: First sentences of other tools too; the one after them is taken.
 
     >>> first_sentence("# Pays bills, e.g. rent. Costs vary."), first_sentence("")
     ('Pays bills, e.g. rent.', '')
@@ -75,6 +80,8 @@ def first_sentence(description: str) -> str:
     lines = (line.strip(" #*-") for line in description.splitlines())
     line = " ".join(next(filter(None, lines), "").split())
     match = _SENTENCE.match(line)
+    if match and match[0] in common and (rest := line[match.end() :].strip()):
+        return first_sentence(rest)
     return textwrap.shorten(match[0] if match else line, _LONGEST, placeholder=" …")
 
 
@@ -86,13 +93,22 @@ _TELLING = re.compile(r"[\s_.-]|[a-z][A-Z]")
 class ToolNames:
     """The ids of a library that a request must not contain: those of two words or more.
 
+    Args:
+        ids: Of the tools.
+        descriptions: Of the tools.
+
+    Attributes:
+        common: First sentences that several descriptions have, which do not say what a tool does.
+
     >>> ToolNames(["Text Search", "file_modify", "GetMovie", "Translation"]).occur_in("a text search, please")
     True
     >>> ToolNames(["Translation"]).occur_in("a translation")
     False
     """
 
-    def __init__(self, ids: Iterable[str]) -> None:
+    def __init__(self, ids: Iterable[str], descriptions: Iterable[str] = ()) -> None:
+        openings = Counter(map(first_sentence, descriptions))
+        self.common = {text for text, count in openings.items() if text and count > 1}
         self._by_first_word: dict[str, list[str]] = {}
         for name in ids:
             first = _NAME_WORD.search(name)

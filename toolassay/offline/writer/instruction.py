@@ -119,7 +119,7 @@ def write_instruction(
     """
     names = _names.get(library)
     if names is None:
-        names = _names[library] = ToolNames(library.ids)
+        names = _names[library] = ToolNames(library.ids, (tool.description for tool in library))
     phrases = [written_phrases(library[name], dependency_type) for name in sample.nodes]
     known = [one for one in phrases if one is not None]
     if len(known) < len(phrases):
