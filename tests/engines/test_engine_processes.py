@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -45,27 +44,6 @@ def test_workers_end_with_a_killed_main_process(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     with locked.open() as stream:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if a worker has it
-
-
-class IsEndedOnce:
-    """A task whose worker gets SIGTERM in a shard, the first time."""
-
-    def __init__(self, mark: Path) -> None:
-        self._mark = mark
-
-    def start(self) -> Callable[[int], int]:
-        return self._work
-
-    def _work(self, shard: int) -> int:
-        if shard == 3 and not self._mark.exists():
-            self._mark.touch()
-            signal.raise_signal(signal.SIGTERM)
-        return os.getpid()
-
-
-def test_a_worker_that_is_told_to_end_begins_no_other_shard(tmp_path: Path) -> None:
-    owners = list(Processes(1).map(IsEndedOnce(tmp_path / "mark"), range(6)))
-    assert len(owners) == 6 and len(set(owners)) == 2
 
 
 class CannotStart:

@@ -14,8 +14,6 @@ from toolassay.testkit import FakeServer
 
 CLIENTS: list[tuple[ClientName, bool]] = [
     ("aiohttp", False),
-    ("aiohttp", True),
-    ("openai", False),
     ("openai", True),
 ]
 REQUEST = ChatRequest([{"role": "user", "content": "hello"}])

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 
 import pytest
 from simulated import Driver, Endpoint, ask_all, http
 
 from measurements.simulated_time import now, run
 from toolassay.models import ModelError
-from toolassay.models.adaptive_concurrency import LONGEST_DWELL, MOST, PAUSE, START
+from toolassay.models.adaptive_concurrency import MOST, PAUSE, START
 from toolassay.models.concurrency_limiter import Limiter, limiter_of
 from toolassay.models.retry import LONGEST_RETRY_AFTER, retry_delay
 
@@ -21,7 +20,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("capacity", "retry_after", "count"),
-    [(1, None, 500), (10, None, 2500), (50, 1.0, 15_000), (200, None, 20_000)],
+    [(10, None, 2500), (50, 1.0, 15_000)],
 )
 def test_an_endpoint_is_kept_busy_and_seldom_refuses(
     capacity: int, retry_after: float | None, count: int
@@ -37,17 +36,6 @@ def test_what_has_no_limit_is_asked_as_fast_as_there_is_work() -> None:
     limits = [change.limit for change in outcome.limiter.history]
     assert limits[:8] == [1, START, 16, 32, 64, 128, 256, 512]
     assert set(limits[8:]) <= {341, 512}  # the latency is measured again now and then
-
-
-def test_unused_room_is_no_reason_to_grow() -> None:
-    outcome = ask_all(Endpoint(10_000), 1500, workers=20)
-    assert 20 <= outcome.limiter.limit <= 32
-
-
-def test_a_share_of_500_cuts_nothing() -> None:
-    outcome = ask_all(Endpoint(10_000, ill=0.05), 1000)
-    assert all(change.why != "429" for change in outcome.limiter.history)
-    assert outcome.limiter.limit >= START
 
 
 def test_a_fixed_number_stays() -> None:
@@ -91,36 +79,6 @@ def test_one_cut_per_round_trip() -> None:
         assert driver.limiter.limit < cut
 
     run(main())
-
-
-def test_after_a_cut_growth_is_slow_and_rests_at_the_ceiling() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.start_to(64)
-        await driver.fill()
-        ceiling = len(driver.permits) - 1
-        driver.end(http(429))
-        limits = []
-        for _ in range(14):
-            await driver.round_trip()
-            limits.append(driver.limiter.limit)
-        assert limits == sorted(limits)
-        assert all(b - a <= max(1, ceiling // 20) for a, b in pairwise(limits))
-        assert limits.count(ceiling) >= 8
-        assert max(limits) <= ceiling + 1
-
-    run(main())
-
-
-def test_a_probe_refused_costs_little_and_the_next_comes_later() -> None:
-    outcome = ask_all(Endpoint(50), 15_000)
-    probes = [change.seconds for change in outcome.limiter.history if change.why == "probe"]
-    waits = [b - a for a, b in pairwise(probes)]
-    assert len(waits) >= 3
-    assert waits[:3] == sorted(waits[:3])
-    assert max(waits) < 0.05 * LONGEST_DWELL * 2
-    steady = [change.limit for change in outcome.limiter.history if change.seconds > 1]
-    assert min(steady) >= 45
 
 
 def test_trouble_pauses_growth_for_a_few_answers() -> None:
@@ -168,25 +126,6 @@ def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
         limit = driver.limiter.limit
         driver.time = LONGEST_RETRY_AFTER + 1
         for _ in range(3):
-            await driver.round_trip()
-        assert driver.limiter.limit > limit
-
-    run(main())
-
-
-def test_retry_after_lengthens_the_pause() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.start_to(32)
-        driver.end(http(429, retry_after=10.0))
-        driver.permits.clear()
-        driver.limiter.in_flight = 0
-        limit = driver.limiter.limit
-        for _ in range(5):
-            await driver.round_trip()
-        assert driver.limiter.limit == limit
-        driver.time = 10.1
-        for _ in range(2):
             await driver.round_trip()
         assert driver.limiter.limit > limit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from raw_server import STREAM_HEAD, Answer, RawServer, always, chunk, completion, delta, event, whole
+from raw_server import STREAM_HEAD, Answer, RawServer, chunk, completion, delta, event, whole
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
@@ -119,9 +119,3 @@ async def test_an_own_limit_beyond_the_total_changes_nothing(client: ClientName)
         with pytest.raises(ModelError) as caught:
             await ask(ChatRequest(QUESTION, timeout=60.0), options)
     assert caught.value.kind == "timeout"
-
-
-async def test_an_answer_in_time_is_an_answer(client: ClientName) -> None:
-    async with RawServer(always(whole(completion()))) as server:
-        options = ModelOptions(api_base=server.base, client=client)
-        assert (await ask(ChatRequest(QUESTION, timeout=20.0), options)).text == "yes"

@@ -55,14 +55,11 @@ def test_answers_that_are_kept(message: dict[str, Any], reason: str, text: str, 
     [
         ("<html>", "unreadable"),
         ('{"choices": [{"mess', "unreadable"),
-        ("[]", "unreadable"),
         ("[" * 100_000, "unreadable"),
-        ("{}", "unreadable"),
         ('{"choices": []}', "empty choices"),
         ('{"choices": null}', "empty choices"),
         ('{"choices": [7]}', "unreadable"),
         (completion({"content": None}), "null content"),
-        (completion({}), "null content"),
     ],
 )
 def test_bodies_that_are_asked_for_again(text: str, kind: str) -> None:
@@ -70,12 +67,6 @@ def test_bodies_that_are_asked_for_again(text: str, kind: str) -> None:
         read_completion(text)
     assert caught.value.transient
     assert caught.value.kind == kind
-
-
-def test_a_useless_answer_is_paid_for() -> None:
-    with pytest.raises(ModelError) as caught:
-        read_completion(completion({"content": None}))
-    assert caught.value.prompt_tokens == 3
 
 
 @given(JSON)
@@ -122,14 +113,10 @@ def test_the_extra_fields_have_the_last_word() -> None:
     [
         (7, 7),
         (7.0, 7),
-        (0, 0),
         (-7, None),
         (7.5, None),
-        ("7", None),
         (True, None),
-        (None, None),
         (float("nan"), None),
-        (10**400, None),
     ],
 )
 def test_a_count_of_tokens_is_one_or_unknown(count: Any, read: int | None) -> None:
@@ -160,23 +147,12 @@ def test_an_answer_the_server_broke_off_is_asked_for_again(reason: str) -> None:
     assert caught.value.transient
 
 
-def test_thoughts_are_tokens_too() -> None:
-    answer = StreamedAnswer(time.perf_counter())
-    answer.line('data: {"choices": [{"delta": {"role": "assistant", "content": ""}}]}')
-    answer.line('data: {"choices": [{"delta": {"reasoning_content": "hm"}}]}')
-    answer.line('data: {"choices": [{"delta": {"content": "yes"}, "finish_reason": "stop"}]}')
-    first = answer.response().first_token_seconds
-    assert first is not None
-    assert answer.response().text == "yes"
-
-
 @pytest.mark.parametrize(
     ("usage", "cached"),
     [
         ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 8}}, 8),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 7}, 7),
         ({"prompt_tokens": 9, "cached_tokens": 6}, 6),
-        ({"prompt_tokens": 9, "prompt_tokens_details": None}, None),
         ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": "8"}}, None),
         (None, None),
     ],
@@ -234,30 +210,10 @@ def test_a_new_id_or_a_name_after_whole_arguments_begins_a_call(
             [("find", '{"q": 1}', "a"), ("stop", "{}", "b"), ("find", '{"q": 1}', "a"), ("stop", "{}", "b")],
             [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "stop", "{}")],
         ),
-        # Arguments as an object, and none.
-        (
-            [("find", {"q": 1}, "a"), ("find", {"q": 2}, "b"), ("stop", None, "c")],
-            [
-                ToolCall("a", "find", '{"q": 1}'),
-                ToolCall("b", "find", '{"q": 2}'),
-                ToolCall("c", "stop", "{}"),
-            ],
-        ),
         # Two calls of one tool, whose first fragments have no arguments.
         (
             [("find", "", "a"), (None, '{"q": 1}', None), ("find", "", "b"), (None, '{"q": 2}', None)],
             [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "find", '{"q": 2}')],
-        ),
-        # The same without ids, and with an empty id and name in each continuation.
-        (
-            [
-                ("find", "", ""),
-                ("", '{"q": 1}', ""),
-                ("find", "", ""),
-                ("", '{"q": 2}', ""),
-                ("find", "", ""),
-            ],
-            [ToolCall("", "find", '{"q": 1}'), ToolCall("", "find", '{"q": 2}')],
         ),
     ],
 )
@@ -308,17 +264,11 @@ FINISHED = 'data: {"choices": [{"delta": {"content": "f"}, "finish_reason": "sto
     [
         (['data: {"error": "no memory"}', FINISHED], "error in the answer"),
         (['data: {"text": "no memory", "error_code": 50004}', FINISHED], "error in the answer"),
-        (['data: {"object": "error", "message": "no memory", "code": 500}', FINISHED], "HTTP 500"),
         (["event: error", 'data: {"message": "no memory", "code": 503}', "", FINISHED], "HTTP 503"),
         (["event: error", "data: no memory", "", FINISHED], "unreadable"),
-        (["data: no memory", FINISHED], "unreadable"),
         (['error: {"code": 500, "message": "no memory"}', FINISHED], "HTTP 500"),
-        (['{"error": {"message": "no memory"}}', FINISHED], "error in the answer"),
-        (['data: {"detail": "no memory"}'], "error in the answer"),
         (['data: {"message": "no memory", "code": 500}'], "HTTP 500"),
-        (['data: {"status": "failed", "msg": "no memory"}'], "error in the answer"),
         (["no memory"], "error in the answer"),
-        (["event: error: no memory", "data:", ""], "error in the answer"),
         (['data: {"choices": [{"delta": {}, "error": {"message": "no memory"}}]}'], "error in the answer"),
         (['data: {"error": {"message": "no memory", "code": 400}}', FINISHED], "HTTP 400"),
     ],

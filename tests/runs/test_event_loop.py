@@ -55,14 +55,6 @@ async def test_within_a_running_loop_there_is_a_result_and_the_context_of_the_ca
     assert run_coroutine(colour()) == "green"
 
 
-async def test_errors_reach_the_caller() -> None:
-    async def fail() -> None:
-        raise ValueError("seven")
-
-    with pytest.raises(ValueError, match="seven"):
-        run_coroutine(fail())
-
-
 async def test_a_coroutine_may_itself_run_another() -> None:
     async def outer() -> str:
         return run_coroutine(colour())

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.runs import Journal
-from toolassay.runs.journal import AppendOnlyLines
 from toolassay.runs.recorded_usage import RecordedUsage, recorded_journal, recorded_usage
 
 
@@ -25,14 +23,6 @@ def test_a_journal_is_read_while_it_is_written(tmp_path: Path) -> None:
         with recorded_journal(path) as recorded:
             assert len(recorded) == 2
             assert [recorded.get(key).get("n") for key in ("a", "b", "c")] == [3, 2, None]
-
-
-def test_a_torn_last_line_is_passed_over_and_stays(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_bytes(b'{"key": "a", "n": 1}\n{"key": "a", "n"')
-    with recorded_journal(path) as recorded:
-        assert recorded.get("a")["n"] == 1
-    assert path.read_bytes().endswith(b'"n"')
 
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
@@ -85,24 +75,3 @@ def test_a_built_in_model_is_known_by_its_ledger_and_its_time_is_local(tmp_path:
     assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=True)
     write_json_lines(tmp_path / "ledger.jsonl", [line])
     assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=False)
-
-
-def test_a_line_that_another_process_is_writing_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Growing(io.BytesIO):
-        """A file whose last line is completed right after it was read."""
-
-        def __next__(self) -> bytes:
-            line = super().__next__()
-            if not line.endswith(b"\n"):
-                place = self.tell()
-                self.write(b' "b"}\n')
-                self.seek(place)
-            return line
-
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b"")
-    lines = AppendOnlyLines(path, what="journal", read_only=True)
-    monkeypatch.setattr(lines, "_reader", Growing(b'{"key": "a"}\n{"key":'))
-    assert [key for _, key in lines.scan(lambda entry: entry["key"])] == ["a"]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.prices import Price
@@ -67,14 +66,6 @@ def test_an_unknown_figure_is_null_with_a_reason(tmp_path: Path) -> None:
     assert cost["answers_of_unknown_tokens"] == 1
 
 
-def test_a_cost_that_is_known_in_part_says_so(tmp_path: Path) -> None:
-    lost = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
-    found = spending([ledger(tmp_path / "a.jsonl", ANSWER, lost)])
-    cost = found.cost(tasks=1, correct=0)
-    assert cost and cost["usd"] == 0.0003 and cost["usd_per_correct_task"] is None
-    assert cost["requests_of_unknown_cost"] == 1 and "excludes 1 requests" in found.notes["cost"]
-
-
 OFFLINE = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
 
 
@@ -93,24 +84,6 @@ def test_the_time_of_a_server_is_not_local_and_a_mixture_is_named(tmp_path: Path
     latency = mixed.latency()
     assert latency and latency["local"] is False
     assert "1 of 2 answers are local" in mixed.notes["latency"]
-
-
-def test_calls_that_were_only_counted_have_no_time(tmp_path: Path) -> None:
-    path = ledger(tmp_path / "a.jsonl", replace(OFFLINE, role="generator"))
-    found = spending([path])
-    cost = found.cost(tasks=2, correct=1)
-    assert cost and cost["tasks"] == 2
-    assert found.latency() is None and "did not time" in found.notes["latency"]
-    continued = spending([path, ledger(tmp_path / "b.jsonl", OFFLINE)])
-    assert (cost := continued.cost(tasks=3, correct=1)) and cost["tasks"] == 3
-    assert (latency := continued.latency()) and latency["tasks"] == 1
-
-
-def test_a_broken_ledger_is_named(tmp_path: Path) -> None:
-    path = ledger(tmp_path / "a.jsonl", ANSWER)
-    path.write_text("x\n" + path.read_text())
-    with pytest.raises(UsageError, match=r"a\.jsonl:1: broken line in a ledger"):
-        spending([path])
 
 
 def test_what_was_not_said_is_counted_at_its_worst_and_added_up(tmp_path: Path) -> None:
@@ -175,14 +148,6 @@ def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Pat
     nothing = usage([tmp_path / "none.jsonl"], tasks=[1], correct=[1])
     reason = "there is no ledger beside the predictions"
     assert nothing == {"cost": None, "latency": None, "notes": {"cost": reason, "latency": reason}}
-
-
-def test_failures_alone_have_a_cost_and_no_latency(tmp_path: Path) -> None:
-    failed = replace(ANSWER, outcome="HTTP 500", status=500, prompt_tokens=None, completion_tokens=None)
-    found = spending([ledger(tmp_path / "a.jsonl", failed)])
-    cost = found.cost(tasks=5, correct=0)
-    assert cost and (cost["tasks"], cost["usd"], cost["prompt_tokens"]) == (1, 0.0, 0)
-    assert found.latency() is None and found.notes == {"latency": "no answer yet"}
 
 
 def test_the_times_of_answers_are_apart_from_the_wait_before_them(tmp_path: Path) -> None:

@@ -110,12 +110,6 @@ async def test_answers_without_tools_and_refused_ones_say_nothing() -> None:
     assert (await watched(Answers(9, refused=True), 20))[0].facts == {}
 
 
-async def test_the_model_is_closed() -> None:
-    model = Answers(9)
-    await (await watched(model, 0))[0].close()
-    assert model.closed
-
-
 def test_a_manifest_without_a_word_about_tools_is_no_mark(tmp_path: Path) -> None:
     assert not tools_missing(tmp_path)
     for text in ('{"settings": {}}', "[]", '{"tool_use": []}'):

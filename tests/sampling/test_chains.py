@@ -90,10 +90,3 @@ def test_every_order_of_a_temporal_graph_is_possible() -> None:
 
     three = Sampler(ToolGraph.build(plain_library(3), "temporal"), 0)
     assert len({three.draw("chain", 3, index=index).nodes for index in range(100)}) == 6
-
-
-def test_two_dead_ends_cannot_be_in_one_chain() -> None:
-    graph = listed(4, [(0, 1), (1, 0), (0, 2), (1, 2), (0, 3), (1, 3)])
-
-    with pytest.raises(UsageError, match="the largest has 3"):
-        Sampler(graph, 0).draw("chain", 4)

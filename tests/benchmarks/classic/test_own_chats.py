@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.data import ClassicData, Example, read_data
+from toolassay.benchmarks.classic.data import ClassicData, read_data
 
 CHATS_BY_LENGTH = {1: 350, 2: 64, 3: 24, 4: 10, 5: 2}
 
@@ -31,14 +31,6 @@ def rows(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def text(example: Example) -> str:
-    return example.question.turns[-1].content
-
-
-def words(message: str) -> list[str]:
-    return re.findall(r"[\w']+", message.lower())
-
-
 def test_600_messages_stand_in_450_chats_of_six_domains(data: ClassicData, folder: Path) -> None:
     assert json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))["benchmark"] == "classic"
     chats = Counter(example.conversation for example in data.examples)
@@ -47,22 +39,6 @@ def test_600_messages_stand_in_450_chats_of_six_domains(data: ClassicData, folde
     assert len(data.domains) == 6
     assert all(10 <= len(workflows) <= 14 for workflows in data.workflows.values())
     assert sum(map(len, data.workflows.values())) == 72
-
-
-def test_the_messages_of_a_chat_are_numbered_from_0(data: ClassicData) -> None:
-    places = defaultdict(list)
-    for example in data.examples:
-        places[example.conversation].append(example.request_idx)
-    assert all(numbers == list(range(len(numbers))) for numbers in places.values())
-
-
-def test_every_workflow_is_wanted_in_four_chats(data: ClassicData) -> None:
-    chats = defaultdict(set)
-    for example in data.examples:
-        if len(words(text(example))) >= 4:
-            chats[example.labels[:1]].add(example.conversation)
-    workflows = [workflow for some in data.workflows.values() for workflow in some]
-    assert [workflow.id for workflow in workflows if len(chats[workflow.id,]) < 4] == []
 
 
 def test_the_card_has_the_counts_and_samples_of_the_table(

@@ -16,27 +16,16 @@ MARK = "MARK"
 TEXTS = {
     "an import": f'__import__("pathlib").Path("{MARK}").touch()',
     "an import in a value": f'email.delete_email.func(email_id=__import__("pathlib").Path("{MARK}").touch())',
-    "a default argument": 'email.delete_email.func(email_id=(lambda: open("MARK", "w"))())',
     "a tool and code": f'email.delete_email.func(email_id="1") or open("{MARK}", "w")',
-    "an attribute of a tool": 'email.delete_email.__class__(email_id="00000000")',
     "quotes in a value": 'email.delete_email.func(email_id="say "00000000"")',
     "a backslash at the end": 'email.delete_email.func(email_id="00000000\\")',
-    "a zero byte": 'email.delete_email.func(email_id="00000000")\0',
     "an unknown tool": 'email.delete_all.func(sure="yes")',
-    "an unknown argument": 'email.delete_email.func(email_id="00000000", force="yes")',
-    "an argument of ours": 'email.delete_email.func(sandbox="x")',
     "nested parentheses": "(" * 90_000 + ")" * 90_000,
-    "nested lists": "email.delete_email.func(email_id=" + "[" * 50_000 + "]" * 50_000 + ")",
     "a long sum": "email.delete_email.func(email_id=" + "1+" * 50_000 + "1)",
-    "signs": "email.delete_email.func(email_id=" + "-" * 100_000 + "1)",
     "attributes": "a" + ".a" * 90_000 + "()",
     "ten megabytes": f'email.delete_email.func(email_id="{"x" * TEN_MB}")',
-    "a large number": "email.delete_email.func(email_id=" + "9" * 100_000 + ")",
     "a number SQLite cannot hold": f"email.delete_email.func(email_id={2**64})",
-    "infinity": "email.delete_email.func(email_id=1e999)",
-    "a list": 'email.delete_email.func(email_id=["00000000"])',
     "a pattern that fills the memory": 'calendar.search_events.func(query="(((a{999}){999}){999}){999}")',
-    "a pattern nested too deep": f'calendar.search_events.func(query="{"(" * 900}{")" * 900}")',
     "no text": "",
 }
 
@@ -54,9 +43,7 @@ def test_a_hostile_text_gets_an_answer_and_changes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "value", [["00000000"], {"id": "00000000"}, "x" * TEN_MB, float("nan"), float("inf"), b"00000000"]
-)
+@pytest.mark.parametrize("value", [["00000000"], "x" * TEN_MB, float("nan")])
 def test_a_hostile_value_gets_an_answer_and_changes_nothing(sandbox: Sandbox, value: Any) -> None:
     before = sandbox.image()
     with pytest.raises(ToolFailure, match="email_id is"):

@@ -21,16 +21,14 @@ def test_a_pattern_is_searched_anywhere_and_without_case() -> None:
     assert found("^a|y$") == ["Ann", "Bo "]
 
 
-@pytest.mark.parametrize("pattern", ["(", "*", "[", r"\p{L}", "(?r)a", "a" * (LONGEST_PATTERN + 1), 5, None])
+@pytest.mark.parametrize("pattern", ["(", r"\p{L}", "a" * (LONGEST_PATTERN + 1), 5])
 def test_what_re_cannot_compile_is_a_failure(pattern: object) -> None:
     with pytest.raises(ToolFailure, match=r"pattern|expression"):
         found(pattern)
 
 
 @pytest.mark.filterwarnings("ignore:Possible nested set")
-@pytest.mark.parametrize(
-    "pattern", ["\u0131", "[[:alpha:]]", "Lee{e}", "{e}", r"\N{LATIN SMALL LETTER B}o", "e{2}"]
-)
+@pytest.mark.parametrize("pattern", ["\u0131", "[[:alpha:]]", "{e}"])
 def test_what_two_engines_read_differently_is_read_as_re_does(pattern: str) -> None:
     rows = [*ROWS, {"name": "Lin {e}"}]
     expected = [row for row in rows if re.search(pattern, row["name"], re.IGNORECASE)]
@@ -41,11 +39,6 @@ def test_a_search_that_takes_too_long_is_given_up() -> None:
     rows = [{"name": "a" * 60 + "!"}]
     with pytest.raises(ToolFailure, match=r"took more than 0.05 s"):
         Search(seconds=0.05).contains(rows, "^(a|aa|aaa)*$|(a?){30}b", "name")
-
-
-def test_all_searches_of_a_call_share_the_time() -> None:
-    with pytest.raises(ToolFailure, match="took more than 0 s"):
-        Search(seconds=0).contains(ROWS, "a", "name")
 
 
 @pytest.mark.parametrize("pattern", ["((((a{100}){100}){100}){100}){100}", "(a{1,9999}b{,9999})"])

@@ -20,12 +20,6 @@ def test_a_fork_is_independent_and_so_is_a_fork_of_a_fork(sandbox: Sandbox) -> N
     assert [len(box.rows("emails")) for box in (sandbox, first, second)] == [3, 2, 1]
 
 
-def test_a_fork_is_of_the_present_state_and_not_of_an_earlier_one(sandbox: Sandbox) -> None:
-    sandbox.fork()
-    call(sandbox, "email.delete_email", {"email_id": "00000000"})
-    assert len(sandbox.fork().rows("emails")) == 2
-
-
 def test_what_a_sandbox_is_survives_a_file(tmp_path: Path) -> None:
     made = Sandbox.of({"plots": [["a.png"]]}, now=datetime(2030, 1, 2, 3), user="Kim", overwrites=False)
     made.save(tmp_path / FILE)

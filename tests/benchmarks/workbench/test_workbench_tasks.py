@@ -58,15 +58,8 @@ def test_an_id_names_one_task(tmp_path: Path) -> None:
         ([5], r"tasks.jsonl:1: is not a JSON object. Fix: write one object per line"),
         ([], r"tasks.jsonl: contains no tasks. Fix: write one JSON object per line"),
         ([[{"query": "a"}]], r"tasks.jsonl: is a single JSON list. Fix: write one JSON object per line"),
-        ([{"query": 5, "answer": [], "domains": []}], r"tasks.jsonl:1: 'query' is not a string"),
-        ([{"query": "a", "answer": []}], r"tasks.jsonl:1: the task has no 'domains'"),
-        ([{"query": "a", "domains": []}], r"tasks.jsonl:1: the task has no 'answer'"),
         ([{"query": "a", "anwser": []}], r"unknown key 'anwser'. Fix: did you mean 'answer'"),
         ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: 'answer' is not a list of strings"),
-        (
-            [{"query": "a", "answer": [], "domains": [1]}],
-            r"tasks.jsonl:1: 'domains' is not a list of strings",
-        ),
         ([{"query": "a", "answer": [], "domains": []}] * 2, r"tasks.jsonl:2: duplicate request 'a'"),
     ],
 )
@@ -75,7 +68,7 @@ def test_what_is_wrong_with_a_task_is_named(tmp_path: Path, tasks: list[object],
         read_tasks(write(tmp_path, *tasks))
 
 
-@pytest.mark.parametrize("text", ["{}", "['a', 1]", "[", "f()", "[" * 5000, "__import__('os')"])
+@pytest.mark.parametrize("text", ["{}", "f()", "[" * 5000])
 def test_what_is_no_list_of_texts_is_refused_and_not_run(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError, match="not a list of strings"):
         parse_list(text, tmp_path / "f.csv", 3)

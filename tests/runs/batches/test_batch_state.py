@@ -148,9 +148,7 @@ def test_a_broken_line_of_an_output_file_is_named(tmp_path: Path) -> None:
     "change",
     [
         {"step": 7},
-        {"batch": "one"},
         {"requests": [["a"]]},
-        {"requests": [["a-1", "planner"]]},
         {"time": None},
     ],
 )

@@ -66,7 +66,7 @@ async def test_without_its_data_and_its_file_nothing_is_created(
     await service.close()
 
 
-@pytest.mark.parametrize("prefix", ["", "/tenant"])
+@pytest.mark.parametrize("prefix", ["/tenant"])
 async def test_an_address_without_a_version(tmp_path: Path, prefix: str) -> None:
     server = FakeServer(prefix=prefix)
     server.start()

@@ -17,14 +17,11 @@ CANDIDATES = question("x", names=NAMES).candidates
     ("said", "found", "noted"),
     [
         ("Return Goods", 0, False),
-        ("  RETURN goods \n", 0, False),
         ("track parcel", 1, False),
         ("'Return Goods'", 0, True),
-        ("1. Return Goods", 0, True),
         ("#4 **Return Goods**", 0, True),
         ("“1) Return Goods.”", 0, True),
         ("2. Stage", 2, False),
-        ("stage", 3, False),
     ],
 )
 def test_a_name_is_found(said: str, found: int, noted: bool) -> None:

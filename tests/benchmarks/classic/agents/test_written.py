@@ -37,7 +37,6 @@ def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> N
             "its JSON had to be mended; read as the name",
         ),
         ('<think>{"workflow": "none"}</think>{"workflow": "Track Parcel"}', "w1", ""),
-        ('{"workflow": "none"}\nNo:\n{"workflow": "Track Parcel"}', "w1", ""),
         ('{"workflow": "Track Parcel"}\n{"workflow": "a name of the list, or none"}', "w1", ""),
     ],
 )
@@ -51,15 +50,11 @@ def test_answers_are_read(text: str, workflow: str | None, note: str) -> None:
     ("text", "error"),
     [
         ("Return Goods", "no JSON object"),
-        ("", "empty"),
         ('{"thinking": "x"}', "no JSON object"),
         ('{"workflow": null}', "names no workflow, nor 'none'"),
-        ('{"workflow": ""}', "names no workflow"),
-        ('{"workflow": ["Return Goods"]}', "names no workflow"),
         ('{"workflow": "Refund"}', "not offered: 'Refund'"),
         ('{"workflow": "Return', "cut off"),
         ('<think>{"workflow": "Return Goods"}</think>Well.', "no JSON object"),
-        ('{"workflow": "Return Goods"}\n</think>\nWell.', "no JSON object"),
         ('{"thinking": "x", "workflow": "a name of the list, or none"}', "repeats the form"),
     ],
 )

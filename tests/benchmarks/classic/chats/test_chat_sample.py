@@ -12,7 +12,7 @@ import pytest
 from toolassay.benchmarks.classic.chats.build import sample_chats
 from toolassay.benchmarks.classic.chats.raw_chats import RawSource
 from toolassay.benchmarks.classic.data import read_data
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.screen import Screen
 
@@ -88,13 +88,6 @@ def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tm
     }
 
 
-def test_the_same_seed_gives_the_same_bytes(source: RawSource, tmp_path: Path) -> None:
-    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
-        sample_chats(source, tmp_path / folder, per_domain=3, seed=seed)
-    a, b, c = ((tmp_path / name / "messages.csv").read_bytes() for name in "abc")
-    assert a == b != c
-
-
 def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -> None:
     sample_chats(source, tmp_path)
     text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
@@ -160,10 +153,3 @@ def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) ->
     assert (tmp_path / "messages.csv").read_text() == "mine"
     sample_chats(source, tmp_path, force=True)
     assert read_data(tmp_path).examples
-
-
-def test_no_chat_left_is_an_error_with_what_each_step_left_out(source: RawSource, tmp_path: Path) -> None:
-    with pytest.raises(
-        ToolassayError, match=r"no chat is left of \d+ conversations; left out: .*too_short 18"
-    ):
-        sample_chats(source, tmp_path / "out", min_length=500)

@@ -16,7 +16,6 @@ from shop_chats import RIGHT, answers, rows
 from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
     security_score,
-    summary_statistics,
 )
 from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
@@ -67,15 +66,6 @@ def test_an_axis_without_a_value_says_why() -> None:
     assert "'c4' lacks a trial: it has 1 of 2" in missing["notes"]["accuracy"]
 
 
-def test_one_domain_without_labels_has_no_stability_at_all() -> None:
-    values = [
-        {**value, "y_workflow_uuids": []} if value["domain_uuid"] == "farm" else value for value in answers()
-    ]
-    metrics = compat_metrics(rows(values))
-    assert metrics["stability"] is None
-    assert metrics["notes"]["stability"] == "domain:farm: no message has a label"
-
-
 def test_slow_answers_are_left_out_of_latency_and_so_is_a_domain_that_has_no_others() -> None:
     values = [
         {**value, "time_to_pred": 60.001 if value["domain_uuid"] == "farm" else 60.0} for value in answers()
@@ -93,16 +83,6 @@ def test_a_turn_that_lacks_a_trial_was_not_passed_there() -> None:
     assert found["row_pass@1"] == pytest.approx((4 + 1 / 2) / 5)
     assert found["row_pass@2"] == 1.0
     assert found["convo_pass@1"] == 1.0
-
-
-def test_numbers_are_rounded_to_six_decimals() -> None:
-    assert summary_statistics("x", [1 / 3, 2 / 3, None]) == {
-        "x_mean": 0.5,
-        "x_std": 0.235702,
-        "x_min": 0.333333,
-        "x_max": 0.666667,
-        "x_total": 1.0,
-    }
 
 
 def test_attacks_that_failed_are_left_out_and_counted() -> None:

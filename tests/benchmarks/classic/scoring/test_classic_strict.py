@@ -18,9 +18,6 @@ from toolassay.runs.outcomes import EXCLUDED
 
 COAT, HELLO, MILK = ("c2", 0), ("c3", 0), ("c4", 0)
 OUTCOMES = ("answered", "malformed", "refused", "context overflow", "provider error", "not run")
-ENDS = st.fixed_dictionaries(
-    dict.fromkeys(RIGHT, st.tuples(st.sampled_from(["return", "milk", None]), st.sampled_from(OUTCOMES)))
-)
 
 
 @pytest.fixture(scope="module")

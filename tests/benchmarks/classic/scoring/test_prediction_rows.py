@@ -41,19 +41,11 @@ def test_what_is_missing_may_be_null_or_not_a_number(tmp_path: Path) -> None:
     ("change", "told"),
     [
         ({"y_workflow_uuids": "['return']"}, "`$.y_workflow_uuids`"),
-        ({"trial_idx": None}, "`$.trial_idx`"),
         ({"request_idx": 0.5}, "`$.request_idx`"),
-        ({"conversation_uuid": 7}, "`$.conversation_uuid`"),
-        ({"pred_workflow_uuid": 7}, "`$.pred_workflow_uuid`"),
-        ({"cost": "0.1"}, "`$.cost`"),
         ({"time_to_pred": -1}, "`$.time_to_pred`"),
-        ({"tokens_input": True}, "`$.tokens_input`"),
         ({"time_to_pred": float("inf")}, "`$.time_to_pred`"),
-        ({"time_to_pred": 1e308}, "`$.time_to_pred`"),
-        ({"cost": 10**400}, "`$.cost`"),
         ({"outcome": "great"}, "Invalid enum value 'great'"),
         ({"conversation_uuid": "c9"}, "the data has no message 0 of a conversation 'c9'"),
-        ({"request_idx": 7}, "the data has no message 7 of a conversation 'c2'"),
         ({"domain_uuid": "farm"}, "the conversation 'c2' belongs to 'shop', not to 'farm'"),
         ({"conversation_uuid": "c1"}, "answers message 0 of 'c1' in trial 0 again"),
     ],
@@ -71,17 +63,12 @@ def test_a_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], told: str)
         assert told in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "[1]", '{"a": 1}', "[", "\x00"])
+@pytest.mark.parametrize("text", ["", "[1]", "["])
 def test_a_file_that_holds_no_predictions_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "p.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"p\.json"):
         read_rows(path)
-
-
-def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file"):
-        read_rows(tmp_path / "p.json")
 
 
 def test_a_file_that_holds_no_rows_is_reported(tmp_path: Path) -> None:

@@ -84,11 +84,6 @@ def test_a_notebook_shows_a_table() -> None:
     assert "<td>&lt;0.001</td>" in marked._repr_html_()
 
 
-def test_a_verdict_has_a_colour() -> None:
-    first, _ = comparison_tables(comparison(SCORE, NONE), width=100)
-    assert list(first.columns[6].cells) == ["[green]better[/]", "no difference found"]
-
-
 def test_a_score_that_no_item_has(capsys: pytest.CaptureFixture[str]) -> None:
     lines = screen(comparison(SCORE, EMPTY), 100, capsys)
     assert lines[2].split()[:2] == ["score", "n"]

@@ -16,12 +16,9 @@ def test_all_splits_and_sizes_added_make_fourteen_groups() -> None:
     ("splits", "sizes", "mode", "named"),
     [
         (["ring"], ["all"], "add", "single"),
-        (["all"], ["0"], "add", "10"),
         (["all"], ["many"], "add", "10"),
         (["all"], ["all"], "plus", "mul"),
         (["overall"], ["11"], "add", "'11'.* overall, 1, 2, .* 10, all"),
-        (["overall"], ["x"], "add", "'x'.* overall, 1, 2, .* 10, all"),
-        (["overall"], ["02"], "mul", "'02'"),
     ],
 )
 def test_unknown_groups_name_what_exists(splits: list[str], sizes: list[str], mode: str, named: str) -> None:

@@ -63,9 +63,7 @@ def test_a_group_is_a_shape_and_a_number_of_tools(tmp_path: Path) -> None:
     "change",
     [
         {"type": "dag"},
-        {"n_tools": 3},
         {"cluster": "other"},
-        {"counts": {**item("a")["counts"], "nodes": [0, 0, 1]}},
         {"counts": {**item("a")["counts"], "argument_values": [0, 0, 1]}},
     ],
 )

@@ -26,12 +26,6 @@ def test_ids_are_json_values(path: Path) -> None:
         assert lines.by_text == {"1": 2, "üé": 4, "1.5": 5}
 
 
-def test_last_of_doubled_ids_counts(path: Path) -> None:
-    with _index(path, '{"id": "a"}', '{"id": "b"}', '{"id": "a"}') as lines:
-        assert dict(lines.by_id) == {"a": 3, "b": 2}
-        assert lines.doubled == [("a", 3)]
-
-
 def test_the_id_is_that_of_the_line_and_not_of_something_in_it(path: Path) -> None:
     texts = ('{"steps": [{"id": "x"}], "id": "a"}', '{"id": "b", "id": "c"}', '{"id": "d", "s": {"id": 1}}')
     with _index(path, *texts) as lines:

@@ -25,9 +25,7 @@ def groups(keys: list[str], signature: str = SIGNATURE) -> dict[str, dict[str, A
     [
         (["overall"], ["overall"], "add"),
         (["all"], ["all"], "add"),
-        (["chain", "dag"], ["2"], "add"),
         (["chain", "dag"], ["2", "3"], "mul"),
-        (["all"], ["all"], "mul"),
     ],
 )
 def test_the_groups_of_a_file_are_asked_for_again(splits: list[str], sizes: list[str], mode: str) -> None:

@@ -137,19 +137,13 @@ def test_all_items_have_two_spellings_and_are_not_the_first(spelling: str) -> No
 @pytest.mark.parametrize(
     "value",
     [
-        "<node-0>",
         "<node-0>.benches[0]",
         "<node-0>.benches[1].id",
-        "<node-0>.benches[0].ID",
         "<node-1>.benches[0].id",
-        "<node-7>.benches[0].id",
         "see <node-0>.benches[0].id",
         ["<node-0>.benches[0].id"],
-        {"id": "<node-0>.benches[0].id"},
         "benches[0].id",
-        "",
         None,
-        7,
     ],
 )
 def test_another_reference_is_a_wrong_value_beside_a_right_link(value: Any) -> None:

@@ -55,37 +55,6 @@ def test_strict_stands_beside_compat(folder: Path, capsys: Any, monkeypatch: Any
     assert compat.split()[-10:] == ["2", "100", *["100.00"] * 7, "0.00"]
 
 
-def test_one_model_has_one_table_and_one_caption(folder: Path, capsys: Any, monkeypatch: Any) -> None:
-    for options, title in (
-        ({}, "Scores: overall_overall"),
-        ({"splits": ["all"], "n_tools": ["all"]}, "Scores of m"),
-        ({"splits": ["chain"], "mode": "mul"}, "Scores of m"),
-    ):
-        lines = _screen(capsys, monkeypatch, [_scores(folder, **options)])
-        assert [line for line in lines if line.startswith("Scores")] == [title]
-        assert sum("Percent;" in line for line in lines) == 1
-
-
-@pytest.mark.parametrize("width", [60, 80, 100, 160])
-def test_nothing_is_wrapped_cut_off_or_padded(
-    folder: Path, width: int, capsys: Any, monkeypatch: Any
-) -> None:
-    scores = _scores(folder, splits=["all"], n_tools=["all"])
-    lines = _screen(capsys, monkeypatch, [scores], width)
-    assert all(line == line.rstrip() for line in lines)
-    assert "…" not in "".join(lines)
-    assert [line.split()[0] for line in lines if " strict " in line] == [
-        "overall_overall",
-        "single_overall",
-        "chain_overall",
-        "overall_1",
-        "overall_2",
-    ]
-    assert max(map(len, lines)) <= max(width, 80)
-    assert ("ED" in _headings(lines)) == (width >= 96)
-    assert ("ED:" in "".join(lines)) == (width >= 96)
-
-
 def test_only_what_was_asked_for_has_a_column(folder: Path, capsys: Any, monkeypatch: Any) -> None:
     for metrics, headings in (
         (["link", "ed"], ["e-F1", "ED"]),
@@ -110,11 +79,3 @@ def test_no_link_on_either_side_is_no_score_on_the_screen(
     lines = _screen(capsys, monkeypatch, [scores])
     compat = [line.split()[-1] for line in lines if " compat " in line]
     assert compat == ["100.00", "–", "100.00"]
-
-
-def test_items_left_out_of_strict_still_have_their_compat_row(
-    folder: Path, capsys: Any, monkeypatch: Any
-) -> None:
-    lines = _screen(capsys, monkeypatch, [_scores(folder, metrics=["f1"], demos=["1", "2", "3"])])
-    assert _headings(lines) == ["n-F1", "t-F1", "v-F1"]
-    assert next(line for line in lines if " compat " in line).split()[-1] == "100.00"

@@ -28,11 +28,6 @@ PUBLISHED = {  # templates; tasks with no call, one, several
     "project_management": (8, 21, 35, 24),
     "multi_domain": (21, 41, 123, 46),
 }
-NAMED_BY_ACTION = {  # what a request that ends so must say
-    "delete_customer": r"\b([Dd]elete|[Rr]emove)",
-    "delete_event": r"\b([Dd]elete|[Cc]ancel|[Dd]rop|[Tt]ake|[Rr]emove|called off)",
-    "delete_email": r"\b([Dd]elete|[Rr]emove|get rid of|[Cc]lear)",
-}
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +86,6 @@ def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[Generate
             )
 
 
-def test_words_match_actions(tasks: list[GeneratedTask]) -> None:
-    for task in tasks:
-        for text in task.answer:
-            wanted = NAMED_BY_ACTION.get(text.split(".")[1])
-            assert wanted is None or re.search(wanted, task.query), task.query
-
-
 def test_the_subject_of_an_email_stands_in_the_request(tasks: list[GeneratedTask]) -> None:
     for task in tasks:
         for text in task.answer:
@@ -106,24 +94,6 @@ def test_the_subject_of_an_email_stands_in_the_request(tasks: list[GeneratedTask
             if parsed.name == "email.send_email" and task.template != "multi_domain.remind":
                 assert f'"{parsed.arguments["subject"]}"' in task.query
                 assert f'"{parsed.arguments["body"]}"' in task.query
-
-
-def test_nothing_is_assigned_to_who_has_it_already(tasks: list[GeneratedTask]) -> None:
-    company = draw_tables(2)
-    owner = {
-        str(row[key]): row["assigned_to_email"]
-        for table, key in (
-            (company.project_management, "task_id"),
-            (company.customer_relationship_manager, "customer_id"),
-        )
-        for row in table
-    }
-    for task in tasks:
-        for text in task.answer:
-            parsed = parse_call(text)
-            assert parsed is not None
-            if parsed.arguments.get("field") == "assigned_to_email" and parsed.name.endswith("customer"):
-                assert owner[parsed.arguments["customer_id"]] != parsed.arguments["new_value"]
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)

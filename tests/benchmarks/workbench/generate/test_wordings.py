@@ -36,10 +36,7 @@ def test_the_published_requests_are_not_ours(reference: Path) -> None:
     [
         ("Cancel the Review of Ann.", "Cancel the {event} of {person}.", True),
         ("Cancel the Review.", "Cancel the {event} of {person}.", False),
-        ("Cancel Review", "Cancel {event}", True),
         ("Review: cancel it", "{event}: cancel it", True),
-        ("Cancel it", "Cancel it", True),
-        ("Cancel it now", "Cancel it", False),
         ("ab", "{x}ab{y}b", False),  # what ends the wording is not found twice
         ("abb", "{x}ab{y}b", True),
     ],

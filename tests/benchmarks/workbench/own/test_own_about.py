@@ -17,16 +17,11 @@ from toolassay.errors import UsageError
     ("facts", "words"),
     [
         ({"now": "today"}, "'now' is 'today'. Fix: write \"now\": \"YYYY-MM-DD HH:MM:SS\""),
-        ({"now": "20240101"}, "'now' is '20240101'"),
         ({"now": "2024-01-01T09:00:00+02:00"}, "'now' is "),
         ({"now": "2024-13-01 09:00:00"}, "'now' is "),
-        ({"now": 5}, "'now' is 5"),
-        ({"user": 5}, "'user' is not a string"),
         ({"user": " "}, "'user' is empty"),
-        ({"customs": ["x"]}, "'customs' is not a string"),
         ({"ignore": "notes.text"}, "'ignore' is not a list of strings"),
         ({"costums": "x"}, "unknown key 'costums'. Fix: did you mean 'customs'"),
-        ({"benchmark": "classic"}, "'benchmark' is 'classic'"),
         ({"benchmark": "wrokbench"}, "'benchmark' is 'wrokbench'. Fix: write .benchmark.: .workbench."),
     ],
 )

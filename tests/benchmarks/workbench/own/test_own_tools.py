@@ -76,11 +76,9 @@ def test_a_function_becomes_a_tool(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         ({}, "notes.find needs text"),
-        ({"text": "x", "kind": "c"}, 'kind is one of "a", "b", not'),
         ({"text": "x", "most": "many"}, "most is a whole number, not 'many'"),
         ({"text": "x", "other": 1}, "has no argument 'other'"),
         ({"text": "x" * 10_000_000}, "text is longer than 100,000"),
-        ({"text": None}, "text is text, not"),
     ],
 )
 def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str, Any], words: str) -> None:
@@ -91,38 +89,24 @@ def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str
 @pytest.mark.parametrize(
     ("tools", "words"),
     [
-        ("x = (", r"tools.py:\d+: is not valid Python"),
         ("\nraise RuntimeError('no luck')", r"tools.py:6: cannot be executed: RuntimeError: no luck"),
-        ("import sys\nsys.exit(3)", r"tools.py:6: cannot be executed: SystemExit: 3"),
-        ("def act(db): pass", "defines no tools"),
         ('@tool("notes")\ndef act(db, x): "Act."', r"tools.py:5: act: x has no type"),
         ('@tool("notes")\ndef act(db, x: dict): "Act."', r"tools.py:5: act: x is of type dict, not str, int"),
-        ('@tool("notes")\ndef act(db, *x: int): "Act."', "act: x stands for several arguments"),
         (
             '@tool("notes")\ndef act(db, x: int = "a"): "Act."',
             "act: the default of x is a whole number, not 'a'",
         ),
-        ('@tool("notes")\ndef act(db): pass', "act has no docstring"),
         ('@tool("notes")\ndef act(): "Act."', "act takes no positional argument"),
-        ('@tool("notes")\ndef act(*, x: int): "Act."', "act takes no positional argument"),
-        (
-            '@tool("notes")\ndef act(text: str, db: sqlite3.Connection): "Act."',
-            r"tools.py:5: act: the first argument must be the database, not text; write db: ",
-        ),
         (
             '\n@tool\ndef act(db): "Act."',
             r'tools.py:6: .* without a domain. Fix: write @tool\("some_domain"\)',
         ),
-        ('@tool()\ndef act(db): "Act."', r"tools.py:5: a tool without a domain"),
         (
             tool_text("pass") + tool_text("return 1"),
             r"tools.py:5: the tool notes.act is hidden by a later definition of act. Fix: rename one",
         ),
-        ("from no_such_helper import x", "Fix: install the package, or move"),
         ('@tool("notes")\nasync def act(db): "Act."', "act is a coroutine or generator function"),
         ('@tool("no tes")\ndef act(db): "Act."', "'no tes' cannot be a tool's name"),
-        ('@tool("class")\ndef act(db): "Act."', "'class' cannot be a tool's name"),
-        (f'@tool("{"n" * 70}")\ndef act(db): "Act."', "is longer than 63 characters"),
         (tool_text("pass") + "a = act\n" + tool_text("pass"), "defines the tool notes.act twice"),
     ],
 )
@@ -146,21 +130,15 @@ except sqlite3.IntegrityError:
     [
         ("1 / 0", "notes.act: ZeroDivisionError"),
         ("raise ToolError('not today')", "^not today$"),
-        ("raise SystemExit", "SystemExit"),
         ("with db:\n    pass\ndb.commit()\ndb.close()\nraise KeyError('k')", "KeyError: 'k'"),
         ("return {1, 2}", "returns set, which is no JSON"),
-        ("return float('nan')", "notes.act: ValueError"),
-        ("def f(): f()\nf()", "RecursionError"),
-        ("db.execute('SELECT * FROM nowhere')", "no such table: nowhere"),
         ("db.execute('INSERT INTO notes VALUES (1, 2), (1, 3)')", "UNIQUE constraint failed"),
         ("db.execute('COMMIT')", "begins and ends no transaction"),
-        ("db.executescript('SELECT 1')", "begins and ends no transaction"),
         (
             f"{ENDED}db.execute('DELETE FROM notes WHERE id = 1')\nraise KeyError",
             "a conflict or a trigger has ended the transaction",
         ),
         ("db.execute('DROP TABLE notes')", "changes no schema"),
-        ("db.execute('ALTER TABLE notes ADD x')", "changes no schema"),
         ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "a tool attaches no file"),
     ],
 )
@@ -217,10 +195,8 @@ def test_a_query_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     "text",
     [
         "'); DROP TABLE notes; --",
-        '") or __import__("os").system("x") or ("',
         "a\nb\\n\0",
         "\ud83d\ude00",
-        "{}%s",
     ],
 )
 def test_values_are_data(tmp_path: Path, text: str) -> None:
