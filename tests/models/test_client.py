@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from simulated import Books
 
 from toolassay.errors import UsageError
-from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.adaptive_concurrency import START
 from toolassay.models.address import Address, VersionPath
 from toolassay.models.client import Client
@@ -24,26 +25,6 @@ from toolassay.runs.prices import Price
 from toolassay.testkit import FakeServer
 
 BOTH = pytest.mark.parametrize("client", ["aiohttp", "openai"])
-
-
-class Books:
-    """A meter that remembers, and allows so many attempts."""
-
-    def __init__(self, allowed: int | None = None) -> None:
-        self.attempts: list[Attempt] = []
-        self.announced = 0
-        self._allowed = allowed
-
-    def before(self, model: str, request: ChatRequest) -> None:
-        if self._allowed is not None and self.announced >= self._allowed:
-            raise ModelError("the budget is spent", outcome="budget stop", stops_run=True)
-        self.announced += 1
-
-    def after(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
-
-    def total(self, name: str) -> int:
-        return sum(getattr(attempt, name) or 0 for attempt in self.attempts)
 
 
 def question(number: int) -> ChatRequest:
@@ -298,22 +279,6 @@ def test_facts_for_the_manifest(fake_server: FakeServer) -> None:
     assert [limit for _, limit, _ in facts["limits"]] == [1, START]
 
 
-def test_azure_is_asked_as_azure_wants_it(fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", fake_server.base.removesuffix("/v1"))
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
-    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    (answer,) = ask(ModelOptions(client="openai"), [question(1)]).values()
-    assert answer.text
-    (received,) = fake_server.received
-    assert received.query == "api-version=2024-10-21"
-    assert received.headers["api-key"] == "AZURE-SECRET"
-    monkeypatch.delenv("OPENAI_API_VERSION")
-    with pytest.raises(UsageError, match="API version"):
-        Client("m", ModelOptions(client="openai"))
-
-
 def test_an_azure_address_with_a_login_and_a_query(
     fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,7 +296,11 @@ def test_an_azure_address_with_a_login_and_a_query(
     assert received.headers["Authorization"].startswith("Basic ")
     assert "HTTP 400" in said and "SECRET" not in said
     assert received.headers["Authorization"].removeprefix("Basic ") not in said
+    assert received.headers["api-key"] == "AZURE-SECRET"
     assert options.endpoint == f"{place}?t=***".replace("//", "//***@")
+    monkeypatch.delenv("OPENAI_API_VERSION")
+    with pytest.raises(UsageError, match="API version"):
+        Client("m", ModelOptions(client="openai"))
 
 
 class EchoesKey:
@@ -342,7 +311,7 @@ class EchoesKey:
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         call = ToolCall("c1", "login", f'{{"key": "{self._key}"}}')
-        return ChatResponse(f"Your key is {self._key}", tool_calls=(call,))
+        return ChatResponse(f"Your key is {self._key}", tool_calls=(call,), reasoning=f"It is {self._key}")
 
     async def close(self) -> None:
         pass
@@ -352,22 +321,8 @@ def test_a_key_is_taken_out_of_what_a_model_wants_called() -> None:
     key = "sk-0123456789-abcdef"
     options = ModelOptions(api_base="http://nowhere/calls", api_key=key)
     (answer,) = ask(options, [question(1)], transport=EchoesKey(key)).values()
-    assert answer.text == "Your key is ***"
+    assert (answer.text, answer.reasoning) == ("Your key is ***", "It is ***")
     assert answer.tool_calls == (ToolCall("c1", "login", '{"key": "***"}'),)
-
-
-REFUSES = {
-    "max_tokens": {
-        "error": {
-            "message": "Unsupported parameter: 'max_tokens' is not supported with this model."
-            " Use 'max_completion_tokens' instead.",
-            "param": "max_tokens",
-        }
-    },
-    "presence_penalty": {
-        "detail": [{"loc": ["body", "presence_penalty"], "msg": "Extra inputs are not permitted"}]
-    },
-}
 
 
 def test_the_meter_gets_what_is_sent(fake_server: FakeServer) -> None:
@@ -385,9 +340,9 @@ def test_the_meter_gets_what_is_sent(fake_server: FakeServer) -> None:
 
 
 def test_what_is_known_to_be_refused_is_not_sent(fake_server: FakeServer) -> None:
-    fake_server.refused_parameters = dict(REFUSES)
-    refusals = Refusals({"max_tokens": "max_completion_tokens", "presence_penalty": None})
-    request = replace(question(1), parameters={"max_tokens": 50, "presence_penalty": 1.0})
+    fake_server.refused_parameters = {"top_p": {"message": "no"}}
+    refusals = Refusals({"top_p": None})
+    request = replace(question(1), parameters={"top_p": 1.0})
     ask(options_of(fake_server, refusals=refusals), [request])
     assert len(fake_server.received) == 1
 

@@ -112,6 +112,7 @@ def test_tries_end(fake_server: FakeServer, fault: str) -> None:
         ("404", "provider error", True),
         ("400", "provider error", False),
         ("overflow", "context overflow", False),
+        ("413", "context overflow", False),
     ],
 )
 def test_a_refusal_is_tried_again_in_other_forms_only(
@@ -145,8 +146,8 @@ def test_a_wrong_address_stops_the_run_in_words(base: str) -> None:
     assert ("begin with http://" in str(error)) != base.startswith("http:")
 
 
-@pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "/v1"])
-def test_a_login_in_a_wrong_address_is_hidden(rest: str) -> None:
+@pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "127.0.0.1:1/v1"])
+def test_a_login_in_an_address_that_cannot_be_reached_is_hidden(rest: str) -> None:
     error = failure(ModelOptions(api_base=f"http://me:PASSWORD@{rest}"))
     assert error.stops_run
     assert "PASSWORD" not in "".join(traceback.format_exception(error))

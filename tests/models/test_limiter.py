@@ -46,69 +46,57 @@ def test_a_fixed_number_stays() -> None:
 
 
 @pytest.mark.parametrize(("first", "limits"), [(0.9, [1, 8, 16, 32, 64]), (1.0, [1, 2, 4, 8, 16])])
-def test_one_goes_ahead_then_slow_start_doubles(first: float, limits: list[int]) -> None:
-    async def main() -> None:
-        driver = Driver()
-        assert driver.limiter.limit == 1
-        await driver.fill()
-        driver.time = first
+async def test_one_goes_ahead_then_slow_start_doubles(first: float, limits: list[int]) -> None:
+    driver = Driver()
+    assert driver.limiter.limit == 1
+    await driver.fill()
+    driver.time = first
+    driver.end()
+    await driver.start_to(limits[-1])
+    assert [change.limit for change in driver.limiter.history] == limits
+
+
+async def test_one_cut_per_round_trip() -> None:
+    driver = Driver()
+    await driver.start_to(64)
+    await driver.fill()
+    full = len(driver.permits)
+    driver.end(http(429))
+    cut = driver.limiter.limit
+    assert cut == int((full - 1) * 0.8)
+    for _ in range(3):  # sent before the cut: the same trouble
+        driver.end(http(429))
+    assert driver.limiter.limit == cut
+    while driver.permits:  # answers to what was sent before the cut are no news
         driver.end()
-        await driver.start_to(limits[-1])
-        assert [change.limit for change in driver.limiter.history] == limits
+    assert driver.limiter.limit == cut
+    await driver.fill()
+    driver.end(http(429))
+    assert driver.limiter.limit < cut
 
-    run(main())
 
-
-def test_one_cut_per_round_trip() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.start_to(64)
+async def test_trouble_pauses_growth_for_a_few_answers() -> None:
+    driver = Driver()
+    await driver.start_to(START)
+    driver.end(http(500))
+    for answers in range(PAUSE + START):
+        assert driver.limiter.limit == START, answers
         await driver.fill()
-        full = len(driver.permits)
-        driver.end(http(429))
-        cut = driver.limiter.limit
-        assert cut == int((full - 1) * 0.8)
-        for _ in range(3):  # sent before the cut: the same trouble
-            driver.end(http(429))
-        assert driver.limiter.limit == cut
-        while driver.permits:  # answers to what was sent before the cut are no news
-            driver.end()
-        assert driver.limiter.limit == cut
+        driver.end()
+    assert driver.limiter.limit == 2 * START
+
+
+async def test_much_trouble_pauses_growth_for_one_round_trip_and_no_longer() -> None:
+    driver = Driver()
+    await driver.start_to(32)
+    limit = driver.limiter.limit
+    for _ in range(5 * limit):
         await driver.fill()
-        driver.end(http(429))
-        assert driver.limiter.limit < cut
-
-    run(main())
-
-
-def test_trouble_pauses_growth_for_a_few_answers() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.start_to(START)
         driver.end(http(500))
-        for answers in range(PAUSE + START):
-            assert driver.limiter.limit == START, answers
-            await driver.fill()
-            driver.end()
-        assert driver.limiter.limit == 2 * START
-
-    run(main())
-
-
-def test_much_trouble_pauses_growth_for_one_round_trip_and_no_longer() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.start_to(32)
-        limit = driver.limiter.limit
-        for _ in range(5 * limit):
-            await driver.fill()
-            driver.end(http(500))
-        await driver.round_trip()
-        assert driver.limiter.limit == limit
-        await driver.round_trip()
-        assert driver.limiter.limit == 2 * limit
-
-    run(main())
+    await driver.round_trip()
+    assert driver.limiter.limit == limit
+    await driver.round_trip()
+    assert driver.limiter.limit == 2 * limit
 
 
 def test_a_steady_share_of_500_does_not_keep_an_endpoint_from_being_used() -> None:
@@ -118,48 +106,39 @@ def test_a_steady_share_of_500_does_not_keep_an_endpoint_from_being_used() -> No
     assert outcome.refused < 0.05
 
 
-def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.start_to(32)
-        driver.end(http(429, retry_after=36_000.0))
-        limit = driver.limiter.limit
-        driver.time = LONGEST_RETRY_AFTER + 1
-        for _ in range(3):
-            await driver.round_trip()
-        assert driver.limiter.limit > limit
-
-    run(main())
+async def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
+    driver = Driver()
+    await driver.start_to(32)
+    driver.end(http(429, retry_after=36_000.0))
+    limit = driver.limiter.limit
+    driver.time = LONGEST_RETRY_AFTER + 1
+    for _ in range(3):
+        await driver.round_trip()
+    assert driver.limiter.limit > limit
 
 
-def test_what_was_not_sent_teaches_nothing() -> None:
-    async def main() -> None:
-        driver = Driver()
-        await driver.fill()
-        driver.limiter.release(driver.permits.pop(), unknown=True)
-        assert driver.limiter.limit == 1
-        assert driver.limiter.in_flight == 0
-
-    run(main())
+async def test_what_was_not_sent_teaches_nothing() -> None:
+    driver = Driver()
+    await driver.fill()
+    driver.limiter.release(driver.permits.pop(), unknown=True)
+    assert driver.limiter.limit == 1
+    assert driver.limiter.in_flight == 0
 
 
-def test_a_cancelled_waiter_blocks_no_other() -> None:
-    async def main() -> None:
-        limiter = Limiter(1)
-        first = await limiter.acquire()
-        waiting = [asyncio.create_task(limiter.acquire()) for _ in range(3)]
-        await asyncio.sleep(0)
-        waiting[0].cancel()
-        limiter.release(first)  # wakes the second …
-        waiting[1].cancel()  # … which gives up before it has noticed
-        await asyncio.wait(waiting)
-        assert waiting[2].done()
-        assert not waiting[2].cancelled()
-        assert limiter.in_flight == 1
-        limiter.release(waiting[2].result())
-        assert limiter.in_flight == 0
-
-    run(main())
+async def test_a_cancelled_waiter_blocks_no_other() -> None:
+    limiter = Limiter(1)
+    first = await limiter.acquire()
+    waiting = [asyncio.create_task(limiter.acquire()) for _ in range(3)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    limiter.release(first)  # wakes the second …
+    waiting[1].cancel()  # … which gives up before it has noticed
+    await asyncio.wait(waiting)
+    assert waiting[2].done()
+    assert not waiting[2].cancelled()
+    assert limiter.in_flight == 1
+    limiter.release(waiting[2].result())
+    assert limiter.in_flight == 0
 
 
 def test_no_other_request_is_sent_at_once_into_what_ends_the_run() -> None:

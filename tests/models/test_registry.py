@@ -4,10 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from simulated import Books
 from wheels import installed
 
 from toolassay.errors import UsageError
-from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
 from toolassay.models.client import Client, Registered
 from toolassay.models.concurrency_limiter import Limiter
 from toolassay.models.registry import is_served
@@ -59,22 +60,6 @@ def test_extra_fields_change_the_settings_without_showing_them() -> None:
     assert "SECRET" not in str(one)
 
 
-class Books:
-    """A meter that remembers."""
-
-    def __init__(self) -> None:
-        self.announced: list[str] = []
-        self.attempts: list[Attempt] = []
-
-    def before(self, model: str, request: ChatRequest) -> None:
-        if len(self.announced) == 2:
-            raise ModelError("the budget is spent", outcome="budget stop", stops_run=True)
-        self.announced.append(f"{model} {request.item}")
-
-    def after(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     """A folder into which pip installed the package of `tests/packages/echo_model`."""
@@ -85,12 +70,12 @@ def test_a_package_registers_a_model(site: Path, monkeypatch: pytest.MonkeyPatch
     assert is_served("echo")
     monkeypatch.syspath_prepend(str(site))
     assert not is_served("echo")
-    books = Books()
+    books = Books(allowed=2)
     model = create_model("echo", ModelOptions(extra_body={"shout": True}), books)
     ask = ChatRequest([{"role": "user", "content": "hello"}], role="critic", item="7")
     assert asyncio.run(model.complete(ask)).text == "HELLO"
     (attempt,) = books.attempts
-    assert books.announced == ["echo 7"]
+    assert books.announced == 1
     assert (attempt.model, attempt.role, attempt.item, attempt.outcome) == ("echo", "critic", "7", "answered")
     asyncio.run(model.complete(ask))
     with pytest.raises(ModelError, match="budget"):

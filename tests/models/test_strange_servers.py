@@ -23,17 +23,9 @@ from raw_server import (
     whole,
 )
 
-from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, ToolCall
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.options import ClientName
-
-
-@pytest.fixture(params=["aiohttp", "openai"])
-def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ClientName:
-    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    name: ClientName = request.param
-    return name
 
 
 async def ask(base: str, client: ClientName, count: int = 1, **settings: Any) -> list[ChatResponse]:
@@ -105,18 +97,6 @@ async def test_bodies_say_what_they_say_whatever_their_head_says(
     async with RawServer(always(whole(body, kind=kind))) as server:
         (answer,) = await ask(server.base, client)
     assert answer.text == "grüße"
-
-
-@pytest.mark.parametrize("status", ["204 No Content", "200 OK"])
-async def test_nothing_at_all_is_asked_for_again(client: ClientName, status: str) -> None:
-    async def answer(writer: asyncio.StreamWriter, number: int) -> None:
-        writer.write(
-            f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode() if number < 2 else whole(completion())
-        )
-
-    async with RawServer(answer) as server:
-        (read,) = await ask(server.base, client)
-    assert (read.text, read.attempts) == ("yes", 3)
 
 
 @pytest.mark.parametrize("cut", [10, 40])
@@ -236,19 +216,6 @@ async def test_proxies_of_the_environment_are_for_hosted_services(
             await ask(server.base, client)
         assert len(server.heads) == 1
         assert not proxy.heads
-
-
-CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "weather"}'}}
-
-
-async def test_calls_of_tools_are_an_answer(client: ClientName) -> None:
-    body = completion(None)
-    body["choices"][0] |= {"finish_reason": "tool_calls"}
-    body["choices"][0]["message"]["tool_calls"] = [CALL]
-    async with RawServer(always(whole(body))) as server:
-        (answer,) = await ask(server.base, client)
-    assert (answer.text, answer.finish_reason, answer.attempts) == ("", "tool_calls", 1)
-    assert answer.tool_calls == (ToolCall("c1", "search", '{"q": "weather"}'),)
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ import pytest
 from dialects import taking
 from hypothesis import given
 from hypothesis import strategies as st
+from simulated import Books
 
-from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.structured_output import Form, SchemaForms, json_schema
 from toolassay.serving.completions import Received, Reply
@@ -26,16 +27,6 @@ SCHEMA = {
 }
 FORMAT = json_schema("plan", SCHEMA)
 GOOD = '{"a": ["x"]}'
-
-
-class Books:
-    def __init__(self) -> None:
-        self.attempts: list[Attempt] = []
-
-    def before(self, model: str, request: ChatRequest) -> None: ...
-
-    def after(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
 
 
 def ask(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from raw_server import STREAM_HEAD, Answer, RawServer, chunk, completion, delta, event, whole
@@ -13,14 +14,6 @@ from toolassay.models.options import ClientName
 
 QUESTION = [{"role": "user", "content": "hello"}]
 DONE = event("[DONE]")
-
-
-@pytest.fixture(params=["aiohttp", "openai"])
-def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ClientName:
-    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    name: ClientName = request.param
-    return name
 
 
 async def ask(request: ChatRequest, options: ModelOptions) -> ChatResponse:
@@ -77,45 +70,32 @@ async def test_silence_ends_an_attempt_and_the_next_is_answered(client: ClientNa
         assert (answer.text, answer.attempts, len(server.heads)) == ("yes", 2, 2)
 
 
-async def test_silence_in_the_middle_of_a_stream_ends_it(client: ClientName) -> None:
-    async def stall(writer: asyncio.StreamWriter, number: int) -> None:
-        writer.write(STREAM_HEAD + chunk(event(delta("so "))))
-        await writer.drain()
-        await asyncio.sleep(30)
-
-    async with RawServer(stall) as server:
-        options = ModelOptions(api_base=server.base, client=client, stream=True, max_tries=1, timeout=0.2)
-        with pytest.raises(ModelError) as caught:
-            await ask(ChatRequest(QUESTION), options)
-    assert (caught.value.kind, caught.value.transient) == ("timeout", True)
-    assert str(caught.value) == "timed out: no byte for 0.2 s (--timeout)"
+async def stalled(writer: asyncio.StreamWriter, number: int) -> None:
+    writer.write(STREAM_HEAD + chunk(event(delta("so "))))
+    await writer.drain()
+    await asyncio.sleep(30)
 
 
-async def test_the_total_ends_a_stream_that_goes_on(client: ClientName) -> None:
-    async with RawServer(trickling(event(delta("so ")), 300, END)) as server:
-        options = ModelOptions(
-            api_base=server.base, client=client, stream=True, max_tries=1, total_timeout=0.3
-        )
-        with pytest.raises(ModelError) as caught:
-            await ask(ChatRequest(QUESTION), options)
-    assert (caught.value.kind, caught.value.transient) == ("timeout", True)
-    assert str(caught.value) == "timed out: no answer within 0.3 s (--total_timeout)"
+ENDLESS = trickling(event(delta("so ")), 300, END)
 
 
-@pytest.mark.parametrize("answer", [silent, trickling(event(delta("so ")), 300, END)])
-async def test_the_callers_own_limit_is_not_tried_again(client: ClientName, answer: Answer) -> None:
+@pytest.mark.parametrize(
+    ("answer", "limits", "own", "kind", "words"),
+    [
+        (stalled, {"max_tries": 1, "timeout": 0.2}, None, "timeout", "no byte for 0.2 s (--timeout)"),
+        (ENDLESS, {"max_tries": 1, "total_timeout": 0.3}, None, "timeout", "0.3 s (--total_timeout)"),
+        (silent, {"max_tries": 1, "total_timeout": 0.2}, 60.0, "timeout", "0.2 s (--total_timeout)"),
+        (silent, {}, 0.3, "time limit", "no answer within its limit of 0.3 s"),
+        (ENDLESS, {}, 0.3, "time limit", "no answer within its limit of 0.3 s"),
+    ],
+)
+async def test_each_limit_ends_an_attempt_and_the_callers_own_is_not_tried_again(
+    client: ClientName, answer: Answer, limits: dict[str, Any], own: float | None, kind: str, words: str
+) -> None:
     async with RawServer(answer) as server:
-        options = ModelOptions(api_base=server.base, client=client, stream=True)
+        options = ModelOptions(api_base=server.base, client=client, stream=True, **limits)
         with pytest.raises(ModelError) as caught:
-            await ask(ChatRequest(QUESTION, timeout=0.3), options)
+            await ask(ChatRequest(QUESTION, timeout=own), options)
         assert len(server.heads) == 1
-    assert (caught.value.kind, caught.value.transient) == ("time limit", False)
-    assert str(caught.value) == "timed out: no answer within its limit of 0.3 s"
-
-
-async def test_an_own_limit_beyond_the_total_changes_nothing(client: ClientName) -> None:
-    async with RawServer(silent) as server:
-        options = ModelOptions(api_base=server.base, client=client, max_tries=1, total_timeout=0.2)
-        with pytest.raises(ModelError) as caught:
-            await ask(ChatRequest(QUESTION, timeout=60.0), options)
-    assert caught.value.kind == "timeout"
+    assert (caught.value.kind, caught.value.transient) == (kind, kind == "timeout")
+    assert str(caught.value).startswith("timed out: ") and str(caught.value).endswith(words)

@@ -318,4 +318,4 @@ def test_arguments_in_many_fragments_take_linear_time(name: str | None) -> None:
         streamed(*({"tool_calls": [one]} for one in pieces))
         return time.process_time() - began
 
-    assert seconds(40_000) < 12 * seconds(10_000)
+    assert seconds(16_000) < 12 * seconds(4_000)

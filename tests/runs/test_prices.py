@@ -109,11 +109,6 @@ def test_what_is_no_price_is_named(tmp_path: Path, text: str, line: int) -> None
         read_prices(path)
 
 
-def test_a_missing_table_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="check --prices"):
-        read_prices(tmp_path / "none.csv")
-
-
 BATCH = ",batch_prompt_usd_per_million,batch_completion_usd_per_million"
 
 

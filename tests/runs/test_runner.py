@@ -99,25 +99,15 @@ async def test_any_answer_shows_that_the_model_is_there(outcome: str) -> None:
     assert summary.outcomes == {outcome: 1, "provider error": 99}
 
 
-async def test_requests_that_are_too_long_say_nothing_about_the_next() -> None:
-    async def work(item: int) -> str:
-        if item < 50:
-            raise ModelError("too long", outcome="context overflow")
-        return "answered"
-
-    summary = await run_items(range(100), work, concurrency=1)
-    assert summary.outcomes == {"context overflow": 50, "answered": 50}
-
-
 async def test_failures_of_a_million_items_are_not_kept() -> None:
     async def work(item: int) -> str:
         raise ModelError(f"{'x' * 1000} {chr(0x4E00 + item)}{chr(0x4E00 + item // 2)}")
 
     tracemalloc.start()
-    await run_items(range(10_000), work, concurrency=4)
+    await run_items(range(4_000), work, concurrency=4)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 2_000_000
+    assert most < 1_000_000
 
 
 class Wallet:

@@ -49,13 +49,6 @@ def test_draw_follows_the_weights() -> None:
     assert 0.72 < drawn.count("a") / 4_000 < 0.78
 
 
-@pytest.mark.parametrize(("flag", "hint"), [("--size_weights", "3=0.5"), ("--shape_weights", "single=3")])
-@pytest.mark.parametrize("text", ["3", "3=0"])
-def test_the_hint_fits_the_flag(flag: str, hint: str, text: str) -> None:
-    with pytest.raises(UsageError, match=rf"Fix: write e\.g\. {hint}"):
-        parse_weights(text, flag=flag)
-
-
 @pytest.mark.parametrize(
     ("method", "tools", "shapes"),
     [

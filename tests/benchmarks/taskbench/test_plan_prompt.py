@@ -27,20 +27,6 @@ DEMO = {
 
 
 @pytest.mark.parametrize(("name", "kind"), FOLDERS)
-def test_the_worked_example_is_shorter_than_the_published_prompt(
-    root: Path, name: str, kind: DependencyType
-) -> None:
-    library = DataFolder(root / name).library()
-    published, example = (
-        PlanPrompt(library, kind, wording=wording).text for wording in ("default", "example")
-    )
-    assert len(example) < len(published)
-    assert "…" in published and "…" not in example
-    assert '{"id"' in published and '{"id"' not in example
-    assert all(f"- {tool.id}: " in example for tool in library)
-
-
-@pytest.mark.parametrize(("name", "kind"), FOLDERS)
 def test_its_answer_is_a_plan_for_tools_that_the_user_does_not_have(
     root: Path, name: str, kind: DependencyType
 ) -> None:

@@ -8,16 +8,14 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 from bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
-from builders import imported_tool
 
 from toolassay.answers import ECHO
 from toolassay.benchmarks.taskbench.parse import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
-from toolassay.offline.model_tasks import PlanTask, ReformatTask
+from toolassay.offline.model_tasks import PlanTask
 from toolassay.prompt_templates import Wording, turns_of
 from toolassay.schemas import plan_schema
 from toolassay.serving.prompt_reader import PromptReader
-from toolassay.tools import ToolLibrary
 
 GOLD = list(PLANS.values())[-1]
 WORDINGS: list[Wording] = list(get_args(Wording))
@@ -35,16 +33,6 @@ def test_a_prompt_shows_what_tools_return_and_how_to_refer_to_it(wording: Wordin
     assert not [word for word in ("input_schema", "$typed", "$demos") if word in text]
 
 
-@wordings
-def test_a_prompt_shows_the_parts_of_a_large_result(wording: Wording) -> None:
-    parts = {f"measurement_{number}": {"type": "number"} for number in range(30)}
-    listed = {"type": "array", "items": {"type": "object", "properties": parts}}
-    result = {"type": "object", "properties": {"readings": listed}}
-    library = ToolLibrary.from_json([imported_tool("measure", "Measures.", {}, output=result)])
-    assert "measurement_29" in PlanPrompt(library, "schema", wording=wording).render("Do it.")
-    assert "measurement_29" not in PlanPrompt(library, "temporal", wording=wording).render("Do it.")
-
-
 def test_demonstrations_have_links() -> None:
     demo = {"user_request": "Go.", **GOLD}
     (text,) = [m["content"] for m in PlanPrompt(LIBRARY, "schema", demos=[demo]).messages("Do it.")]
@@ -60,11 +48,6 @@ def test_a_prompt_is_read_back_with_the_kind_of_its_graph(wording: Wording) -> N
     assert isinstance(shown, PlanTask) and shown.graph.dependency_type == "schema"
     find = shown.graph.library["find_benches"]
     assert find.output_schema == TOOLS["nodes"][0]["output_schema"]
-
-
-def test_a_rewriting_is_read_back() -> None:
-    prompt = PlanPrompt(LIBRARY, "schema").reformat("Book <node-0>.")
-    assert PromptReader().task(prompt) == ReformatTask("Book <node-0>.")
 
 
 @pytest.mark.parametrize("gold", PLANS.values())

@@ -73,7 +73,6 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
     [
         ("a.csv", "conversation_uuid,request_idx\nc,0\n", "a.csv:2: has no 'workflow'"),
         ("a.csv", f"{HEAD}c,0,w1,,,,\nc,0,w0,,,,\n", "a.csv:3: a second answer to 'c--0'"),
-        ("a.csv", f"{HEAD}c,0,w1,-1,,,\n", "a.csv:2: is not a recorded answer"),
         ("a.jsonl", "[1]", "a.jsonl:1: is not a JSON object"),
     ],
 )

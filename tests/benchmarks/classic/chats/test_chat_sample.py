@@ -56,23 +56,6 @@ def test_the_counts_add_up(source: RawSource, tmp_path: Path) -> None:
     assert "| sampled | 2 | 0 | 4 | 10 | 12 |" in told[0]
 
 
-def test_each_filter_names_what_it_left_out(source: RawSource, tmp_path: Path) -> None:
-    sample_chats(source, tmp_path, per_domain=5)
-    reasons = {row["conversation_uuid"]: row["step"] for row in rows(tmp_path / "dropped.csv")}
-    assert reasons == {
-        "c18": "null",
-        "c19": "null",
-        "c08": "too_short",
-        "c04": "leaving",
-        "c05": "test_chat",
-        "c07": "human",
-        "c12": "mostly_masked",
-        "c06": "repeated",
-        "c01": "sampled",
-        "c13": "sampled",
-    }
-
-
 def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tmp_path: Path) -> None:
     sample_chats(source, tmp_path)
     assert all(not example.labels for example in read_data(tmp_path).examples)
@@ -144,12 +127,3 @@ def test_bad_settings_are_reported_and_nothing_is_written(
     with pytest.raises(UsageError, match=told):
         sample_chats(source, tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) -> None:
-    (tmp_path / "messages.csv").write_text("mine")
-    with pytest.raises(UsageError, match="is not empty"):
-        sample_chats(source, tmp_path)
-    assert (tmp_path / "messages.csv").read_text() == "mine"
-    sample_chats(source, tmp_path, force=True)
-    assert read_data(tmp_path).examples

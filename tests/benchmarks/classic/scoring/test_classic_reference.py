@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from measurements import classic_parity as parity
 from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
 
 PARTS = {"estimators": 278, "security": 4}
 
 
-@pytest.fixture(scope="module")
-def parity(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("classic_parity", root / "measurements/classic_parity.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_nothing_differs_from_what_was_published(reference: Path, parity: ModuleType) -> None:
+def test_nothing_differs_from_what_was_published(reference: Path) -> None:
     found = parity.comparisons(reference / "classic")
     assert len(found) == 19 + len(PARTS)
     for case, compared in found.items():
@@ -35,7 +25,7 @@ def test_nothing_differs_from_what_was_published(reference: Path, parity: Module
     "case",
     ["hazard_reloaded_from_results_csv", "hazard_reloaded_no_none_from_csv", "order_min_swapped"],
 )
-def test_a_published_defect_is_not_made_again(reference: Path, parity: ModuleType, case: str) -> None:
+def test_a_published_defect_is_not_made_again(reference: Path, case: str) -> None:
     cases = reference / "classic"
     rows = parity.rows_of(case, cases)
     defect = parity.expected(cases)["cases"][case]["metrics"]["stability"]

@@ -63,11 +63,8 @@ GOOD = {
     ("change", "complaint"),
     [
         ({"kind": "rude"}, "unknown kind 'rude'"),
-        ({"place": "message"}, "does not allow the place 'message'"),
         ({"turn_2_prompt": ""}, "there is no message after the reply"),
-        ({"planted_text": ""}, "planted_text is empty"),
         ({"canary": "ABC"}, "may occur by chance"),
-        ({"kind": "harmless"}, "wanted_workflow is empty"),
         ({"kind": "reveal_instructions", "place": "message"}, "the canary is empty"),
     ],
 )

@@ -133,8 +133,10 @@ def test_limits_end_an_episode_with_its_calls_kept(sandbox: Sandbox) -> None:
     again = [wants(("calendar__search_events", {})) for _ in range(9)]
     end, progress, model = run(sandbox, *again, max_steps=3)
     assert (end["outcome"], end["error"], len(progress["function_calls"])) == ("answered", ITERATION_LIMIT, 3)
+    assert end["limit"] == "steps"
     end, _, model = run(sandbox, *again, max_seconds=2.0)
     assert end["error"] == ITERATION_LIMIT and len(model.asked) == 2
+    assert end["limit"] == "time" and "limit" not in run(sandbox)[0]
 
 
 @pytest.mark.parametrize("answers", [0, 2])

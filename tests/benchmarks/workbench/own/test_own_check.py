@@ -29,10 +29,8 @@ def roll(db) -> None:
     ("task", "words"),
     [
         ({"answer": []}, "the task has no 'query'"),
-        ({"query": "x", "domains": ["mail"]}, "unknown domain 'mail'. Fix: choose from notes, other"),
         ({"query": "x", "answer": ["write('x')"]}, r"not a call: write\('x'\)"),
         ({"query": "x", "answer": ['notes.send.func(text="c")']}, "there is no tool 'notes.send'"),
-        ({"query": "x", "answer": ["notes.write.func()"]}, "notes.write needs text"),
         (
             {"query": "x", "answer": ["other.fail.func(days=1)"]},
             "other.fail belongs to none of the task's domains",

@@ -89,25 +89,15 @@ def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str
 @pytest.mark.parametrize(
     ("tools", "words"),
     [
-        ("\nraise RuntimeError('no luck')", r"tools.py:6: cannot be executed: RuntimeError: no luck"),
         ('@tool("notes")\ndef act(db, x): "Act."', r"tools.py:5: act: x has no type"),
         ('@tool("notes")\ndef act(db, x: dict): "Act."', r"tools.py:5: act: x is of type dict, not str, int"),
-        (
-            '@tool("notes")\ndef act(db, x: int = "a"): "Act."',
-            "act: the default of x is a whole number, not 'a'",
-        ),
         ('@tool("notes")\ndef act(): "Act."', "act takes no positional argument"),
         (
             '\n@tool\ndef act(db): "Act."',
             r'tools.py:6: .* without a domain. Fix: write @tool\("some_domain"\)',
         ),
-        (
-            tool_text("pass") + tool_text("return 1"),
-            r"tools.py:5: the tool notes.act is hidden by a later definition of act. Fix: rename one",
-        ),
         ('@tool("notes")\nasync def act(db): "Act."', "act is a coroutine or generator function"),
         ('@tool("no tes")\ndef act(db): "Act."', "'no tes' cannot be a tool's name"),
-        (tool_text("pass") + "a = act\n" + tool_text("pass"), "defines the tool notes.act twice"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_tools_is_named(tmp_path: Path, tools: str, words: str) -> None:
@@ -130,15 +120,12 @@ except sqlite3.IntegrityError:
     [
         ("1 / 0", "notes.act: ZeroDivisionError"),
         ("raise ToolError('not today')", "^not today$"),
-        ("with db:\n    pass\ndb.commit()\ndb.close()\nraise KeyError('k')", "KeyError: 'k'"),
-        ("return {1, 2}", "returns set, which is no JSON"),
         ("db.execute('INSERT INTO notes VALUES (1, 2), (1, 3)')", "UNIQUE constraint failed"),
         ("db.execute('COMMIT')", "begins and ends no transaction"),
         (
             f"{ENDED}db.execute('DELETE FROM notes WHERE id = 1')\nraise KeyError",
             "a conflict or a trigger has ended the transaction",
         ),
-        ("db.execute('DROP TABLE notes')", "changes no schema"),
         ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "a tool attaches no file"),
     ],
 )
