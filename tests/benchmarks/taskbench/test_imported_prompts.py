@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, get_args
 
 import jsonschema
 import pytest
+from bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
 from builders import difficult_tools, imported_tool, text_tools, workshop_tools
 
+from toolassay.answers import ECHO
 from toolassay.backinstruct.labels import temporal_arguments
 from toolassay.backinstruct.prompt import BackInstructPrompt
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.benchmarks.taskbench.security import plan_probes
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request, Sample
-from toolassay.graph import Link, ToolGraph
+from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
-from toolassay.prompt_templates import Wording
+from toolassay.prompt_templates import Wording, turns_of
 from toolassay.schemas import plan_schema, sample_schema
 from toolassay.serving.prompt_reader import PromptReader
 from toolassay.tools import ToolLibrary
 
 WORKSHOP = ToolLibrary.from_json(workshop_tools())
-GRAPH = ToolGraph.build(WORKSHOP, "temporal")
+WORKSHOP_GRAPH = ToolGraph.build(WORKSHOP, "temporal")
 SAMPLE = Sample(
     3, 7, "chain", ("find_benches", "order_material"), (Link("find_benches", "order_material", "complete"),)
 )
@@ -66,8 +71,10 @@ def test_a_planning_prompt_is_read_back_with_typed_parameters(
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_a_known_graph_gives_the_whole_schemas(wording: Wording) -> None:
-    task = PromptReader([GRAPH]).task(PlanPrompt(WORKSHOP, "temporal", wording=wording).render("Do it."))
-    assert task.graph is GRAPH
+    task = PromptReader([WORKSHOP_GRAPH]).task(
+        PlanPrompt(WORKSHOP, "temporal", wording=wording).render("Do it.")
+    )
+    assert task.graph is WORKSHOP_GRAPH
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
@@ -175,3 +182,111 @@ def test_a_planted_text_is_shown_even_after_a_very_long_description() -> None:
     graph = ToolGraph.build(ToolLibrary.from_json([tool]), "temporal")
     (probe, *_) = [p for p in plan_probes([Request("1", "Do it.", 1)], graph, (), 1) if p.carrier]
     assert probe.canary in PlanPrompt(probe.graph(graph).library, "temporal").render("Do it.")
+
+
+GOLD = list(PLANS.values())[-1]
+wordings = pytest.mark.parametrize("wording", WORDINGS)
+
+
+@wordings
+def test_a_prompt_shows_what_tools_return_and_how_to_refer_to_it(wording: Wording) -> None:
+    text = "\n".join(
+        message["content"] for message in PlanPrompt(LIBRARY, "schema", wording=wording).messages("Do it.")
+    )
+    assert "{benches?: {id?: string, price?: number}[]}" in text
+    for part in ("[0].id", "[*].id", "task_links", "<node-0>", "A parameter marked with ? is optional"):
+        assert part in text
+    assert not [word for word in ("input_schema", "$typed", "$demos") if word in text]
+
+
+def test_demonstrations_have_links() -> None:
+    demo = {"user_request": "Go.", **GOLD}
+    (text,) = [m["content"] for m in PlanPrompt(LIBRARY, "schema", demos=[demo]).messages("Do it.")]
+    assert json.dumps(GOLD) in text
+
+
+@wordings
+def test_a_prompt_is_read_back_with_the_kind_of_its_graph(wording: Wording) -> None:
+    prompt = PlanPrompt(LIBRARY, "schema", wording=wording).render("Book {it}.")
+    known = PromptReader([GRAPH]).task(prompt)
+    assert isinstance(known, PlanTask) and (known.request, known.graph) == ("Book {it}.", GRAPH)
+    shown = PromptReader().task(prompt)
+    assert isinstance(shown, PlanTask) and shown.graph.dependency_type == "schema"
+    find = shown.graph.library["find_benches"]
+    assert find.output_schema == TOOLS["nodes"][0]["output_schema"]
+
+
+@pytest.mark.parametrize("gold", PLANS.values())
+def test_an_answer_in_the_form_is_kept(gold: dict[str, Any]) -> None:
+    found, answer = read_plan(f"Here it is:\n{json.dumps(gold)}", "schema")
+    assert (found, answer.problem) == (gold, None)
+
+
+def test_arguments_as_an_object_and_other_names_of_keys_are_read() -> None:
+    nodes = [
+        {"tool": node["task"], "args": {one["name"]: one["value"] for one in node["arguments"]}}
+        for node in GOLD["task_nodes"]
+    ]
+    links = [{"from": link["source"], "to": link["target"]} for link in GOLD["task_links"]]
+    answered = {"steps": GOLD["task_steps"], "nodes": nodes, "edges": links}
+    assert read_plan(json.dumps(answered), "schema")[0] == GOLD
+
+
+@pytest.mark.parametrize("name", ["schema", "reformat_schema", "example_schema"])
+def test_the_form_of_a_prompt_is_no_answer(name: str) -> None:
+    turns = turns_of(built_in(name))
+    text = turns[1]["content"] if len(turns) > 1 else turns[0]["content"]
+    form = next(line for line in text.splitlines() if line.startswith('{"task_steps"'))
+    assert read_plan(form.replace(", …", ""), "schema")[1].problem == ECHO
+
+
+def test_structured_output_takes_references_in_place_of_every_value_and_requires_links() -> None:
+    schema = plan_schema(LIBRARY, "schema")
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(GOLD)
+    assert not validator.is_valid({key: value for key, value in GOLD.items() if key != "task_links"})
+    hours = {"name": "hours", "value": "<node-0>.benches[0].price"}
+    node = {"task": "book_bench", "arguments": [hours]}
+    assert validator.is_valid({**GOLD, "task_nodes": [node]})
+
+
+KINDS: list[DependencyType] = ["resource", "temporal"]
+FOLDERS: list[tuple[str, DependencyType]] = [
+    ("data_huggingface", "resource"),
+    ("data_multimedia", "resource"),
+    ("data_dailylifeapis", "temporal"),
+]
+DEMO = {
+    "user_request": "Show me.",
+    "task_steps": ["Step 1"],
+    "task_nodes": [{"task": "a", "arguments": []}],
+    "task_links": [],
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), FOLDERS)
+def test_its_answer_is_a_plan_for_tools_that_the_user_does_not_have(
+    root: Path, name: str, kind: DependencyType
+) -> None:
+    library = DataFolder(root / name).library()
+    asked, answered, prompt = PlanPrompt(library, kind, wording="example").messages("Go.")
+    assert [turn["role"] for turn in (asked, answered, prompt)] == ["user", "assistant", "user"]
+    assert "$" not in asked["content"] and "Go." in prompt["content"]
+    answer = answered["content"]
+    plan = json.loads(answer)
+    assert len(plan["task_nodes"]) == len(plan["task_steps"]) == 2
+    assert all(node["task"] not in library for node in plan["task_nodes"])
+    assert ("task_links" in plan) == (kind == "temporal")
+    assert read_plan(answer, kind, "stop")[0] is None, "a model that repeats it has not answered"
+    other = {**plan, "task_steps": ["Another"]}
+    assert read_plan(json.dumps(other), kind, "stop")[0] == other
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_demonstrations_stand_between_the_tools_and_the_request(root: Path, kind: DependencyType) -> None:
+    library = DataFolder(root / "data_huggingface").library()
+    prompt = PlanPrompt(library, kind, wording="example", demos=[DEMO]).render("Go.")
+    parts = ["- Token Classification", "Use only", "Show me.", "Go."]
+    places = [prompt.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "$" not in prompt

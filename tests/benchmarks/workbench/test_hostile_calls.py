@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.calls import run_text
+from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, run_text
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import ToolFailure, call
+from toolassay.benchmarks.workbench.tools.pattern_search import LONGEST_PATTERN, Search
 
 TEN_MB = 10_000_000
 MARK = "MARK"
@@ -56,3 +60,95 @@ def test_values_are_data_to_the_database(sandbox: Sandbox) -> None:
     call(sandbox, "email.send_email", {"recipient": "a@b.c", "subject": value, "body": value})
     sent = sandbox.rows("emails")[-1]
     assert sent[3] == sent[5] == value.replace("\ud83d\ude00", "\U0001f600")
+
+
+PLAIN = st.text(st.characters(exclude_characters='"\\\r\n\0', exclude_categories=["Cs"]), max_size=30)
+
+
+@given(st.dictionaries(st.sampled_from(["recipient", "subject", "body"]), PLAIN))
+def test_a_call_is_read_as_it_was_written(arguments: dict[str, str]) -> None:
+    call = WorkbenchCall("email.send_email", arguments)
+    assert parse_call(str(call)) == call
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_call_or_none(text: str) -> None:
+    assert parse_call(text) is None or "(" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('email.send_email.func("a", "b", body="c")', {"recipient": "a", "subject": "b", "body": "c"}),
+        ('email.send_email.func(body="a\\tb\\u00e9\\x41\\q")', {"body": "a\tbéA\\q"}),
+        ('email.send_email.func(body="a\nb")', {"body": "a\nb"}),
+        ("email.send_email.func(body=None, subject=-3)", {"body": None, "subject": -3}),
+    ],
+)
+def test_values_are_python_literals(text: str, arguments: dict[str, object]) -> None:
+    assert parse_call(text) == WorkbenchCall("email.send_email", arguments)
+
+
+def test_tools_and_arguments_that_do_not_exist_are_read_all_the_same() -> None:
+    assert parse_call('web.search.func(q="x")') == WorkbenchCall("web.search", {"q": "x"})
+    assert parse_call('email.send_email.func(cc="x")') == WorkbenchCall("email.send_email", {"cc": "x"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "email",
+        'email.send_email(body="x")',
+        'a.email.send_email.func(body="x")',
+        'email.send_email.func(body="say "hi"")',
+        'email.send_email.func(body="x", body="y")',
+        'email.send_email.func("x", recipient="y")',
+        'email.send_email.func(*["x"])',
+        'email.send_email.func(body=f"{1}")',
+        'email.send_email.func(body="x" * 10**9)',
+        'web.search.func("x")',
+        "x" * (LONGEST + 1),
+    ],
+)
+def test_anything_else_is_no_call(text: str) -> None:
+    assert parse_call(text) is None
+
+
+ROWS = [{"name": "Ann Lee", "mail": "ann@x.y"}, {"name": "Bo (B.) Ray", "mail": "bo@x.y"}]
+
+
+def found(pattern: object) -> list[str]:
+    return [row["name"][:3] for row in Search().contains(ROWS, pattern, "name")]
+
+
+def test_a_pattern_is_searched_anywhere_and_without_case() -> None:
+    assert found("LEE") == ["Ann"]
+    assert found("") == ["Ann", "Bo "]
+    assert found(r"\(b\.\)") == ["Bo "]
+    assert found("^a|y$") == ["Ann", "Bo "]
+
+
+@pytest.mark.parametrize("pattern", ["(", r"\p{L}", "a" * (LONGEST_PATTERN + 1), 5])
+def test_what_re_cannot_compile_is_a_failure(pattern: object) -> None:
+    with pytest.raises(ToolFailure, match=r"pattern|expression"):
+        found(pattern)
+
+
+@pytest.mark.filterwarnings("ignore:Possible nested set")
+@pytest.mark.parametrize("pattern", ["\u0131", "[[:alpha:]]", "{e}"])
+def test_what_two_engines_read_differently_is_read_as_re_does(pattern: str) -> None:
+    rows = [*ROWS, {"name": "Lin {e}"}]
+    expected = [row for row in rows if re.search(pattern, row["name"], re.IGNORECASE)]
+    assert Search().contains(rows, pattern, "name") == expected
+
+
+def test_a_search_that_takes_too_long_is_given_up() -> None:
+    rows = [{"name": "a" * 60 + "!"}]
+    with pytest.raises(ToolFailure, match=r"took more than 0.05 s"):
+        Search(seconds=0.05).contains(rows, "^(a|aa|aaa)*$|(a?){30}b", "name")
+
+
+@pytest.mark.parametrize("pattern", ["((((a{100}){100}){100}){100}){100}", "(a{1,9999}b{,9999})"])
+def test_counts_that_would_fill_the_memory_are_refused(pattern: str) -> None:
+    with pytest.raises(ToolFailure, match="repeats too much"):
+        found(pattern)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
-from typing import Any
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.agents.native_and_react import AgentTurn, PublishedReact, React
+from toolassay.benchmarks.workbench.agents.native_and_react import (
+    AgentTurn,
+    CallFormat,
+    PublishedReact,
+    React,
+)
 from toolassay.models import ChatResponse
 
 ACTION = {"action": "email.delete_email", "action_input": {"email_id": "00000001"}}
@@ -115,3 +125,61 @@ def test_published_reading_is_strict_and_takes_the_first_block() -> None:
         assert (published(text).final, published(text).is_prose) == (text, True)
     assert unreadable(published(f"```\n{ACTION}\n```"))
     assert published(f"```\n{FINAL}\n```").final == "Done so."
+
+
+EVERY = 3  # of the published runs of a file, which hold some 7,200 actions together
+
+
+class Written(NamedTuple):
+    """What a model wrote, and the action that the published agent carried out."""
+
+    text: str
+    name: str
+    given: Any
+
+
+def published(folder: Path) -> Iterator[Written]:
+    """The actions in the published results, from the Python text in which these hold them."""
+    for path in sorted(folder.rglob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = [row["full_response"] for row in csv.DictReader(stream)]
+        for text in rows[::EVERY]:
+            for node in ast.walk(ast.parse(text.replace(": nan", ": None"), mode="eval")) if text else ():
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "AgentAction":
+                    made = {str(item.arg): ast.literal_eval(item.value) for item in node.keywords}
+                    yield Written(made["log"], made["tool"], made["tool_input"])
+
+
+def read_action(form: CallFormat, text: str) -> tuple[str, Any]:
+    (call,) = form.read(ChatResponse(text), 1).asked or (None,)
+    if call is None:
+        return "", None
+    try:
+        given = json.loads(call.arguments)
+    except ValueError:
+        given = call.arguments
+    return call.name, given
+
+
+@pytest.fixture(scope="module")
+def actions(reference: Path) -> list[Written]:
+    csv.field_size_limit(sys.maxsize)
+    found = list(published(reference / "workbench" / "results"))
+    assert len(found) > 500
+    return found
+
+
+def test_published_actions_are_read_as_published(actions: list[Written]) -> None:
+    for text, name, wanted in actions:
+        found, arguments = read_action(PublishedReact(), text)
+        assert found == name
+        assert (
+            (arguments or "") == (wanted or "") or json.dumps(arguments) == wanted or str(arguments) == wanted
+        )
+
+
+def test_published_actions_are_read_alike_where_there_is_one(actions: list[Written]) -> None:
+    single = [text for text, _, _ in actions if text.count('"action"') == 1]
+    assert len(single) > 0.8 * len(actions)
+    for text in single:
+        assert read_action(React(), text) == read_action(PublishedReact(), text)
