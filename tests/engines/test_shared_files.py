@@ -134,6 +134,7 @@ def engine(bucket: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
     workers.close()
 
 
+@pytest.mark.slow
 def test_workers_read_copies_of_an_s3_server(engine: str, tmp_path: Path) -> None:
     file = tmp_path / "data.json"
     file.write_text("content")

@@ -21,13 +21,13 @@ def _reference(gold: str, predicted: str) -> list[float]:
 
 
 @given(pairs)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_one_pair_equals_rouge_score(pair: tuple[str, str]) -> None:
     assert np.abs(np.array(rouge(*pair)) - _reference(*pair)).max() < 1e-12
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_ties_between_subsequences_are_broken_as_in_rouge_score(seed: int) -> None:
     generator = np.random.default_rng(seed)
 

@@ -15,7 +15,7 @@ from simulated import Books
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.refused_parameters import Change, Refusals, named_by
+from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.structured_output import Form, SchemaForms, json_schema
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -169,14 +169,6 @@ def test_what_an_earlier_start_learnt_is_not_omitted_where_the_user_sets_it() ->
         RENAMED: 7,
     }
     assert refusals.fit({"max_tokens": 7, RENAMED: 9, "temperature": 1}) == {RENAMED: 9}
-
-
-@given(
-    st.text()
-    | st.recursive(st.none() | st.text() | st.floats(), lambda inner: st.lists(inner)).map(json.dumps)
-)
-def test_whatever_a_server_says_is_read(complaint: str) -> None:
-    assert named_by(complaint, PARAMETERS) <= {"model", "messages", *PARAMETERS}
 
 
 def test_a_forced_call_is_omitted_last() -> None:
@@ -352,13 +344,6 @@ def test_a_form_of_the_users_own_is_left_out_where_it_is_refused(fake_server: Fa
     own = {"response_format": {"type": "json_object", "schema": SCHEMA}}
     ask_for_plans(fake_server, extra_body=own, max_tries=1)
     assert sent(fake_server) == ["json_object", None]
-
-
-def test_a_form_without_a_schema_is_a_parameter_like_others(fake_server: FakeServer) -> None:
-    fake_server.complaint = taking(refusal=dialects.LITELLM)
-    with pytest.raises(ModelError, match="because you set it: response_format"):
-        ask_for_plans(fake_server, extra_body={"response_format": {"type": "json_object"}})
-    assert set(sent(fake_server)) == {"json_object"}
 
 
 def test_a_server_that_ignores_the_schema_is_named_once_and_counted(fake_server: FakeServer) -> None:

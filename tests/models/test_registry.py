@@ -105,27 +105,6 @@ def test_a_failing_call_of_a_registered_model_is_in_the_books() -> None:
     assert [(a.outcome, a.status) for a in books.attempts] == [("HTTP 500", 500), ("failed", None)]
 
 
-async def test_a_registered_model_is_tried_again_where_it_says_that_may_help() -> None:
-    class Shaky:
-        name = "shaky"
-        asked = 0
-
-        async def complete(self, request: ChatRequest) -> ChatResponse:
-            self.asked += 1
-            if self.asked == 1:
-                raise ModelError("later", transient=True, kind="HTTP 503", status=503)
-            return ChatResponse("yes")
-
-        async def close(self) -> None: ...
-
-    async def at_once(seconds: float) -> None: ...
-
-    books = Books()
-    model = Client("shaky", ModelOptions(), books, transport=Registered(Shaky()), sleep=at_once)
-    assert (await model.complete(ChatRequest([]))).attempts == 2
-    assert [(a.outcome, a.number) for a in books.attempts] == [("HTTP 503", 1), ("answered", 2)]
-
-
 def test_the_offline_model_is_in_the_books_too() -> None:
     books = Books()
     model = create_model("offline", ModelOptions(), books)

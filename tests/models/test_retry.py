@@ -69,12 +69,6 @@ def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
             "messages, 90000 in the completion)",
             *(False, True, "provider error"),
         ),
-        (
-            400,
-            "'max_tokens' or 'max_completion_tokens' is too large: 90000. This model's maximum context "
-            "length is 4096 tokens and your request has 1020 input tokens",
-            *(False, True, "provider error"),
-        ),
         (429, "slow down", True, False, "provider error"),
         (429, '{"error": {"code": "insufficient_quota", "message": "x"}}', False, True, "provider error"),
         (502, "<html>", True, False, "provider error"),

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -11,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, ToolCall
-from toolassay.models.client import Client
 from toolassay.models.protocol import OfferedTools
-from toolassay.models.structured_output import json_schema
 from toolassay.models.wire_format import StreamedAnswer, encoded_body, read_completion, request_body
 from toolassay.runs.budget import size_of
 
@@ -447,34 +444,3 @@ def test_an_answer_without_text_or_thoughts_is_asked_for_again_unless_it_is_cut_
 def test_a_token_limit_has_several_names(reason: str) -> None:
     assert read_completion(body({"content": None}, reason=reason)).is_cut_off
     assert not ChatResponse("x", None).is_cut_off
-
-
-@pytest.mark.parametrize(
-    ("answer", "counted"),
-    [
-        (ChatResponse("", "stop", reasoning="hm"), None),
-        (ChatResponse('{"a', "max_tokens"), {"answers": 10, "misfits": 0}),
-        (ChatResponse("no", "stop", reasoning="hm"), {"answers": 10, "misfits": 10}),
-    ],
-)
-def test_thoughts_and_half_answers_do_not_mean_that_a_schema_is_ignored(
-    answer: ChatResponse, counted: Mapping[str, int] | None
-) -> None:
-    class Says:
-        async def send(self, request: ChatRequest) -> ChatResponse:
-            return answer
-
-        async def close(self) -> None: ...
-
-    told: list[str] = []
-    model = Client("m", ModelOptions(tell=told.append), transport=Says())
-    form = json_schema("plan", {"type": "object"})
-
-    async def run() -> None:
-        for _ in range(10):
-            await model.complete(ChatRequest([], form))
-
-    asyncio.run(run())
-    found = model.facts().get("structured_output")
-    assert (found and {name: found[name] for name in ("answers", "misfits")}) == counted
-    assert bool(told) == bool(counted and counted["misfits"])

@@ -26,7 +26,7 @@ from toolassay.sampling import Sampler, sampler
 from toolassay.sampling.search import FoundSubgraph
 from toolassay.tools import Tool, ToolLibrary
 
-quick = settings(deadline=None, max_examples=150)
+quick = settings(deadline=None, max_examples=80)
 
 
 @quick
@@ -165,14 +165,6 @@ def test_what_can_be_drawn_is_sampled(shape: Shape, size: int, root: Path) -> No
     for sample in Sampler(graph, 4, shapes={shape: 1}, sizes={size: 1}).samples(8):
         check(sample, graph)
         assert (sample.shape, len(sample.nodes)) == (shape, size)
-
-
-def test_sizes_that_are_hard_to_meet(reference: Path) -> None:
-    """The longest chain has 20 tools; between two wanted sizes there is one that is not wanted."""
-    graph = ToolGraph.load(reference / "taskbench" / "huggingface" / "graph_desc.json")
-    for sizes in ({19: 1}, {18: 1, 20: 1}):
-        drawn = Sampler(graph, 0, shapes={"chain": 1}, sizes=sizes).samples(40)
-        assert {len(sample.nodes) for sample in drawn} == set(sizes)
 
 
 def test_no_clock_has_a_say(root: Path) -> None:

@@ -61,21 +61,3 @@ def test_the_card_has_the_counts_and_samples_of_the_table(
         shown = [e for e in data.examples if [turn.content for turn in e.question.turns] == turns]
         names = {workflow.id: workflow.name for workflow in data.workflows[domain]}
         assert [", or ".join(names[label] for label in e.labels) or "none" for e in shown] == [right]
-
-
-def test_the_card_has_the_agreement_of_a_second_reader(data: ClassicData, folder: Path) -> None:
-    from sklearn.metrics import cohen_kappa_score
-
-    with (folder / "second_pass.csv").open(encoding="utf-8", newline="") as file:
-        second = {row["message_id"]: row["label"] for row in csv.DictReader(file)}
-    assert second.keys() == {example.id for example in data.examples}
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    for name in (*data.domains, "all"):
-        examples = [example for example in data.examples if name in (example.domain, "all")]
-        pairs = [(next(iter(example.labels), ""), second[example.id]) for example in examples]
-        same = sum(first == other for first, other in pairs) / len(pairs)
-        kappa = cohen_kappa_score(*zip(*pairs, strict=True))
-        accepted = sum(example.accepts(second[example.id] or None) for example in examples) / len(examples)
-        assert f"| {name} | {len(pairs)} | {same:.1%} | {kappa:.3f} | {accepted:.1%} |" in card.replace(
-            " %", "%"
-        )

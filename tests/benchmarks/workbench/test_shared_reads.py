@@ -118,7 +118,7 @@ class Copies(RuleBasedStateMachine):
             sandbox.close()
 
 
-Copies.TestCase.settings = settings(max_examples=20, stateful_step_count=30)
+Copies.TestCase.settings = settings(max_examples=10, stateful_step_count=30)
 TestCopies = Copies.TestCase
 
 

@@ -49,13 +49,6 @@ async def test_a_batch_is_found_on_a_later_page(tmp_path: Path, fake_server: Fak
     assert fake_server.batches.steps["list"] == 3
 
 
-async def test_a_batch_that_is_not_there(tmp_path: Path, fake_server: FakeServer) -> None:
-    _, batch = batch_of(tmp_path)
-    assert await find(fake_server, batch) is None
-    stored(fake_server, "other", key="another")
-    assert await find(fake_server, batch) is None
-
-
 async def test_without_its_data_and_its_file_nothing_is_created(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:

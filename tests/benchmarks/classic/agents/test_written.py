@@ -130,7 +130,7 @@ AGENT = FunctionCallingAgent(512)
 MANY = [f"Do thing {number}" for number in range(300)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(some.lists(some.text(min_size=1, max_size=90), min_size=1, max_size=40))
 def test_every_function_has_a_name_of_its_own_that_interfaces_take(names: list[str]) -> None:
     named, nothing = named_functions(question("x", names=names).candidates)

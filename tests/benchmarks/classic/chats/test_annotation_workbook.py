@@ -171,22 +171,6 @@ def test_a_file_that_is_no_workbook_is_reported(tmp_path: Path, data: ClassicDat
         read_annotations(path, data)
 
 
-def test_each_annotator_has_an_order_and_conversations_stay_whole(tmp_path: Path) -> None:
-    rows = [
-        MessageRow(f"c{chat}", "hello", "", "", "", place, "hr") for place in (1, 0) for chat in range(20)
-    ]
-    write_tables(tmp_path / "data", rows, [Workflow("w", "Leave", "", "hr")], {"hr": ""})
-    paths = write_workbooks(tmp_path / "data", ["ann", "ben/cem"], tmp_path, shuffle=1)
-    assert [path.name for path in paths] == ["ann.xlsx", "ben__cem.xlsx"]
-    orders = []
-    for path in paths:
-        sheet = openpyxl.load_workbook(path)["hr"]
-        keys = [(row[0], row[1]) for row in sheet.iter_rows(min_row=2, values_only=True)]
-        assert keys == [(name, place) for name, _ in keys[::2] for place in (0, 1)]
-        orders.append(keys)
-    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
-
-
 def test_filled_in_workbooks_are_not_replaced(tmp_path: Path, data: ClassicData) -> None:
     (tmp_path / "ben.xlsx").write_text("work of days")
     with pytest.raises(UsageError, match="perhaps filled in"):

@@ -86,32 +86,6 @@ def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -
     }
 
 
-def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    words.write_text("salary\n\nfriday\n", encoding="utf-8")
-    actions = {"profanity": "cut", "human": "off"}
-    sample_chats(source, tmp_path / "out", profanity=words, actions=actions)  # type: ignore[arg-type]
-    found = steps(tmp_path / "out")
-    assert (found["profanity"]["cut_conversations"], found["profanity"]["dropped_conversations"]) == (1, 1)
-    assert found["human"]["action"] == "off" and found["human"]["dropped_messages"] == 0
-    assert [row for row in rows(tmp_path / "out/dropped.csv") if row["step"] == "profanity"] == [
-        {
-            "conversation_uuid": "c01",
-            "step": "profanity",
-            "kept_messages": "1",
-            "dropped_messages": "1",
-            "why": "message 1: profanity",
-        },
-        {
-            "conversation_uuid": "c11",
-            "step": "profanity",
-            "kept_messages": "0",
-            "dropped_messages": "3",
-            "why": "message 0: profanity",
-        },
-    ]
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, chats, rows
 
@@ -246,6 +246,7 @@ def test_labels_are_those_that_the_data_have_now(data: ClassicData) -> None:
     assert found.compat["notes"]["labels"] == found.strict["notes"]["labels"]
 
 
+@settings(max_examples=15)
 @given(
     st.lists(
         st.fixed_dictionaries(

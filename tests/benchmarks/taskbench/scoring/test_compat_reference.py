@@ -210,19 +210,6 @@ def test_reference_carries_type_and_name_of_its_source() -> None:
     assert _convert(["see <node-0> here"]) == ([("image", "Alpha")], [("Alpha", "Beta")], 0)
 
 
-def test_reference_to_the_last_node_by_minus_one() -> None:
-    assert _convert(["<node--1>"])[1] == [("Beta", "Beta")]
-
-
-def test_unknown_and_mute_sources() -> None:
-    assert _convert(["<node-0>"], names=["Ghost", "Beta"])[0] == [("other", "Ghost")]
-    assert _convert(["<node-0>"], names=["Delta", "Beta"])[0] == [("none", "Delta")]
-
-
-def test_reference_to_itself_is_skipped() -> None:
-    assert _convert(["<node-1>"]) == ([], [], 0)
-
-
 def test_object_is_its_first_value_and_list_is_joined() -> None:
     assert _convert([{"name": "n", "value": "v"}])[0] == [("text", "n")]
     assert _convert([["a", "b.png"]])[0] == [("image", "a b.png")]

@@ -27,7 +27,7 @@ json_values = st.recursive(
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
         (10**30, str(10**30)),
         ([7, {"a": 1.0}], [7.0, {"a": 1}]),
-        ("'" * 1_000_000, ""),  # in one pass
+        ("'" * 50_000, ""),  # in one pass
     ],
 )
 def test_same_meaning(one: Any, other: Any) -> None:

@@ -273,9 +273,6 @@ REACT = {
     "an input that is a list": fenced('{"action": "calendar.delete_event", "action_input": ["00000000"]}'),
     "code": fenced('{"action": "__import__(\'os\').abort", "action_input": {}}'),
     "100,000 brackets": fenced("[" * 100_000),
-    "10 MB": fenced(
-        '{"action": "calendar.delete_event", "action_input": {"event_id": "%s"}}' % ("0" * 10**7)
-    ),
     "half a pair": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": "\\ud800"}}'),
     "an observation of its own": fenced('{"action": "a.b"}') + "\nObservation: Event deleted.",
     "fences without end": "```\n" * 1_001 + "x",

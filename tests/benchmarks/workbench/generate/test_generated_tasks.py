@@ -108,16 +108,6 @@ def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[Generate
             )
 
 
-def test_the_subject_of_an_email_stands_in_the_request(tasks: list[GeneratedTask]) -> None:
-    for task in tasks:
-        for text in task.answer:
-            parsed = parse_call(text)
-            assert parsed is not None
-            if parsed.name == "email.send_email" and task.template != "multi_domain.remind":
-                assert f'"{parsed.arguments["subject"]}"' in task.query
-                assert f'"{parsed.arguments["body"]}"' in task.query
-
-
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
 def test_all_wordings_have_the_same_gaps(template: Template) -> None:
     gaps = [{name for _, name, _, _ in Formatter().parse(wording) if name} for wording in template.wordings]

@@ -130,7 +130,6 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
     bad.write_text("x = (")
     (tmp_path / "bad.jsonl").write_text("\n{")
     (tmp_path / "good.py").write_text(IMPORTS + WRITE)
-    (tmp_path / "empty.jsonl").write_text("")
     before = files_below(tmp_path)
     wrong: list[tuple[dict[str, Path], str]] = [
         ({"sandbox": own, "tools": bad}, r"bad\.py:1: is not valid Python"),
@@ -139,12 +138,6 @@ def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
         (
             {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "bad.jsonl"},
             r"bad\.jsonl:2: ",
-        ),
-        ({"sandbox": tmp_path}, "is a folder, not a file"),
-        ({"sandbox": own, "tools": own}, r"own\.db:1: not UTF-8 text .byte \d+.\. Fix: save it as UTF-8$"),
-        (
-            {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "empty.jsonl"},
-            r"^\S+/empty\.jsonl: contains no tasks",
         ),
         ({"tools": bad}, "--tools without --sandbox"),
         ({"sandbox": own, "tasks": bad}, "--tasks without --tools"),

@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional
 import pytest
 from own_workplace import call, sandbox
 
-from toolassay.benchmarks.workbench.calls import parse_call, run_text
+from toolassay.benchmarks.workbench.calls import run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
 from toolassay.benchmarks.workbench.own.typed_tool import convert_value, schema_of
 from toolassay.benchmarks.workbench.sandbox import difference
@@ -192,15 +192,6 @@ def test_values_are_data(tmp_path: Path, text: str) -> None:
     assert call(copy, "notes.write", text=text) == 3
     written = text.encode("utf-16", "surrogatepass").decode("utf-16")
     assert copy.connection.execute("SELECT text FROM notes WHERE id = 3").fetchone() == (written,)
-
-
-def test_a_recorded_call_is_read_and_never_run(tmp_path: Path) -> None:
-    place = sandbox(tmp_path / "w")
-    assert parse_call("notes.write.func(text=open('x'))", toolset_of(place)) is None
-    with pytest.raises(ToolFailure, match="not a call of a tool"):
-        run_text(place, "notes.write.func(text=open('x'))")
-    with pytest.raises(ToolFailure, match=r"there is no tool 'email.delete_email'; tools are: notes.write"):
-        run_text(place, 'email.delete_email.func(email_id="1")')
 
 
 @pytest.mark.parametrize(
