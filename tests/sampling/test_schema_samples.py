@@ -123,6 +123,7 @@ def test_an_observed_link_feeds_nothing_and_is_always_possible() -> None:
     [
         ([], ["filter.id", "filters"]),
         (["filter"], ["filters"]),
+        (["filter.id"], ["filters"]),
         (["filter.id.part"], ["filters"]),
         (["filter.identity"], ["filter.id", "filters"]),
     ],

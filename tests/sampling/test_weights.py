@@ -19,7 +19,7 @@ def test_parse_weights() -> None:
     assert parse_weights("2=0.5, 3 = 1", flag="--size_weights") == {"2": 0.5, "3": 1.0}
 
 
-@pytest.mark.parametrize("text", ["", "single=-1", "a=nan", "a=1,a=2"])
+@pytest.mark.parametrize("text", ["", "single=x", "single=-1", "a=nan", "a=inf", "a=1,a=2"])
 def test_malformed_weights(text: str) -> None:
     with pytest.raises(UsageError, match="--shape_weights"):
         parse_weights(text, flag="--shape_weights")

@@ -20,54 +20,28 @@ def named(name: str) -> Filter:
     return next(each for each in filters if each.name == name)
 
 
-FOUND: dict[str, list[str | None]] = {
-    "null": ["", None],
-    "too_short": ["ok", "help"],
-    "leaving": ["cancel", "Exit!", " QUIT. ", "end chat"],
-    "test_chat": [
-        "test",
-        "Testing 1 2 3",
-        "this is a test",
-        "just testing",
-        "testing_bot_7",
-        "testing the bot",
-        "Test test",
-    ],
-    "human": [
-        *("I want to talk to a human", "please connect me with an agent", "agent", "a real person please"),
-        *("I need a human", "can I speak to someone real?", "transfer me to a live representative"),
-    ],
-    "profanity": ["well DARN it", "d*mn"],
-    "mostly_masked": [
-        "****",
-        "**** please",
-        "[REDACTED] [NAME_REDACTED] thanks",
-        "<EMAIL_1>",
-        "it is <IBAN_1> <IBAN_2>",
-    ],
-}
-PASSED = {
-    "null": ["x"],
-    "too_short": ["hello"],
-    "leaving": ["cancel my order", "how do I exit the programme?"],
-    "test_chat": ["I need a drug test", "when is my test?", "testing equipment is broken", "test results"],
-    "human": [
-        *("I need to add a person to my account", "human resources contact", "who is the estate agent?"),
-        *("I want to talk to human resources", "I need a human resources letter"),
-    ],
-    "profanity": ["darned", "dmn"],
-    "mostly_masked": ["my mail is <EMAIL_1> now", "2 ** 3", "three *** stars"],
+# What each filter finds, and what it lets pass.
+EXAMPLES: dict[str, tuple[list[str | None], list[str]]] = {
+    "null": (["", None], ["x"]),
+    "too_short": (["ok", "help"], ["hello"]),
+    "leaving": (["Exit!", " QUIT. ", "end chat"], ["cancel my order"]),
+    "test_chat": (["Testing 1 2 3", "this is a test", "testing_bot_7"], ["I need a drug test"]),
+    "human": (["I want to talk to a human", "agent"], ["I want to talk to human resources"]),
+    "profanity": (["well DARN it", "d*mn"], ["darned", "dmn"]),
+    "mostly_masked": (
+        ["**** please", "[REDACTED] [NAME_REDACTED]", "<IBAN_1> it is"],
+        ["2 ** 3 is <IBAN_1>"],
+    ),
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in FOUND.items() for text in texts])
-def test_a_filter_finds(name: str, text: str | None) -> None:
-    assert named(name).find(chat("c", *([] if text is None else [text]))) is not None
-
-
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in PASSED.items() for text in texts])
-def test_a_filter_lets_pass(name: str, text: str) -> None:
-    assert named(name).find(chat("c", text)) is None
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_filter_finds_what_it_is_for_and_nothing_else(name: str) -> None:
+    found, passed = EXAMPLES[name]
+    for text in found:
+        assert named(name).find(chat("c", *([] if text is None else [text]))) is not None, text
+    for text in passed:
+        assert named(name).find(chat("c", text)) is None, text
 
 
 def test_the_first_of_repeated_chats_stays() -> None:
