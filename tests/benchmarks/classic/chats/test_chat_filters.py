@@ -28,10 +28,7 @@ EXAMPLES: dict[str, tuple[list[str | None], list[str]]] = {
     "test_chat": (["Testing 1 2 3", "this is a test", "testing_bot_7"], ["I need a drug test"]),
     "human": (["I want to talk to a human", "agent"], ["I want to talk to human resources"]),
     "profanity": (["well DARN it", "d*mn"], ["darned", "dmn"]),
-    "mostly_masked": (
-        ["**** please", "[REDACTED] [NAME_REDACTED]", "<IBAN_1> it is"],
-        ["2 ** 3 is <IBAN_1>"],
-    ),
+    "mostly_masked": (["**** please", "[REDACTED] [NAME_REDACTED]", "it is <IBAN_1> <IBAN_2>"], ["2 ** 3"]),
 }
 
 
