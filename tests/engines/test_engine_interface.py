@@ -1,3 +1,5 @@
+"""Engines of one process and of several; tests/end_to_end/test_engines.py kills them in real stages."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""Agreement against figures that others have published."""
+"""Agreement against published figures, repeats and stability."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""A client against a real server: attempts and their books, times, and the end of a run."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""The adaptive limit in simulated time: against the best fixed number, and number by number."""
+
 from __future__ import annotations
 
 import asyncio

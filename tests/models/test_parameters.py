@@ -1,3 +1,5 @@
+"""Parameters and schemas that a server refuses."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Which model a name is, and where its server is."""
+
 from __future__ import annotations
 
 import asyncio

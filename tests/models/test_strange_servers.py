@@ -1,4 +1,4 @@
-"""What servers and proxies between really send: each over both transports."""
+"""What servers and proxies between really send, and when an attempt ends: over both transports."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Answers as servers send them: texts, calls, thoughts, counts and errors."""
+
 from __future__ import annotations
 
 import json

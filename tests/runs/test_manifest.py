@@ -1,3 +1,5 @@
+"""Manifests, starts and trials."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""What a run used, by its ledgers and journals."""
+
 from __future__ import annotations
 
 from dataclasses import replace

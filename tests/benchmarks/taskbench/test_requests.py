@@ -1,3 +1,5 @@
+"""Requests in, prediction lines out."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""What the classes of errors look for at a workplace of one's own."""
+"""Classes of errors, by the published rules and at a workplace of one's own."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Sandboxes and tasks: files of ours and the published layout."""
+
 from __future__ import annotations
 
 import csv

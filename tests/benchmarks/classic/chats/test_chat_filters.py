@@ -1,4 +1,4 @@
-"""Each filter: what it finds, what it lets pass, and what it does with it."""
+"""Each filter, and the seeded draw: equal shares, whole chats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From workbooks to a clean set, its card and its conflicts."""
+"""From workbooks to a clean set, its card and its conflicts, by a real majority."""
 
 from __future__ import annotations
 

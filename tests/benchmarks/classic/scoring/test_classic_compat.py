@@ -1,4 +1,4 @@
-"""The published counting, on small cases of our own."""
+"""The published counting: small cases of our own, and every published number (`measurements/classic_parity.py`)."""
 
 from __future__ import annotations
 

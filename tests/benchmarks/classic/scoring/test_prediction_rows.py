@@ -1,4 +1,4 @@
-"""Rows in, typed and checked."""
+"""Tables of data and rows of predictions in, typed and checked."""
 
 from __future__ import annotations
 

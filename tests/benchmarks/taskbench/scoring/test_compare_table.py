@@ -1,3 +1,5 @@
+"""Tables of scores and of comparisons on the screen."""
+
 from __future__ import annotations
 
 import json

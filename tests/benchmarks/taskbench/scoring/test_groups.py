@@ -1,3 +1,5 @@
+"""Groups of scores, the choices that a file records, and inventions."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

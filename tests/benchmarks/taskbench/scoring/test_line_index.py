@@ -1,3 +1,5 @@
+"""Prediction lines by id, and differences between files of scores."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Values and plans that mean the same."""
+
 from __future__ import annotations
 
 from typing import Any

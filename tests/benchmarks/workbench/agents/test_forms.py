@@ -1,4 +1,4 @@
-"""How the answers of an agent are read, in each form."""
+"""How the answers of an agent are read, in each form, and those of the published agents as published."""
 
 from __future__ import annotations
 

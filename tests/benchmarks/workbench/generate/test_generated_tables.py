@@ -1,4 +1,4 @@
-"""The five tables: as many rows as published, by the published rules, and nothing ambiguous in them."""
+"""The five tables: as many rows as published, by the published rules; and look-ups in them."""
 
 from __future__ import annotations
 

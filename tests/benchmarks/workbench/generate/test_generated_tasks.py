@@ -1,4 +1,4 @@
-"""The 690 requests: the published mix, none alike, none of the published flaws."""
+"""The 690 requests and their folder: the published mix, none alike, each call with an effect."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""A workplace of one's own: made, described and checked."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Both judges, and the differences of states that they judge."""
+
 from __future__ import annotations
 
 import pytest

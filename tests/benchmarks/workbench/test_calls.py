@@ -1,4 +1,4 @@
-"""Whatever an agent sends: a clear answer, no code run, no hang, and a workplace that is as it was."""
+"""Calls and patterns that an agent sends: a clear answer, no code run, no hang, a workplace as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents whose choice is a JSON object."""
+"""Agents that write JSON, that call functions, and recorded answers; and which workflow a name names."""
 
 from __future__ import annotations
 

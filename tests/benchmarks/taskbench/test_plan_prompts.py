@@ -1,4 +1,4 @@
-"""Prompts, structured output and probes over imported tools."""
+"""Prompts of all kinds of graphs, the answers to them, structured output and probes."""
 
 from __future__ import annotations
 
