@@ -1,4 +1,4 @@
-"""Dags: as large as there are any, the largest by name, and of the shapes that plans have; and their parts."""
+"""Dags: as large as there are any, the largest by name, of the shapes that plans have; and their parts."""
 
 from __future__ import annotations
 

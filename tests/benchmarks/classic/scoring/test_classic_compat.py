@@ -1,4 +1,4 @@
-"""The published counting: small cases of our own, and every published number (`measurements/classic_parity.py`)."""
+"""The published counting: small cases of our own, and every number of `measurements/classic_parity.py`."""
 
 from __future__ import annotations
 
@@ -115,9 +115,9 @@ def test_a_published_defect_is_not_made_again(reference: Path, case: str) -> Non
     cases = reference / "classic"
     rows = parity.rows_of(case, cases)
     defect = parity.expected(cases)["cases"][case]["metrics"]["stability"]
-    ours = parity.compat_metrics(rows)["stability"]
+    ours = compat_metrics(rows)["stability"]
     assert ours != defect
-    assert ours == parity.compat_metrics(parity.rows_of(parity.DEFECTS[case], cases))["stability"]
+    assert ours == compat_metrics(parity.rows_of(parity.DEFECTS[case], cases))["stability"]
 
 
 def test_the_published_leaderboard_is_whole(reference: Path) -> None:
