@@ -28,8 +28,10 @@ from toolassay.models.client import Client
 from toolassay.models.options import ClientName
 
 
-async def ask(base: str, client: ClientName, count: int = 1, **settings: Any) -> list[ChatResponse]:
-    request = ChatRequest([{"role": "user", "content": "hello"}])
+async def ask(
+    base: str, client: ClientName, count: int = 1, own: float | None = None, **settings: Any
+) -> list[ChatResponse]:
+    request = ChatRequest([{"role": "user", "content": "hello"}], timeout=own)
     model = Client("m", ModelOptions(api_base=base, client=client, **settings))
     try:
         return [await model.complete(request) for _ in range(count)]
@@ -315,17 +317,6 @@ async def test_an_answer_is_complete_with_its_finish_reason(
     assert (read.text, read.prompt_tokens) == ("yes", 3 if end in ("hangs", "counts") else None)
 
 
-QUESTION = [{"role": "user", "content": "hello"}]
-
-
-async def complete(request: ChatRequest, options: ModelOptions) -> ChatResponse:
-    model = Client("m", options)
-    try:
-        return await model.complete(request)
-    finally:
-        await model.close()
-
-
 def trickling(piece: bytes, count: int, end: bytes) -> Answer:
     """A stream that sends a piece each 0.1 s."""
 
@@ -356,8 +347,7 @@ END = event(delta("yes", "stop")) + DONE
 @pytest.mark.parametrize("piece", [event(delta(None, reasoning_content="hm ")), b": still at work\n\n"])
 async def test_a_stream_that_goes_on_is_alive(client: ClientName, piece: bytes) -> None:
     async with RawServer(trickling(piece, 12, END)) as server:
-        options = ModelOptions(api_base=server.base, client=client, stream=True, max_tries=1, timeout=0.6)
-        answer = await complete(ChatRequest(QUESTION), options)
+        (answer,) = await ask(server.base, client, stream=True, max_tries=1, timeout=0.6)
     assert answer.text.endswith("yes")
     assert answer.seconds is not None
     assert answer.seconds > 0.6
@@ -365,8 +355,7 @@ async def test_a_stream_that_goes_on_is_alive(client: ClientName, piece: bytes) 
 
 async def test_silence_ends_an_attempt_and_the_next_is_answered(client: ClientName) -> None:
     async with RawServer(silent_once) as server:
-        options = ModelOptions(api_base=server.base, client=client, timeout=0.2)
-        answer = await complete(ChatRequest(QUESTION), options)
+        (answer,) = await ask(server.base, client, timeout=0.2)
         assert (answer.text, answer.attempts, len(server.heads)) == ("yes", 2, 2)
 
 
@@ -393,9 +382,7 @@ async def test_each_limit_ends_an_attempt_and_the_callers_own_is_not_tried_again
     client: ClientName, answer: Answer, limits: dict[str, Any], own: float | None, kind: str, words: str
 ) -> None:
     async with RawServer(answer) as server:
-        options = ModelOptions(api_base=server.base, client=client, stream=True, **limits)
-        with pytest.raises(ModelError) as caught:
-            await complete(ChatRequest(QUESTION, timeout=own), options)
+        error = await failure(server.base, client, own=own, stream=True, **limits)
         assert len(server.heads) == 1
-    assert (caught.value.kind, caught.value.transient) == (kind, kind == "timeout")
-    assert str(caught.value).startswith("timed out: ") and str(caught.value).endswith(words)
+    assert (error.kind, error.transient) == (kind, kind == "timeout")
+    assert str(error).startswith("timed out: ") and str(error).endswith(words)

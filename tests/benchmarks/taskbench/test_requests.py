@@ -21,13 +21,18 @@ from toolassay.runs import Journal
 IDS = st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "é", "\ud83d"])), max_size=12)
 
 
+def requests_file(folder: str, ids: list[int | str]) -> Path:
+    path = Path(folder) / "user_requests.json"
+    path.write_text(
+        "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n\n" for n, i in enumerate(ids))
+    )
+    return path
+
+
 @given(IDS)
 def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "user_requests.json"
-        path.write_text(
-            "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n\n" for n, i in enumerate(ids))
-        )
+        path = requests_file(name, ids)
         requests = Requests(path)
         expected, repeated = last_of_each(list(read_requests(path)))
         assert list(requests) == list(requests) == expected
@@ -58,11 +63,7 @@ def test_those_chosen_are_the_first_of_those_named_in_the_order_of_the_file(
     ids: list[int | str], limit: int | None, data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "user_requests.json"
-        path.write_text(
-            "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n" for n, i in enumerate(ids))
-        )
-        requests = Requests(path)
+        requests = Requests(requests_file(name, ids))
         named = data.draw(st.none() | st.sets(st.sampled_from(ids), min_size=1)) if ids else None
         texts = None if named is None else {str(one) for one in named}
         wanted = [r for r in requests if texts is None or str(r.id) in texts][:limit]

