@@ -151,17 +151,6 @@ def test_further_requests_of_items_are_further_batches(tmp_path: Path, fake_serv
     assert sizes(fake_server) == [3, 2, 1]
 
 
-def test_the_same_request_twice_in_one_item_is_sent_twice(tmp_path: Path, fake_server: FakeServer) -> None:
-    async def work(models: dict[str, ChatModel], item: str) -> str:
-        await asyncio.gather(ask(models["m"], item, "again"), ask(models["m"], item, "again"))
-        await ask(models["m"], item, "again")
-        return "answered"
-
-    assert run(fake_server, tmp_path, ["a"], work).complete
-    ids = [line["custom_id"] for batch in fake_server.batches.batches for line in batch.lines]
-    assert len(ids) == len(set(ids)) == 3
-
-
 def test_a_batch_is_for_one_model(tmp_path: Path, fake_server: FakeServer) -> None:
     async def work(models: dict[str, ChatModel], item: str) -> str:
         await asyncio.gather(*(ask(model, item, item) for model in models.values()))
@@ -251,26 +240,6 @@ def test_a_refused_parameter_is_left_out_in_the_next_batch(tmp_path: Path, fake_
     assert run(fake_server, tmp_path, ["a", "b"]).complete
     assert sizes(fake_server) == [2, 2]
     assert {"max_completion_tokens"} <= fake_server.received[-1].body.keys()
-
-
-def test_a_request_that_is_in_no_file_is_tried_again(
-    tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = fake_server.batches._store
-    lost: list[bytes] = []
-
-    def losing(name: str, purpose: str, content: bytes) -> object:
-        if purpose == "batch_output" and not lost:
-            *lines, last = content.splitlines(keepends=True)
-            lost.append(last)
-            content = b"".join(lines)
-        return store(name, purpose, content)
-
-    monkeypatch.setattr(fake_server.batches, "_store", losing)
-    assert run(fake_server, tmp_path, ["a", "b"]).complete
-    assert sizes(fake_server) == [2, 1]
-    outcomes = [line["outcome"] for line in lines_of(tmp_path / "ledger.jsonl")]
-    assert sorted(outcomes) == ["answered", "answered", "batch: missing"]
 
 
 def test_the_state_names_no_text_of_a_request(tmp_path: Path, fake_server: FakeServer) -> None:
