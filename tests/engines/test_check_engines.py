@@ -87,6 +87,7 @@ def test_a_killed_worker_changes_no_byte(
     assert len(killers[0].killed) == 1
 
 
+@pytest.mark.slow
 def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskWorkers) -> None:
     found = []
     for name, engine in (("one", None), ("two", "local:2"), ("cluster", cluster.engine)):

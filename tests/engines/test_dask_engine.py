@@ -41,11 +41,12 @@ def test_results_come_in_the_order_of_the_shards_and_errors_whole(cluster: DaskW
         assert list(engine.map(Halves(), [2])) == [1]  # the engine goes on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dead", "error"),
     [
         (0, "the connection to the Dask scheduler at .* was lost"),
-        pytest.param(1, "has had no worker for 0.5 seconds", marks=pytest.mark.slow),
+        (1, "has had no worker for 0.5 seconds"),
     ],
 )
 def test_a_cluster_that_goes_away_is_one_line(

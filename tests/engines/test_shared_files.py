@@ -16,7 +16,6 @@ from dask_workers import DaskWorkers
 from running import files_below
 
 from toolassay import check, evaluate, infer
-from toolassay.engines import open_engine
 from toolassay.engines.shared_files import SharedFiles, as_sent, fetch_into
 from toolassay.errors import ToolassayError, UsageError
 
@@ -132,15 +131,6 @@ def engine(bucket: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
         s3fs.S3FileSystem(skip_instance_cache=True).mkdir("shared")
         yield f"{workers.engine}?files=s3://shared/some/folder"
     workers.close()
-
-
-def test_workers_read_copies_of_an_s3_server(engine: str, tmp_path: Path) -> None:
-    file = tmp_path / "data.json"
-    file.write_text("content")
-    with open_engine(engine) as cluster:
-        found = list(cluster.map(Reads(file), range(4)))
-    assert {content for _, content in found} == {b"content"}
-    assert not any(path.startswith(str(tmp_path)) for path, _ in found)
 
 
 @pytest.mark.slow

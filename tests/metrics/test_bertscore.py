@@ -83,14 +83,6 @@ def test_bert_scorer_gets_each_distinct_pair_once(fake: type[FakeScorer], model:
     assert score.scores([]).shape == (0, 3)
 
 
-def test_pairs_are_scored_in_bounded_parts(
-    fake: type[FakeScorer], model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bertscore, "_PAIRS_AT_ONCE", 1)
-    assert BertScore(model, cache=False).scores(PAIRS).tolist() == SCORES
-    assert len(fake.calls) == 2
-
-
 def test_a_second_evaluation_computes_what_the_cache_lacks(fake: type[FakeScorer], model: Path) -> None:
     cache = model.with_name("cache") / "c.sqlite3"
     for _ in range(2):
@@ -100,12 +92,6 @@ def test_a_second_evaluation_computes_what_the_cache_lacks(fake: type[FakeScorer
     (model / "model.safetensors").write_text("trained on")
     BertScore(model, cache=cache).scores(PAIRS)
     assert len(fake.calls) == 3
-
-
-def test_a_cache_that_is_no_database_is_an_empty_one(fake: type[FakeScorer], model: Path) -> None:
-    cache = model.with_name("c.sqlite3")
-    cache.write_text("no database" * 100)
-    assert BertScore(model, cache=cache).scores(PAIRS).tolist() == SCORES
 
 
 def test_a_failure_is_one_line_and_remembered(fake: type[FakeScorer], model: Path) -> None:

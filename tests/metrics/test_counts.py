@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import random
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
+from toolassay.metrics.assignment import best_assignment
 from toolassay.metrics.f1 import f1, multiset_counts, set_counts, shared_count
 
 letters = st.lists(st.sampled_from("abcd"), max_size=20)
@@ -27,3 +31,16 @@ def test_counts_add_up_to_both_sizes(gold: list[str], predicted: list[str]) -> N
 def test_f1_is_the_harmonic_mean_of_precision_and_recall() -> None:
     precision, recall = 3 / 5, 3 / 4
     assert abs(f1(3, 2, 1) - 2 * precision * recall / (precision + recall)) < 1e-15
+
+
+@pytest.mark.parametrize("size", range(1, 7))
+def test_gain_is_that_of_scipy(size: int) -> None:
+    generator = random.Random(size)
+    for _ in range(30):
+        columns = generator.randint(1, size)
+        gains = [[float(generator.randint(0, 9)) for _ in range(columns)] for _ in range(size)]
+        rows = best_assignment(gains)
+        assert len(set(rows)) == columns
+        chosen, ordered = linear_sum_assignment(gains, maximize=True)
+        best = sum(gains[row][column] for row, column in zip(chosen, ordered, strict=True))
+        assert sum(gains[row][column] for column, row in enumerate(rows)) == best

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from measurements import null_comparisons as benchmark
 
 RUNS = 300
 
 
 @pytest.fixture(scope="module")
-def benchmark(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "null_comparisons", root / "measurements/null_comparisons.py"
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["null_comparisons"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def pool(benchmark: ModuleType, root: Path) -> Any:
+def pool(root: Path) -> Any:
     return benchmark.planner_scores(root, ("data_multimedia",))
 
 
 @pytest.mark.slow
-def test_false_alarms_in_clusters(benchmark: ModuleType, pool: Any) -> None:
+def test_false_alarms_in_clusters(pool: Any) -> None:
     alarms = benchmark.count_alarms(pool, RUNS, seed=2)
     shares = {name: alarms.by_p[name] / RUNS for name in pool.metrics if name != "exact_match"}
     assert all(0.015 <= share <= 0.085 for share in shares.values()), shares
@@ -41,7 +28,7 @@ def test_false_alarms_in_clusters(benchmark: ModuleType, pool: Any) -> None:
 
 
 @pytest.mark.slow
-def test_mcnemar_does_not_cry_wolf_over_single_items(benchmark: ModuleType, pool: Any) -> None:
+def test_mcnemar_does_not_cry_wolf_over_single_items(pool: Any) -> None:
     alarms = benchmark.count_alarms(benchmark.single_items(pool), RUNS, seed=3)
     assert alarms.by_mcnemar["exact_match"] == RUNS
     assert alarms.by_p["exact_match"] / RUNS <= 0.065

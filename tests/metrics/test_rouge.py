@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
@@ -22,13 +21,13 @@ def _reference(gold: str, predicted: str) -> list[float]:
 
 
 @given(pairs)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_one_pair_equals_rouge_score(pair: tuple[str, str]) -> None:
     assert np.abs(np.array(rouge(*pair)) - _reference(*pair)).max() < 1e-12
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_ties_between_subsequences_are_broken_as_in_rouge_score(seed: int) -> None:
     generator = np.random.default_rng(seed)
 
@@ -38,13 +37,6 @@ def test_ties_between_subsequences_are_broken_as_in_rouge_score(seed: int) -> No
 
     pair = text(), text()
     assert np.abs(np.array(rouge(*pair)) - _reference(*pair)).max() < 1e-12
-
-
-@pytest.mark.parametrize(
-    "text", ["", "-", "a", "A.", "a b", "-A-B", "a\u212ab", "\u212a b", "é", "a é", "ẞa\n\n9"]
-)
-def test_equal_texts_equal_rouge_score(text: str) -> None:
-    assert list(rouge(text, text)) == _reference(text, text)
 
 
 def test_long_texts_equal_rouge_score() -> None:

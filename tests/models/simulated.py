@@ -1,4 +1,4 @@
-"""Endpoints that live in simulated time, and a limiter driven by hand."""
+"""Endpoints that live in simulated time, a limiter driven by hand, and a meter that remembers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import random
 
 from measurements.simulated_time import now, run
-from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.adaptive_concurrency import Permit
 from toolassay.models.client import Client
 from toolassay.models.concurrency_limiter import Limiter
@@ -16,6 +16,26 @@ def http(status: int, retry_after: float | None = None) -> ModelError:
     return ModelError(
         f"HTTP {status}", transient=True, kind=f"HTTP {status}", status=status, retry_after=retry_after
     )
+
+
+class Books:
+    """A meter that remembers, and allows so many attempts."""
+
+    def __init__(self, allowed: int | None = None) -> None:
+        self.attempts: list[Attempt] = []
+        self.announced = 0
+        self._allowed = allowed
+
+    def before(self, model: str, request: ChatRequest) -> None:
+        if self._allowed is not None and self.announced >= self._allowed:
+            raise ModelError("the budget is spent", outcome="budget stop", stops_run=True)
+        self.announced += 1
+
+    def after(self, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+
+    def total(self, name: str) -> int:
+        return sum(getattr(attempt, name) or 0 for attempt in self.attempts)
 
 
 class Driver:

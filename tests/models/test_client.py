@@ -1,49 +1,34 @@
+"""A client against a real server: attempts and their books, times, and the end of a run."""
+
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from simulated import Books
 
 from toolassay.errors import UsageError
-from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.adaptive_concurrency import START
 from toolassay.models.address import Address, VersionPath
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency_limiter import Halt, Limiter, waiting
 from toolassay.models.options import ClientName
 from toolassay.models.protocol import ToolCall
-from toolassay.models.refused_parameters import Change, Refusals
+from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import Breaker
 from toolassay.runs import Budget, Ledger, RunSummary, run_items
 from toolassay.runs.prices import Price
 from toolassay.testkit import FakeServer
 
 BOTH = pytest.mark.parametrize("client", ["aiohttp", "openai"])
-
-
-class Books:
-    """A meter that remembers, and allows so many attempts."""
-
-    def __init__(self, allowed: int | None = None) -> None:
-        self.attempts: list[Attempt] = []
-        self.announced = 0
-        self._allowed = allowed
-
-    def before(self, model: str, request: ChatRequest) -> None:
-        if self._allowed is not None and self.announced >= self._allowed:
-            raise ModelError("the budget is spent", outcome="budget stop", stops_run=True)
-        self.announced += 1
-
-    def after(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
-
-    def total(self, name: str) -> int:
-        return sum(getattr(attempt, name) or 0 for attempt in self.attempts)
 
 
 def question(number: int) -> ChatRequest:
@@ -116,17 +101,6 @@ def test_two_thousand_requests_through_every_fault(fake_server: FakeServer) -> N
     assert sum(answer.attempts for answer in answers.values()) == 2500
 
 
-def test_a_real_server_with_a_capacity_of_fifty(fake_server: FakeServer) -> None:
-    """How fast, and how few refusals, is measured by `measurements/endpoint_capacity.py`."""
-    fake_server.capacity, fake_server.delay = 50, 0.02
-    books = Books()
-    requests = [question(number) for number in range(2000)]
-    answers = ask(options_of(fake_server), requests, books=books, workers=512, sleep=asyncio.sleep)
-    assert len(answers) == 2000
-    refused = sum(attempt.status == 429 for attempt in books.attempts)
-    assert refused < 0.2 * len(books.attempts)
-
-
 def test_what_the_books_say_of_one_request(fake_server: FakeServer) -> None:
     books = Books()
     fake_server.fail_first("500", "null-content", "whole")
@@ -188,17 +162,6 @@ def test_two_hundred_in_flight_never_overstep_a_limit(
     assert len(fake_server.received) > 100
 
 
-def test_a_meter_sees_what_the_extra_fields_make_of_a_request(fake_server: FakeServer) -> None:
-    seen = []
-
-    class Watching(Books):
-        def before(self, model: str, request: ChatRequest) -> None:
-            seen.append(dict(request.parameters))
-
-    ask(options_of(fake_server, extra_body={"max_tokens": 9000}), [question(1)], books=Watching())
-    assert seen == [{"max_tokens": 9000}]
-
-
 def test_a_request_given_up_is_in_the_books(fake_server: FakeServer) -> None:
     fake_server.behaviour = lambda prompt, number: "hold"
     books, limiter = Books(), Limiter(1)
@@ -252,15 +215,6 @@ def test_a_stream_shows_the_time_to_the_first_token(fake_server: FakeServer, cli
     assert streamed.first_token_seconds is not None
     assert 0 < streamed.first_token_seconds <= streamed.seconds
     assert books.attempts[0].first_token_seconds == streamed.first_token_seconds
-
-
-@BOTH
-def test_a_stream_that_ends_in_the_middle_is_asked_for_again(fake_server: FakeServer, client: str) -> None:
-    fake_server.fail_first("cut-stream", "429")
-    books = Books()
-    (answer,) = ask(options_of(fake_server, client, stream=True), [question(1)], books=books).values()
-    assert answer.text.endswith("}")
-    assert [a.outcome for a in books.attempts] == ["truncated", "HTTP 429", "answered"]
 
 
 @BOTH
@@ -329,22 +283,6 @@ def test_facts_for_the_manifest(fake_server: FakeServer) -> None:
     assert [limit for _, limit, _ in facts["limits"]] == [1, START]
 
 
-def test_azure_is_asked_as_azure_wants_it(fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", fake_server.base.removesuffix("/v1"))
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
-    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    (answer,) = ask(ModelOptions(client="openai"), [question(1)]).values()
-    assert answer.text
-    (received,) = fake_server.received
-    assert received.query == "api-version=2024-10-21"
-    assert received.headers["api-key"] == "AZURE-SECRET"
-    monkeypatch.delenv("OPENAI_API_VERSION")
-    with pytest.raises(UsageError, match="API version"):
-        Client("m", ModelOptions(client="openai"))
-
-
 def test_an_azure_address_with_a_login_and_a_query(
     fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,7 +300,11 @@ def test_an_azure_address_with_a_login_and_a_query(
     assert received.headers["Authorization"].startswith("Basic ")
     assert "HTTP 400" in said and "SECRET" not in said
     assert received.headers["Authorization"].removeprefix("Basic ") not in said
+    assert received.headers["api-key"] == "AZURE-SECRET"
     assert options.endpoint == f"{place}?t=***".replace("//", "//***@")
+    monkeypatch.delenv("OPENAI_API_VERSION")
+    with pytest.raises(UsageError, match="API version"):
+        Client("m", ModelOptions(client="openai"))
 
 
 class EchoesKey:
@@ -373,7 +315,7 @@ class EchoesKey:
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         call = ToolCall("c1", "login", f'{{"key": "{self._key}"}}')
-        return ChatResponse(f"Your key is {self._key}", tool_calls=(call,))
+        return ChatResponse(f"Your key is {self._key}", tool_calls=(call,), reasoning=f"It is {self._key}")
 
     async def close(self) -> None:
         pass
@@ -383,49 +325,8 @@ def test_a_key_is_taken_out_of_what_a_model_wants_called() -> None:
     key = "sk-0123456789-abcdef"
     options = ModelOptions(api_base="http://nowhere/calls", api_key=key)
     (answer,) = ask(options, [question(1)], transport=EchoesKey(key)).values()
-    assert answer.text == "Your key is ***"
+    assert (answer.text, answer.reasoning) == ("Your key is ***", "It is ***")
     assert answer.tool_calls == (ToolCall("c1", "login", '{"key": "***"}'),)
-
-
-REFUSES = {
-    "max_tokens": {
-        "error": {
-            "message": "Unsupported parameter: 'max_tokens' is not supported with this model."
-            " Use 'max_completion_tokens' instead.",
-            "param": "max_tokens",
-        }
-    },
-    "presence_penalty": {
-        "detail": [{"loc": ["body", "presence_penalty"], "msg": "Extra inputs are not permitted"}]
-    },
-}
-
-
-@BOTH
-def test_a_refused_parameter_is_left_out_or_renamed_and_all_are_asked_again(
-    fake_server: FakeServer, client: str
-) -> None:
-    fake_server.refused_parameters = dict(REFUSES)
-    told: list[Change] = []
-    refusals = Refusals(on_change=told.append)
-    parameters = {"max_tokens": 50, "presence_penalty": 1.0, "top_p": 0.5}
-    requests = [replace(question(number), parameters=parameters) for number in range(60)]
-    books = Books()
-    # Twenty at once from the first on, so that many meet the refusal together.
-    options = options_of(fake_server, client, refusals=refusals, connections=20)
-    answers = ask(options, requests, books=books, workers=20)
-    assert len(answers) == 60
-    assert told == [{"max_tokens": "max_completion_tokens", "presence_penalty": None}] == [refusals.known]
-    last = fake_server.received[-1].body
-    assert (last["max_completion_tokens"], last["top_p"]) == (50, 0.5)
-    assert not {"max_tokens", "presence_penalty"} & last.keys()
-    outcomes = Counter(attempt.outcome for attempt in books.attempts)
-    assert outcomes["answered"] == 60
-    assert set(outcomes) == {"answered", "HTTP 400"}
-    assert outcomes["HTTP 400"] <= 20 + 3
-    assert len(books.attempts) == len(fake_server.received)
-    first = [attempt.number for attempt in books.attempts if attempt.item == "0"]
-    assert first == list(range(1, len(first) + 1)) and answers["0"].attempts == len(first)
 
 
 def test_the_meter_gets_what_is_sent(fake_server: FakeServer) -> None:
@@ -443,27 +344,10 @@ def test_the_meter_gets_what_is_sent(fake_server: FakeServer) -> None:
 
 
 def test_what_is_known_to_be_refused_is_not_sent(fake_server: FakeServer) -> None:
-    fake_server.refused_parameters = dict(REFUSES)
-    refusals = Refusals({"max_tokens": "max_completion_tokens", "presence_penalty": None})
-    request = replace(question(1), parameters={"max_tokens": 50, "presence_penalty": 1.0})
+    fake_server.refused_parameters = {"top_p": {"message": "no"}}
+    refusals = Refusals({"top_p": None})
+    request = replace(question(1), parameters={"top_p": 1.0})
     ask(options_of(fake_server, refusals=refusals), [request])
-    assert len(fake_server.received) == 1
-
-
-def test_one_model_learns_nothing_about_another(fake_server: FakeServer) -> None:
-    fake_server.refused_parameters = dict(REFUSES)
-    options, request = options_of(fake_server), replace(question(1), parameters={"max_tokens": 50})
-    for _ in range(2):
-        fake_server.forget()
-        ask(options, [request])
-        assert len(fake_server.received) == 2
-
-
-@BOTH
-def test_a_complaint_about_something_else_is_final(fake_server: FakeServer, client: str) -> None:
-    fake_server.behaviour = lambda prompt, number: "400"
-    with pytest.raises(ExceptionGroup):
-        ask(options_of(fake_server, client), [question(1)])
     assert len(fake_server.received) == 1
 
 
@@ -484,23 +368,10 @@ def test_a_prompt_that_a_content_filter_stops_is_refused(
 
 
 @BOTH
-def test_a_request_that_is_too_large_overflows_the_context(
-    fake_server: FakeServer, client: ClientName
-) -> None:
-    fake_server.behaviour = lambda prompt, number: "413"
-    with pytest.raises(ExceptionGroup) as caught:
-        ask(ModelOptions(api_base=fake_server.base, client=client), [question(0)])
-    (error,) = caught.value.exceptions
-    assert isinstance(error, ModelError) and error.outcome == "context overflow"
-    assert len(fake_server.received) == 1
-
-
-@BOTH
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [
         (3, []),
-        (40, ["the server asks to wait 40 s before the next attempt (HTTP 429)"]),
         (3600, ["the server asks to wait 3600 s before the next attempt (HTTP 429); waiting 600 s"]),
     ],
 )
@@ -516,7 +387,7 @@ def test_a_long_wait_requested_by_the_server_is_reported_once(
 
 
 @BOTH
-@pytest.mark.parametrize("end", ["/chat/completions", "/chat/completions/", "/chat/completions?key=abc"])
+@pytest.mark.parametrize("end", ["/chat/completions/", "/chat/completions?key=abc"])
 def test_an_address_that_ends_in_the_path_of_a_request_is_taken_without_it(
     fake_server: FakeServer, client: ClientName, end: str
 ) -> None:
@@ -567,3 +438,146 @@ def test_an_address_that_says_a_version_or_has_answered_is_not_changed(
     assert len(fake_server.received) == 1
     paths = VersionPath(Address.of("http://host"))
     assert not paths.learn("", 200) and not paths.learn("", 404) and paths.path == ""
+
+
+CLIENTS: list[tuple[ClientName, bool]] = [
+    ("aiohttp", False),
+    ("openai", True),
+]
+REQUEST = ChatRequest([{"role": "user", "content": "hello"}])
+
+
+@pytest.mark.parametrize(("client", "stream"), CLIENTS)
+async def test_the_wait_for_a_place_does_not_count(
+    fake_server: FakeServer, client: ClientName, stream: bool
+) -> None:
+    fake_server.behaviour = lambda prompt, number: "whole" if number else "hold"
+    options = ModelOptions(api_base=fake_server.base, client=client, stream=stream, connections=1)
+    model = Client("m", options)
+    first = asyncio.create_task(model.complete(REQUEST))
+    await asyncio.to_thread(fake_server.wait_for, 1)
+    second = asyncio.create_task(model.complete(REQUEST))
+    await asyncio.sleep(0)
+    released = time.perf_counter()
+    fake_server.release()
+    await first
+    answer = await second
+    assert answer.seconds is not None and answer.seconds <= time.perf_counter() - released
+    await model.close()
+
+
+@pytest.mark.parametrize(("client", "stream"), CLIENTS)
+async def test_failed_attempts_and_the_wait_after_them_do_not_count(
+    fake_server: FakeServer, client: ClientName, stream: bool
+) -> None:
+    fake_server.fail_first("500", "reset")
+    waited = 0.0
+
+    async def wait(seconds: float) -> None:
+        nonlocal waited
+        waited = time.perf_counter()
+
+    model = Client("m", ModelOptions(api_base=fake_server.base, client=client, stream=stream), sleep=wait)
+    answer = await model.complete(REQUEST)
+    assert answer.attempts == 3
+    assert answer.seconds is not None and answer.seconds <= time.perf_counter() - waited
+    await model.close()
+
+
+class Slow:
+    """A transport that answers when it is let, or fails at once."""
+
+    def __init__(self, error: ModelError | None = None) -> None:
+        self.sent = 0
+        self.let = asyncio.Event()
+        self._error = error
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        self.sent += 1
+        if self._error is not None:
+            raise self._error
+        await self.let.wait()
+        return ChatResponse("yes")
+
+    async def close(self) -> None: ...
+
+
+async def hours(seconds: float) -> None:
+    await asyncio.sleep(36_000)
+
+
+async def turns() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_what_is_in_flight_goes_on_and_what_waits_for_room_is_not_sent() -> None:
+    transport, limiter, halt = Slow(), Limiter(2), Halt()
+    client = Client("m", ModelOptions(), transport=transport, limiter=limiter)
+    with halt.rules():
+        tasks = [asyncio.create_task(client.complete(ChatRequest([]))) for _ in range(5)]
+    await turns()
+    assert halt.call() == 3
+    transport.let.set()
+    done = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [getattr(one, "text", None) or getattr(one, "outcome", None) for one in done] == [
+        "yes",
+        "yes",
+        "not run",
+        "not run",
+        "not run",
+    ]
+    assert transport.sent == 2
+    assert limiter.in_flight == 0
+    with halt.rules(), pytest.raises(ModelError, match="ended before this was sent"):
+        await client.complete(ChatRequest([]))
+
+
+async def test_an_ended_run_does_not_wait_for_a_retry() -> None:
+    error = ModelError("HTTP 503: later", transient=True, kind="HTTP 503", status=503, retry_after=600.0)
+    halt, limiter = Halt(), Limiter(2)
+    client = Client("m", ModelOptions(), transport=Slow(error), limiter=limiter, sleep=hours)
+    with halt.rules():
+        task = asyncio.create_task(client.complete(ChatRequest([])))
+    await turns()
+    assert halt.call() == 1
+    with pytest.raises(ModelError, match="again after: HTTP 503: later") as caught:
+        await task
+    assert caught.value.outcome == "not run"
+    assert not caught.value.settles
+    assert limiter.in_flight == 0
+
+
+async def test_who_is_cancelled_by_others_too_stays_cancelled() -> None:
+    halt = Halt()
+
+    async def wait() -> None:
+        with waiting():
+            await hours(1)
+
+    with halt.rules():
+        task = asyncio.create_task(wait())
+    await turns()
+    halt.call()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    assert task.cancelled()
+
+
+async def test_the_end_of_another_run_does_not_end_a_wait() -> None:
+    released = asyncio.Event()
+
+    async def wait() -> str:
+        with waiting():
+            await released.wait()
+        return "waited"
+
+    task = asyncio.create_task(wait())
+    halt = Halt()
+    with halt.rules():
+        await turns()
+        halt.call()
+        await turns()
+    released.set()
+    assert await task == "waited"

@@ -24,7 +24,7 @@ REQUEST = ChatRequest(
     {"temperature": 0.5, "max_tokens": 7},
     timeout=20,
 )
-TRANSIENT = ["429", "500", "reset", "truncated", "cut-json", "null-content", "empty-choices", "html"]
+TRANSIENT = ["429", "reset", "truncated", "null-content", "empty-choices"]
 
 
 chosen: ClientName = "aiohttp"
@@ -88,14 +88,6 @@ def test_no_key_no_authorization_header(fake_server: FakeServer, monkeypatch: py
 
 
 @pytest.mark.parametrize("fault", TRANSIENT)
-def test_a_transient_fault_is_tried_again(fake_server: FakeServer, fault: str) -> None:
-    fake_server.fail_first(fault, fault)
-    (answer,) = ask(ModelOptions(api_base=fake_server.base))
-    assert answer.text.startswith("{")
-    assert len(fake_server.received) == 3
-
-
-@pytest.mark.parametrize("fault", TRANSIENT)
 def test_tries_end(fake_server: FakeServer, fault: str) -> None:
     fake_server.behaviour = lambda prompt, number: fault
     error = failure(ModelOptions(api_base=fake_server.base))
@@ -120,6 +112,7 @@ def test_tries_end(fake_server: FakeServer, fault: str) -> None:
         ("404", "provider error", True),
         ("400", "provider error", False),
         ("overflow", "context overflow", False),
+        ("413", "context overflow", False),
     ],
 )
 def test_a_refusal_is_tried_again_in_other_forms_only(
@@ -129,20 +122,6 @@ def test_a_refusal_is_tried_again_in_other_forms_only(
     error = failure(ModelOptions(api_base=fake_server.base))
     assert len(fake_server.received) == (4 if fault == "400" else 1)  # two defaults, in all combinations
     assert (error.outcome, error.stops_run) == (outcome, stops)
-
-
-def test_a_key_that_the_server_repeats_is_hidden(fake_server: FakeServer) -> None:
-    fake_server.behaviour = lambda prompt, number: "401"
-    error = failure(ModelOptions(api_base=fake_server.base, api_key="SECRET"))
-    assert "SECRET" not in str(error)
-    assert "Incorrect API key provided: ***" in str(error)
-
-
-def test_a_login_in_the_address_is_hidden(client: ClientName) -> None:
-    error = failure(ModelOptions(api_base=f"http://me:PASSWORD@127.0.0.1:{free_port()}/v1"))
-    assert error.stops_run
-    assert "PASSWORD" not in str(error)
-    assert "cannot reach http://127.0.0.1" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -160,8 +139,8 @@ def test_a_wrong_address_stops_the_run_in_words(base: str) -> None:
     assert ("begin with http://" in str(error)) != base.startswith("http:")
 
 
-@pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "/v1"])
-def test_a_login_in_a_wrong_address_is_hidden(rest: str) -> None:
+@pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "127.0.0.1:1/v1"])
+def test_a_login_in_an_address_that_cannot_be_reached_is_hidden(rest: str) -> None:
     error = failure(ModelOptions(api_base=f"http://me:PASSWORD@{rest}"))
     assert error.stops_run
     assert "PASSWORD" not in "".join(traceback.format_exception(error))
@@ -189,13 +168,6 @@ def test_a_server_that_goes_away_later_is_waited_for(fake_server: FakeServer, fi
     error = asyncio.run(run())
     assert error.transient
     assert not error.stops_run
-
-
-def test_a_hanging_server_is_a_timeout_tried_again(fake_server: FakeServer) -> None:
-    fake_server.fail_first("hang")
-    (answer,) = ask(ModelOptions(api_base=fake_server.base, timeout=0.3), ChatRequest(REQUEST.messages))
-    assert answer.text
-    assert len(fake_server.received) == 2
 
 
 def test_strange_fields_of_a_good_answer_do_no_harm(fake_server: FakeServer) -> None:

@@ -1,15 +1,21 @@
+"""Which model a name is, and where its server is."""
+
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
 
 import pytest
+from simulated import Books
 from wheels import installed
+from yarl import URL
 
 from toolassay.errors import UsageError
-from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
+from toolassay.models.address import Address
 from toolassay.models.client import Client, Registered
 from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.redaction import without
 from toolassay.models.registry import is_served
 from toolassay.offline.model_tasks import ReformatTask
 from toolassay.offline.offline_model import OfflineModel
@@ -26,9 +32,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (ModelOptions(), "http://localhost:4000/v1"),
         (ModelOptions(api_port=8002), "http://localhost:8002/v1"),
-        (ModelOptions(api_addr="host"), "http://host:4000/v1"),
         (ModelOptions(api_addr="http://host/", api_port=1), "http://host:1/v1"),
-        (ModelOptions(api_addr="https://host", api_port=1), "https://host:1/v1"),
         (ModelOptions(api_addr="::1", api_port=1), "http://[::1]:1/v1"),
         (ModelOptions(api_base="https://host/x/", api_addr="y", api_port=1), "https://host/x"),
     ],
@@ -46,10 +50,6 @@ def test_the_environment_counts_where_no_flag_speaks(monkeypatch: pytest.MonkeyP
     assert ModelOptions(api_key="given").key == "given"
 
 
-def test_the_key_is_in_no_representation() -> None:
-    assert "SECRET" not in repr(ModelOptions(api_key="SECRET"))
-
-
 def test_who_a_name_is() -> None:
     assert isinstance(create_model("offline", ModelOptions()), OfflineModel)
     assert isinstance(create_model("meta-llama/Llama-3-8B", ModelOptions()), Client)
@@ -65,22 +65,6 @@ def test_extra_fields_change_the_settings_without_showing_them() -> None:
     assert "SECRET" not in str(one)
 
 
-class Books:
-    """A meter that remembers."""
-
-    def __init__(self) -> None:
-        self.announced: list[str] = []
-        self.attempts: list[Attempt] = []
-
-    def before(self, model: str, request: ChatRequest) -> None:
-        if len(self.announced) == 2:
-            raise ModelError("the budget is spent", outcome="budget stop", stops_run=True)
-        self.announced.append(f"{model} {request.item}")
-
-    def after(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     """A folder into which pip installed the package of `tests/packages/echo_model`."""
@@ -91,12 +75,12 @@ def test_a_package_registers_a_model(site: Path, monkeypatch: pytest.MonkeyPatch
     assert is_served("echo")
     monkeypatch.syspath_prepend(str(site))
     assert not is_served("echo")
-    books = Books()
+    books = Books(allowed=2)
     model = create_model("echo", ModelOptions(extra_body={"shout": True}), books)
     ask = ChatRequest([{"role": "user", "content": "hello"}], role="critic", item="7")
     assert asyncio.run(model.complete(ask)).text == "HELLO"
     (attempt,) = books.attempts
-    assert books.announced == ["echo 7"]
+    assert books.announced == 1
     assert (attempt.model, attempt.role, attempt.item, attempt.outcome) == ("echo", "critic", "7", "answered")
     asyncio.run(model.complete(ask))
     with pytest.raises(ModelError, match="budget"):
@@ -123,30 +107,139 @@ def test_a_failing_call_of_a_registered_model_is_in_the_books() -> None:
     assert [(a.outcome, a.status) for a in books.attempts] == [("HTTP 500", 500), ("failed", None)]
 
 
-async def test_a_registered_model_is_tried_again_where_it_says_that_may_help() -> None:
-    class Shaky:
-        name = "shaky"
-        asked = 0
-
-        async def complete(self, request: ChatRequest) -> ChatResponse:
-            self.asked += 1
-            if self.asked == 1:
-                raise ModelError("later", transient=True, kind="HTTP 503", status=503)
-            return ChatResponse("yes")
-
-        async def close(self) -> None: ...
-
-    async def at_once(seconds: float) -> None: ...
-
-    books = Books()
-    model = Client("shaky", ModelOptions(), books, transport=Registered(Shaky()), sleep=at_once)
-    assert (await model.complete(ChatRequest([]))).attempts == 2
-    assert [(a.outcome, a.number) for a in books.attempts] == [("HTTP 503", 1), ("answered", 2)]
-
-
 def test_the_offline_model_is_in_the_books_too() -> None:
     books = Books()
     model = create_model("offline", ModelOptions(), books)
     answer = asyncio.run(model.complete(ChatRequest([], task=ReformatTask("text"), role="reformatter")))
     assert answer.text == "text"
     assert [(a.model, a.role, a.outcome) for a in books.attempts] == [("offline", "reformatter", "answered")]
+
+
+@pytest.mark.parametrize(
+    ("base", "url", "login", "query"),
+    [
+        ("https://host/v1", "https://host/v1", "", ""),
+        ("https://host:8000/v1/?a=1&b=2#top", "https://host:8000/v1", "", "a=1&b=2"),
+        ("https://me:pass@host/v1", "https://host/v1", "me:pass", ""),
+        ("http://me:a/b@host:1/v1?x=1", "http://host:1/v1", "me:a/b", "x=1"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1", "", ""),
+        ("http://[::1]/v1/@cf", "http://[::1]/v1/@cf", "", ""),
+        ("https://host:8000/ai/@cf/model", "https://host:8000/ai/@cf/model", "", ""),
+        ("https://host/v1?mail=me@home", "https://host/v1", "", "mail=me@home"),
+        ("me:pass@host/v1", "host/v1", "me:pass", ""),
+    ],
+)
+def test_an_address_is_taken_apart(base: str, url: str, login: str, query: str) -> None:
+    address = Address.of(base)
+    assert (address.url, address.login, address.query) == (url, login, query)
+    for part in (login, query):
+        assert not part or part not in repr(address)
+
+
+@pytest.mark.parametrize(
+    ("base", "shown"),
+    [
+        ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+        ("https://host/openai/deployments/acme-4o/chat", "https://host/openai/deployments/***/chat"),
+        ("https://host/v1secret/v1", "https://host/***/v1"),
+        ("https://host/sk%2D123;x=1//v1", "https://host/***//v1"),
+        ("https://token@host/v1?a=b", "https://***@host/v1?a=***"),
+        ("https://host/v1?abc", "https://host/v1?***"),
+        ("http://[::1]:8000/x/v1", "http://[::1]:8000/***/v1"),
+        ("localhost:80/v1", "localhost:80/v1"),
+        ("sk-KEY:443/v1", "***:443/v1"),
+        ("http://127.0.0.1:sk-KEY/v1", "http://127.0.0.1:***/v1"),
+        ("http://host:123456789/v1", "http://host:***/v1"),
+        ("http://[::sk-KEY/v1", "http://***/v1"),
+        ("http://[sk-KEY]/v1", "http://***/v1"),
+        (r"https://host\sk-KEY/v1", "https://***/v1"),
+        ("sk-KEY://host/v1", "***://host/v1"),
+        ("HTTP://gpu_box.acme:8000/v1", "HTTP://gpu_box.acme:8000/v1"),
+        ("", ""),
+    ],
+)
+def test_only_scheme_host_port_and_known_words_are_shown(base: str, shown: str) -> None:
+    assert Address.of(base).shown == shown
+    assert Address.of(shown).shown == shown
+
+
+def test_endpoints_that_are_shown_alike_have_other_fingerprints() -> None:
+    one, other = Address.of("https://host/tenant-1/v1"), Address.of("https://host/tenant-2/v1")
+    assert one.shown == other.shown
+    assert one.fingerprint and other.fingerprint and one.fingerprint != other.fingerprint
+    assert Address.of("https://host/v1").fingerprint is None
+
+
+def test_a_segment_of_the_path_that_is_hidden_is_a_credential() -> None:
+    options = ModelOptions(api_base="https://host/path%2Dsecret/openai/v1")
+    assert {"path%2Dsecret", "path-secret"} <= set(options.credentials)
+    assert not {"openai", "v1"} & set(options.credentials)
+    assert "secret" not in repr(options) + repr(options.address)
+
+
+@pytest.mark.parametrize(
+    ("base", "forms"),
+    [
+        (
+            "http://host/v1?sig=ab%2FcKEY42longlonglong%2Bdlonglong%3D%3D",
+            ("ab/cKEY42longlonglong%2Bdlonglong%3D%3D", "ab/cKEY42longlonglong%2bdlonglong=="),
+        ),
+        ("http://host/k/ab%7EcKEY42longlong%3D%3d/v1", ("ab~cKEY42longlong%3D%3D", "ab~cKEY42longlong==")),
+        ("http://host/v1?q=%4BKEY42%20x", ("KKEY42%20x", "KKEY42+x", "KKEY42 x")),
+        ("http://host/v1?q=KEY42+%C3%a9x", ("KEY42+%C3%A9x", "KEY42 \u00e9x", "KEY42%20%c3%a9x")),
+        ("http://host/v1?q=KEY42%252F", ("KEY42%252F", "KEY42%2F", "KEY42%2f")),
+    ],
+)
+def test_a_credential_is_hidden_however_it_is_quoted(base: str, forms: tuple[str, ...]) -> None:
+    options = ModelOptions(api_base=base)
+    sent = URL(options.address.to("/chat/completions"))
+    for form in (*forms, sent.raw_path_qs, str(sent), *sent.query.values()):
+        assert "KEY42" not in without(options.secrets, f"no route to {form} here"), form
+
+
+def test_what_is_no_host_or_port_is_a_credential() -> None:
+    assert "sk-KEY" in ModelOptions(api_base="http://127.0.0.1:sk-KEY/v1").credentials
+    assert "sk-KEY" in ModelOptions(api_base="sk-KEY://host/v1").credentials
+    assert ModelOptions(api_base="http://localhost:8000/v1", api_key="k").credentials == ("Bearer k", "k")
+
+
+def test_a_key_after_its_scheme_and_a_login_are_hidden_however_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert ModelOptions(api_base="http://host", api_key="k1").pairs == ("Bearer k1",)
+    assert set(ModelOptions(api_base="http://u:p@host").pairs) == {"u:p", "Basic dTpw"}
+    headers = {"authorization": "Token t", "X-On": "true it is"}
+    assert ModelOptions(api_base="http://host", extra_headers=headers).pairs == ("Token t",)
+    assert ModelOptions(api_base="http://token@host").pairs == ()
+
+
+def test_a_login_becomes_a_header() -> None:
+    assert Address.of("http://Aladdin:open%20sesame@host").authorization == (
+        "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+    )
+    assert Address.of("http://host").authorization is None
+
+
+def test_credentials_and_secrets_of_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    options = ModelOptions(
+        api_base="https://me:p%40ssword@host/v1?tenant=abc%2Fdef&on=1",
+        extra_headers={"X-Auth": "Token 1234567", "X-On": "true"},
+        extra_body={"guard": {"access_token": "body-secret"}, "reasoning": "thorough", "n": 1},
+    )
+    for secret in ("p%40ssword", "p@ssword", "bWU6cEBzc3dvcmQ=", "abc%2Fdef", "abc/def", "1234567"):
+        assert secret in options.credentials
+    assert "body-secret" in options.credentials
+    assert "thorough" in options.secrets and "thorough" not in options.credentials
+    assert not {"true", "1", "me"} & set(options.secrets)
+    shown = repr(options)
+    assert not [secret for secret in options.secrets if secret in shown]
+
+
+def test_a_key_beside_a_login_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    login = "http://me:password@host"
+    with pytest.raises(ValueError, match="a login, and there is a key too"):
+        _ = ModelOptions(api_base=login, api_key="sk-1").authorization
+    assert ModelOptions(api_base=login).authorization == "Basic bWU6cGFzc3dvcmQ="
+    assert ModelOptions(api_base=login, extra_headers={"authorization": "x"}).authorization is None
+    assert ModelOptions(api_base="http://host", api_key=" sk-1\n").authorization == "Bearer sk-1"

@@ -53,13 +53,10 @@ def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
     ("status", "text", "transient", "stops", "outcome"),
     [
         (401, "wrong key", False, True, "provider error"),
-        (402, "pay", False, True, "provider error"),
         (403, "not here", False, False, "provider error"),
         (404, "no such model", False, True, "provider error"),
         (400, "temperature", False, False, "provider error"),
-        (422, "temperature", False, False, "provider error"),
         (400, "maximum context length is 4096", False, False, "context overflow"),
-        (400, "exceeds the maximum input length", False, False, "context overflow"),
         (
             400,
             "maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the "
@@ -72,17 +69,6 @@ def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
             "messages, 90000 in the completion)",
             *(False, True, "provider error"),
         ),
-        (
-            400,
-            "'max_tokens' or 'max_completion_tokens' is too large: 90000. This model's maximum context "
-            "length is 4096 tokens and your request has 1020 input tokens",
-            *(False, True, "provider error"),
-        ),
-        (
-            422,
-            '{"detail": "tools are not supported", "input": "a text about a context window"}',
-            *(False, False, "provider error"),
-        ),
         (429, "slow down", True, False, "provider error"),
         (429, '{"error": {"code": "insufficient_quota", "message": "x"}}', False, True, "provider error"),
         (502, "<html>", True, False, "provider error"),
@@ -94,15 +80,11 @@ def test_what_a_status_means(status: int, text: str, transient: bool, stops: boo
     assert (error.status, error.kind) == (status, f"HTTP {status}")
 
 
-@given(st.integers(1, 60))
+@given(st.integers(1, 5000))
 def test_waits_grow_and_end(number: int) -> None:
     error = failure(500)
-    longest = min(2.0 ** (number - 1), LONGEST_BACKOFF)
+    longest = min(2 ** (number - 1), LONGEST_BACKOFF)
     assert longest / 2 <= retry_delay(number, error) <= longest
-
-
-def test_thousands_of_tries_are_no_overflow() -> None:
-    assert retry_delay(5000, failure(500)) <= LONGEST_BACKOFF
 
 
 @given(st.floats(0, 1e9), st.integers(1, 20))
@@ -141,15 +123,6 @@ def test_a_restart_breaks_all_connections_and_passes() -> None:
     breaker = Breaker(seconds=0, clock=lambda: time[0])
     broken = ModelError("reset", transient=True, kind="reset")
     assert not any(breaker.failed(broken, 99.0) for _ in range(200))
-
-
-def test_one_answer_in_between_is_enough() -> None:
-    breaker = Breaker(seconds=0)
-    gone = ModelError("cannot reach", transient=True, kind="unreachable")
-    for number in range(100):
-        if number % 15 == 0:
-            breaker.answered()
-        assert not breaker.failed(gone, float("inf"))
 
 
 def test_failures_with_an_answer_do_not_count() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.runs import Journal
+from toolassay.runs.journal import KeyIndex
 
 ENTRIES = st.lists(
     st.tuples(
@@ -60,19 +61,7 @@ def test_reading_between_writes_sees_every_line(tmp_path: Path) -> None:
         assert journal.get("nothing") == {}
 
 
-def test_the_last_entry_of_a_key_counts(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j") as journal:
-        journal.append("a", {"outcome": "provider error"})
-        journal.append("b", {"outcome": "answered"})
-        journal.append("a", {"outcome": "answered"})
-    with Journal(tmp_path / "j") as journal:
-        assert journal["a"]["outcome"] == "answered"
-        assert list(journal) == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    "line", [b"{broken\n", b"[]\n", b"\xff\n", b"7\n", b'{"key": []}\n', b"[" * 9999 + b"\n"]
-)
+@pytest.mark.parametrize("line", [b"{broken\n", b"\xff\n", b'{"key": []}\n', b"[" * 9999 + b"\n"])
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "j"
     path.write_bytes(b'{"key": "a"}\n' + line + b'{"key": "b"}\n')
@@ -96,12 +85,6 @@ def test_a_disk_without_locks_is_reported(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(ToolassayError, match="cannot be locked: No locks available") as caught:
         Journal(tmp_path / "j")
     assert caught.value.exit_code == 1
-
-
-def test_an_entry_is_found_without_reading_it(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j") as journal:
-        journal.append("a", {"text": "x"})
-    assert (tmp_path / "j").read_text() == '{"key": "a", "text": "x"}\n'
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
@@ -147,3 +130,34 @@ def test_read_only_opening_neither_repairs_nor_locks_nor_creates(tmp_path: Path)
         with Journal(path, read_only=True) as reading:
             assert list(reading) == ["a"] and reading["a"]["n"] == 1
         assert path.read_bytes() == before
+
+
+@given(st.lists(st.text(max_size=2)), st.integers(min_value=1, max_value=5))
+def test_it_is_a_dictionary_whatever_hashes_collide(keys: list[str], hashes: int) -> None:
+    index = KeyIndex(lambda offset, key: keys[offset] == key, lambda key: len(key) % hashes)
+    expected: dict[str, int] = {}
+    for offset, key in enumerate(keys):
+        assert index.get(key) == expected.get(key)
+        index.set(key, offset)
+        expected[key] = offset
+        assert index.get(key) == offset
+    assert list(index) == list(expected.values())
+    assert [index.number(key) for key in expected] == list(range(len(expected)))
+    assert len(index) == len(expected)
+
+
+def test_it_grows() -> None:
+    index = KeyIndex(lambda offset, key: str(offset) == key)
+    for number in range(5000):
+        index.set(str(number), number)
+    assert all(index.get(str(number)) == number for number in range(5000))
+    assert index.get("5000") is None
+    assert index.number("no") is None
+
+
+@pytest.mark.parametrize("code", [-1, -(2**63), 2**63 - 1])
+def test_any_hash_has_a_slot(code: int) -> None:
+    index = KeyIndex(lambda offset, key: key == "a", lambda key: code)
+    index.set("a", 7)
+    assert index.get("a") == 7
+    assert index.get("b") is None

@@ -1,12 +1,21 @@
+"""Manifests, starts and trials."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.runs import Journal, open_run, recorded_settings
+from toolassay.files import write_json
+from toolassay.models import Attempt, ChatRequest, ModelError, ModelOptions
+from toolassay.runs import Budget, Journal, Ledger, Start, open_run, recorded_settings
+from toolassay.runs.manifest import MANIFEST
+from toolassay.runs.prices import Price
+from toolassay.runs.starts import refused_before, version_path_before
+from toolassay.runs.trials import Trial, same_settings, trials_of
 
 SETTINGS = {"llm": "m", "temperature": 0.5, "demo_ids": ["1"], "prompt_sha256": "aaa"}
 CONFLICT_FIX = "use another folder"
@@ -85,3 +94,131 @@ def test_no_run_no_settings(tmp_path: Path) -> None:
 def test_the_manifest_says_the_version(tmp_path: Path) -> None:
     folder = begun(tmp_path / "run")
     assert json.loads((folder / "manifest.json").read_text())["toolassay"]
+
+
+PRICES = {"m": Price(1.0, 10.0, "2026-01-01")}
+
+
+def made(trial: Trial, **settings: object) -> None:
+    trial.folder.mkdir(parents=True, exist_ok=True)
+    trial.output.write_text("")
+    write_json(trial.run_folder / MANIFEST, {"settings": settings})
+
+
+def test_trials_are_found_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for number in (0, 10, 2):
+        made(Trial(tmp_path, "a/b", number))
+    for name in ("x", "02", "0", "-1"):
+        (tmp_path / "trials" / name).mkdir()
+    (tmp_path / "trials/3").mkdir()
+    assert [trial.number for trial in trials_of(tmp_path, "a/b")] == [0, 2, 10]
+    assert [trial.number for trial in trials_of(tmp_path, "other")] == [0]
+
+
+def test_trials_with_other_settings_are_separated(tmp_path: Path) -> None:
+    trials = [Trial(tmp_path, "m", number) for number in range(3)]
+    made(trials[0], temperature=0)
+    made(trials[1], temperature=0, seed=8)
+    made(trials[2], temperature=1)
+    assert same_settings(trials) == (trials[:2], trials[2:])
+
+
+def test_a_seed_is_another_in_each_trial_and_stands_in_its_settings(tmp_path: Path) -> None:
+    options = ModelOptions(extra_body={"seed": 7, "top_k": 3})
+    first, third = Trial(tmp_path, "m"), Trial(tmp_path, "m", 2)
+    assert first.options(options) is options and first.settings(options) == options.settings
+    assert third.options(options).extra_body == {"seed": 9, "top_k": 3}
+    assert third.settings(options) == {**options.settings, "seed": 9}
+    without = ModelOptions(extra_body={"seed": None})
+    assert third.options(without) is without and third.settings(without) == without.settings
+
+
+def test_a_budget_is_that_of_all_trials(tmp_path: Path) -> None:
+    trials = [Trial(tmp_path, "m", number) for number in range(3)]
+    for trial in trials[:2]:
+        with Ledger(trial.run_folder / "ledger.jsonl", prices=PRICES) as books:
+            books.after(Attempt("m", "agent", "a", 1, "answered", 200, 100, 20))
+    assert len(trials[1].other_ledgers) == 1 and len(trials[2].other_ledgers) == 2
+    path, request = trials[2].run_folder / "ledger.jsonl", ChatRequest([{"role": "user", "content": "x"}])
+    with Ledger(path, prices=PRICES, budget=Budget(requests=3), beside=trials[2].other_ledgers) as books:
+        assert books.totals.requests == 0
+        books.before("m", request)
+        with pytest.raises(ModelError, match="max_requests 3 leaves no room"):
+            books.before("m", request)
+
+
+ONE_MODEL = {"llm": "m"}
+
+
+def manifest(folder: Path) -> Any:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_each_start_is_added_and_the_settings_stay(tmp_path: Path) -> None:
+    for number in range(3):
+        open_run(tmp_path, ONE_MODEL, conflict_fix="")
+        start = Start(tmp_path, {"number": number})
+        assert "ended" not in manifest(tmp_path)["starts"][number]
+        start.end({"clients": []})
+    starts = manifest(tmp_path)["starts"]
+    assert [start["number"] for start in starts] == [0, 1, 2]
+    assert all(start["time"] <= start["ended"] for start in starts)
+    assert recorded_settings(tmp_path) == ONE_MODEL
+
+
+def test_what_is_refused_is_known_to_the_next_start_of_the_same_endpoint(tmp_path: Path) -> None:
+    assert refused_before(tmp_path, "m", "http://a") == {}
+    open_run(tmp_path, ONE_MODEL, conflict_fix="")
+    start = Start(tmp_path, {})
+    for _ in range(2):
+        start.refused("m", "http://a", "max_tokens", "max_completion_tokens")
+    start.refused("m", "http://a", "top_p", None)
+    assert len(manifest(tmp_path)["refused_parameters"]) == 2
+    assert refused_before(tmp_path, "m", "http://a") == {"max_tokens": "max_completion_tokens", "top_p": None}
+    assert refused_before(tmp_path, "m", "http://b") == refused_before(tmp_path, "n", "http://a") == {}
+
+
+def test_endpoints_that_look_alike_are_kept_apart(tmp_path: Path) -> None:
+    open_run(tmp_path, ONE_MODEL, conflict_fix="")
+    start = Start(tmp_path, {})
+    start.refused("m", "http://a/***/v1", "top_p", None, fingerprint="1")
+    start.versioned("http://b", "/v1")
+    assert refused_before(tmp_path, "m", "http://a/***/v1", "1") == {"top_p": None}
+    assert refused_before(tmp_path, "m", "http://a/***/v1", "2") == {}
+    assert version_path_before(tmp_path, "http://b") == "/v1"
+    assert version_path_before(tmp_path, "http://b", "1") is None
+
+
+def test_a_key_in_the_path_of_an_older_manifest_goes_and_what_was_refused_is_still_known(
+    tmp_path: Path,
+) -> None:
+    address = "http://a.b/sk-123/v1"
+    before = {
+        "settings": ONE_MODEL,
+        "starts": [{"command": ["infer", "--api_base", address], "endpoint": {"url": address}}],
+        "refused_parameters": [{"model": "m", "endpoint": address, "parameter": "top_p", "instead": None}],
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps(before))
+    options = ModelOptions(api_base=address)
+    known = (tmp_path, "m", options.endpoint, options.endpoint_fingerprint)
+    assert refused_before(*known) == {"top_p": None}
+    Start(tmp_path, {}).end({})
+    assert "sk-123" not in (tmp_path / "manifest.json").read_text()
+    assert manifest(tmp_path)["starts"][0]["endpoint"] == {"url": "http://a.b/***/v1"}
+    assert refused_before(*known) == {"top_p": None}
+
+
+def test_a_manifest_of_before_and_one_edited_by_hand_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps({"settings": ONE_MODEL, "starts": 7, "refused_parameters": ["x"], "mine": 1}))
+    assert refused_before(tmp_path, "m", "http://a") == {}
+    Start(tmp_path, {}).end({})
+    assert len(manifest(tmp_path)["starts"]) == 1 and manifest(tmp_path)["mine"] == 1
+
+
+def test_other_settings_of_a_run_without_answers_keep_what_was_noted(tmp_path: Path) -> None:
+    open_run(tmp_path, ONE_MODEL, conflict_fix="")
+    Start(tmp_path, {}).end({})
+    open_run(tmp_path, {"llm": "n"}, conflict_fix="")
+    assert recorded_settings(tmp_path) == {"llm": "n"}
+    assert len(manifest(tmp_path)["starts"]) == 1

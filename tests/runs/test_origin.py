@@ -25,7 +25,6 @@ def test_versions() -> None:
         (["--api_base=https://h/v1?key=k&a=b"], ["--api_base=https://h/v1?key=***&a=***"]),
         (["--api_base", "https://me:p/w@host/v1?k"], ["--api_base", "https://***@host/v1?***"]),
         (["--api-base", "https://h/sk-1/v1"], ["--api-base", "https://h/***/v1"]),
-        (["--api_base=host.name/sk-1/v1beta"], ["--api_base=host.name/***/v1beta"]),
         (["--api_addr", "me:pw@host:1/sk-1"], ["--api_addr", "***@host:1/***"]),
         (
             ["--set", "agent.api_base=http://me:p w'@h/sk-1/v1"],
@@ -34,8 +33,6 @@ def test_versions() -> None:
         (["--note", "see https://h/sk-1/v1, please"], ["--note", "see https://h/***/v1, please"]),
         (["--llm", "KNOWN-SECRET"], ["--llm", "***"]),
         (["--llm", "my-KNOWN-SECRET-model"], ["--llm", "my-***-model"]),
-        (["--multiworker", "12", "--llm=1", "1"], ["--multiworker", "12", "--llm=***", "***"]),
-        (["--data_dir", "data//x y"], ["--data_dir", "data//x y"]),
     ],
 )
 def test_a_command_without_its_secrets(words: list[str], shown: list[str]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
+from toolassay.runs.budget import Estimate
 from toolassay.runs.prices import LOCAL, Price, Tariff, prices_of, read_prices
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
@@ -74,12 +75,6 @@ def test_a_local_address_costs_nothing_unless_the_user_sets_a_price(tmp_path: Pa
     assert price("acme", base, path) is LOCAL
 
 
-def test_a_name_without_a_dot_may_be_a_gateway_that_has_to_be_paid() -> None:
-    found = price("gpt-4o", "http://gateway:4000/v1")
-    assert found is not None and found.of(1_000_000, 0) == 2.5
-    assert price("acme", "http://gateway:4000/v1") is None
-
-
 def test_a_table_comes_before_the_library_and_leaves_the_rest_to_it(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text(f"{HEAD},cached_usd_per_million\ngpt-4o,4,5,2026-01-01,1\nother,4,5,2026-01-01,\n")
@@ -115,11 +110,6 @@ def test_what_is_no_price_is_named(tmp_path: Path, text: str, line: int) -> None
         read_prices(path)
 
 
-def test_a_missing_table_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="check --prices"):
-        read_prices(tmp_path / "none.csv")
-
-
 BATCH = ",batch_prompt_usd_per_million,batch_completion_usd_per_million"
 
 
@@ -140,12 +130,6 @@ def test_a_request_in_a_batch_costs_what_the_library_says_or_half() -> None:
     assert f"${single.of(1_000_000, 0) / 2:g} input" in unlisted.words
 
 
-def test_a_price_in_a_batch_need_not_be_half() -> None:
-    grok, single = in_batch("grok-4.3", "https://api.x.ai/v1"), price("grok-4.3", "https://api.x.ai/v1")
-    assert grok is not None and single is not None
-    assert 0.5 < grok.of(1000, 1000) / single.of(1000, 1000) < 1
-
-
 def test_a_table_may_say_the_price_in_a_batch(tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     path.write_text(f"{HEAD},cached_usd_per_million{BATCH}\nmine,2,10,,1,0.5,3\nhalf,2,10,,1,,\n")
@@ -162,3 +146,62 @@ def test_a_table_may_say_the_price_in_a_batch(tmp_path: Path) -> None:
 def test_a_local_address_and_a_file_for_vllm_cost_nothing() -> None:
     assert in_batch("gpt-4o", "http://localhost:8000/v1") is LOCAL
     assert prices_of(["gpt-4o"], ModelOptions(api_base=OPENAI, batch="vllm")) == {"gpt-4o": LOCAL}
+
+
+PRICE = Price(1.0, 10.0, "2026-01-01")
+
+
+def test_without_answers_four_characters_are_a_token_and_answers_are_as_long_as_they_may_be() -> None:
+    estimate = Estimate(limit=50)
+    for characters in (400, 800):
+        estimate.add(characters)
+    assert (estimate.requests, estimate.prompt_tokens) == (2, 300)
+    assert (estimate.most_completion_tokens, estimate.likely_completion_tokens) == (100, None)
+    assert estimate.cost(PRICE, most=True) == pytest.approx((300 + 100 * 10) / 1e6)
+    assert estimate.cost(PRICE, most=False) == estimate.cost(PRICE, most=True)
+
+
+def test_answers_teach_both() -> None:
+    estimate = Estimate(limit=50)
+    estimate.add(400)
+    estimate.answered(400, 200, 10)
+    estimate.answered(200, 100, 20)
+    estimate.answered(10**6, None, 7)
+    estimate.answered(10**6, 0, 7)
+    assert (estimate.answers, estimate.prompt_tokens, estimate.likely_completion_tokens) == (2, 200, 15)
+    assert estimate.cost(PRICE, most=False) == pytest.approx((200 + 150) / 1e6)
+
+
+def test_prompts_that_were_not_measured_are_like_the_others() -> None:
+    estimate = Estimate()
+    assert estimate.prompt_tokens == 0
+    estimate.add(100)
+    estimate.add(300)
+    estimate.add()
+    assert (estimate.requests, estimate.prompt_tokens) == (3, 150)
+
+
+def test_a_price_that_rises_with_the_prompt_is_taken_request_by_request() -> None:
+    class Steps:
+        words, local = "steps", False
+
+        def of(self, prompt: float, completion: float, cached: int | None = None) -> float:
+            return prompt * (1.0 if prompt <= 100 else 2.0)
+
+    estimate = Estimate(limit=10)
+    for _ in range(5):
+        estimate.add(400)
+    assert estimate.cost(Steps(), most=True) == 500
+    assert estimate.expected(Steps()).cost == 500
+
+
+def test_an_agent_repeats_the_conversation_in_each_request() -> None:
+    estimate = Estimate(limit=10)
+    estimate.add(400)
+    estimate.add(400)
+    most = estimate.expected(PRICE, answers=3)
+    assert (most.requests, most.completion_tokens) == (6, 60)
+    assert most.prompt_tokens == 2 * (100 + 110 + 120)
+    assert most.cost == pytest.approx(660 * 1e-6 + 60 * 10e-6)
+    assert estimate.expected(None).cost is None
+    assert Estimate().expected(PRICE).cost == 0

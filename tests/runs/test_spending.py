@@ -1,3 +1,5 @@
+"""What a run used, by its ledgers and journals."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -6,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from toolassay.errors import UsageError
+from toolassay.files import write_json, write_json_lines
 from toolassay.models import Attempt, ChatRequest
-from toolassay.runs import Budget, Ledger
+from toolassay.runs import Budget, Journal, Ledger
 from toolassay.runs.prices import Price
-from toolassay.runs.recorded_usage import recorded_usage, spending, usage, usage_by_item
+from toolassay.runs.recorded_usage import (
+    RecordedUsage,
+    recorded_journal,
+    recorded_usage,
+    spending,
+    usage,
+    usage_by_item,
+)
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
 ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)
@@ -67,14 +77,6 @@ def test_an_unknown_figure_is_null_with_a_reason(tmp_path: Path) -> None:
     assert cost["answers_of_unknown_tokens"] == 1
 
 
-def test_a_cost_that_is_known_in_part_says_so(tmp_path: Path) -> None:
-    lost = replace(ANSWER, outcome="timeout", status=None, prompt_tokens=None, completion_tokens=None)
-    found = spending([ledger(tmp_path / "a.jsonl", ANSWER, lost)])
-    cost = found.cost(tasks=1, correct=0)
-    assert cost and cost["usd"] == 0.0003 and cost["usd_per_correct_task"] is None
-    assert cost["requests_of_unknown_cost"] == 1 and "excludes 1 requests" in found.notes["cost"]
-
-
 OFFLINE = replace(ANSWER, model="offline", prompt_tokens=None, completion_tokens=None)
 
 
@@ -93,24 +95,6 @@ def test_the_time_of_a_server_is_not_local_and_a_mixture_is_named(tmp_path: Path
     latency = mixed.latency()
     assert latency and latency["local"] is False
     assert "1 of 2 answers are local" in mixed.notes["latency"]
-
-
-def test_calls_that_were_only_counted_have_no_time(tmp_path: Path) -> None:
-    path = ledger(tmp_path / "a.jsonl", replace(OFFLINE, role="generator"))
-    found = spending([path])
-    cost = found.cost(tasks=2, correct=1)
-    assert cost and cost["tasks"] == 2
-    assert found.latency() is None and "did not time" in found.notes["latency"]
-    continued = spending([path, ledger(tmp_path / "b.jsonl", OFFLINE)])
-    assert (cost := continued.cost(tasks=3, correct=1)) and cost["tasks"] == 3
-    assert (latency := continued.latency()) and latency["tasks"] == 1
-
-
-def test_a_broken_ledger_is_named(tmp_path: Path) -> None:
-    path = ledger(tmp_path / "a.jsonl", ANSWER)
-    path.write_text("x\n" + path.read_text())
-    with pytest.raises(UsageError, match=r"a\.jsonl:1: broken line in a ledger"):
-        spending([path])
 
 
 def test_what_was_not_said_is_counted_at_its_worst_and_added_up(tmp_path: Path) -> None:
@@ -177,14 +161,6 @@ def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Pat
     assert nothing == {"cost": None, "latency": None, "notes": {"cost": reason, "latency": reason}}
 
 
-def test_failures_alone_have_a_cost_and_no_latency(tmp_path: Path) -> None:
-    failed = replace(ANSWER, outcome="HTTP 500", status=500, prompt_tokens=None, completion_tokens=None)
-    found = spending([ledger(tmp_path / "a.jsonl", failed)])
-    cost = found.cost(tasks=5, correct=0)
-    assert cost and (cost["tasks"], cost["usd"], cost["prompt_tokens"]) == (1, 0.0, 0)
-    assert found.latency() is None and found.notes == {"latency": "no answer yet"}
-
-
 def test_the_times_of_answers_are_apart_from_the_wait_before_them(tmp_path: Path) -> None:
     streamed = replace(
         ANSWER,
@@ -234,3 +210,70 @@ def _as_run(path: Path) -> Path:
     folder = path.with_suffix("")
     folder.mkdir()
     return path.rename(folder / "ledger.jsonl").parent
+
+
+def call(item: str, **more: object) -> dict[str, object]:
+    return {"model": "m", "role": "planner", "item": item, "outcome": "answered", **more}
+
+
+def test_a_journal_is_read_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.append("a", {"n": 1})
+        journal.append("b", {"n": 2})
+        journal.append("a", {"n": 3})
+        with recorded_journal(path) as recorded:
+            assert len(recorded) == 2
+            assert [recorded.get(key).get("n") for key in ("a", "b", "c")] == [3, 2, None]
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"key": "a"}\nx\n{"key": "b"}\n')
+    with pytest.raises(UsageError, match=r"journal\.jsonl:2: broken line in a journal"):
+        recorded_journal(path)
+    with pytest.raises(UsageError, match="there is no journal"):
+        recorded_journal(tmp_path / "none.jsonl")
+
+
+def test_usage_is_summed_over_the_ledger(tmp_path: Path) -> None:
+    lines = [
+        call("1", cost=0.02, seconds=1.0),
+        call("2", cost=None, seconds=9.0, outcome="timeout"),
+        call("2", cost=0.04, seconds=3.0),
+        call("2", cost=0.0, seconds=99.0, role="reformat"),
+    ]
+    write_json_lines(tmp_path / "ledger.jsonl", lines)
+    usage = recorded_usage(tmp_path)
+    assert usage is not None
+    assert usage == RecordedUsage(usage.cost, 1, 2, 1.0)
+    assert usage.cost_of_1000 == pytest.approx(30.0)
+
+
+def test_an_unpriced_cost_is_unknown(tmp_path: Path) -> None:
+    assert recorded_usage(tmp_path) is None
+    write_json_lines(tmp_path / "ledger.jsonl", [call("1", cost=None, seconds=1.0)])
+    usage = recorded_usage(tmp_path)
+    assert usage == RecordedUsage(None, 1, 1, 1.0)
+    assert usage.cost_of_1000 is None
+
+
+def test_models_without_ledger_lines_are_known_by_the_summary(tmp_path: Path) -> None:
+    (tmp_path / "ledger.jsonl").touch()
+    part = {"model": "offline", "role": "planner", "seconds": {"p50": 0.5, "p95": 1.0}}
+    used = {"requests": 4, "cost_usd": 0.0, "requests_of_unknown_cost": 0, "by_model_and_role": [part]}
+    write_json(tmp_path / "summary.json", {"lines": 4, "used": used})
+    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 4, 0.5, is_local=True)
+    write_json(tmp_path / "summary.json", {"lines": 4, "used": {**used, "requests": 0}})
+    assert recorded_usage(tmp_path) is None
+    write_json(tmp_path / "summary.json", [])
+    with pytest.raises(UsageError, match="not the summary"):
+        recorded_usage(tmp_path)
+
+
+def test_a_built_in_model_is_known_by_its_ledger_and_its_time_is_local(tmp_path: Path) -> None:
+    line = call("1", seconds=0.25, cost=0.0)
+    write_json_lines(tmp_path / "ledger.jsonl", [{**line, "model": "random"}])
+    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=True)
+    write_json_lines(tmp_path / "ledger.jsonl", [line])
+    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=False)

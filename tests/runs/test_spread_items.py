@@ -15,7 +15,7 @@ from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Journal, Loop, run_unsettled
 from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.retry_malformed import RetryPlan
-from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Shard, Spread, check_spread
+from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Spread, check_spread
 
 
 @dataclass(frozen=True)
@@ -103,25 +103,6 @@ def test_a_worker_gets_the_entry_that_an_item_has(tmp_path: Path) -> None:
 
 async def _never(item: int) -> str:
     raise AssertionError("this process answers nothing")
-
-
-@pytest.mark.parametrize(("asked", "workers", "expected"), [(1000, 2, 100), (80, 2, 10), (3, 8, 1)])
-def test_small_runs_have_shards_for_every_worker(
-    tmp_path: Path, asked: int, workers: int, expected: int
-) -> None:
-    seen: list[Shard] = []
-
-    class Watching(OneProcess):
-        def map(self, task: Any, shards: Iterable[Any]) -> Iterator[Any]:
-            seen.extend(shards)
-            return iter(())
-
-    engine = Watching()
-    engine.workers = workers
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        spread(journal, asked, engine)
-    assert {len(shard.items) for shard in seen[:-1]} <= {expected}
-    assert [item for shard in seen for item in shard.items] == list(range(asked))
 
 
 def test_ctrl_c_ends_the_run_as_interrupted(tmp_path: Path) -> None:

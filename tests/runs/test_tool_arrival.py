@@ -90,30 +90,9 @@ async def test_a_later_start_goes_on_with_what_is_known() -> None:
     assert third.verdict == "fine" and not said
 
 
-async def test_calls_of_an_earlier_start_count() -> None:
-    said: list[Verdict] = []
-    watch = ToolArrival(Answers(9), {}, said.append)
-    conversation = [
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"function": {"name": "search", "arguments": "{}"}}],
-        }
-    ]
-    for item in range(10):
-        await watch.complete(ChatRequest(conversation, {"tools": TOOLS}, item=str(item)))
-    assert watch.facts["called"] and not said
-
-
 async def test_answers_without_tools_and_refused_ones_say_nothing() -> None:
     assert (await watched(Answers(9), 20, tools=None))[0].facts == {}
     assert (await watched(Answers(9, refused=True), 20))[0].facts == {}
-
-
-async def test_the_model_is_closed() -> None:
-    model = Answers(9)
-    await (await watched(model, 0))[0].close()
-    assert model.closed
 
 
 def test_a_manifest_without_a_word_about_tools_is_no_mark(tmp_path: Path) -> None:

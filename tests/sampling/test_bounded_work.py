@@ -56,11 +56,9 @@ GRAPHS: dict[str, Callable[[], ToolGraph]] = {
     "star": lambda: listed(800, [(0, n) for n in range(1, 800)]),
     "two halves": lambda: listed(100, [(one, two) for one in range(50) for two in range(50, 100)]),
     "path": lambda: listed(1_500, [(n, n + 1) for n in range(1_499)]),
-    "ring": lambda: listed(300, [(n, (n + 1) % 300) for n in range(300)]),
     "pairs": lambda: listed(1_000, [(n, n + 1) for n in range(0, 1_000, 2)]),
     "no links": lambda: listed(2_000, []),
     "sparse": lambda: listed(90, random_pairs(90, 140)),
-    "dense": lambda: listed(150, random_pairs(150, 5_000)),
     "complete": lambda: ToolGraph.build(plain_library(400), "temporal"),
     "sinks": sinks,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
@@ -11,15 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampling.graphs import check, listed, longest_chain, plain_library, seeds, tool_graphs
+from sampling.graphs import check, largest_dag, listed, longest_chain, plain_library, seeds, tool_graphs
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler, chains
-from toolassay.sampling.search import Neighbours
+from toolassay.sampling.chains import longest_path
+from toolassay.sampling.search import Neighbours, largest_chain_bound, largest_dag_bound
 from toolassay.tools import ToolLibrary
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(tool_graphs(most=6), seeds)
 def test_every_chain_that_exists_is_found_and_the_longest_is_named(graph: ToolGraph, seed: int) -> None:
     longest = longest_chain(graph)
@@ -32,7 +34,7 @@ def test_every_chain_that_exists_is_found_and_the_longest_is_named(graph: ToolGr
         sampler.draw("chain", max(2, longest + 1))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(tool_graphs(most=7), seeds, st.integers(1, 200), st.integers(1, 7))
 def test_a_search_without_proof_never_claims_too_much(
     graph: ToolGraph, seed: int, units: int, starts: int
@@ -92,8 +94,28 @@ def test_every_order_of_a_temporal_graph_is_possible() -> None:
     assert len({three.draw("chain", 3, index=index).nodes for index in range(100)}) == 6
 
 
-def test_two_dead_ends_cannot_be_in_one_chain() -> None:
-    graph = listed(4, [(0, 1), (1, 0), (0, 2), (1, 2), (0, 3), (1, 3)])
+@settings(deadline=None, max_examples=100)
+@given(tool_graphs(most=6, most_links=9))
+def test_nothing_exceeds_the_bounds(graph: ToolGraph) -> None:
+    neighbours = Neighbours(graph)
 
-    with pytest.raises(UsageError, match="the largest has 3"):
-        Sampler(graph, 0).draw("chain", 4)
+    assert largest_dag(graph) <= largest_dag_bound(neighbours)
+    assert longest_chain(graph) <= largest_chain_bound(neighbours)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tool_graphs(most=6))
+def test_longest_path_is_the_longest(graph: ToolGraph) -> None:
+    path, exact = longest_path(Neighbours(graph))
+
+    assert exact
+    assert max(1, len(path)) == longest_chain(graph)
+    assert all(graph.numbered.types(one, two) for one, two in pairwise(path))
+
+
+def test_bounds_that_are_met() -> None:
+    two_rings = listed(7, [(0, 1), (1, 0), (1, 2), (2, 3), (3, 4), (4, 2), (5, 6)])
+
+    assert largest_chain_bound(Neighbours(two_rings)) == 5
+    assert largest_dag_bound(Neighbours(two_rings)) == 5
+    assert largest_dag_bound(Neighbours(listed(3, [(0, 1)]))) == 0

@@ -59,11 +59,6 @@ def test_a_sample_depends_on_its_number_only() -> None:
     assert [samplers[1].sample(index) for index in reversed(range(40))] == forward[::-1]
 
 
-def test_without_cover_samples_are_as_before() -> None:
-    plain, none = Sampler(MULTIMEDIA, 5), Sampler(MULTIMEDIA, 5, cover=None)
-    assert [plain.sample(index) for index in range(30)] == [none.sample(index) for index in range(30)]
-
-
 def test_shape_and_size_are_among_those_requested() -> None:
     cover = Cover(MULTIMEDIA, "edges", 1)
     sampler = Sampler(MULTIMEDIA, 1, cover=cover, shapes={"chain": 1}, sizes={3: 1, 4: 1})

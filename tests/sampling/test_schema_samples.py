@@ -59,14 +59,6 @@ def test_every_sample_is_sound_and_fills_no_argument_twice() -> None:
     assert min(shapes[shape] for shape in ("single", "chain", "dag")) > 30
 
 
-def test_a_sample_depends_on_seed_and_index_alone() -> None:
-    one, other = Sampler(CINEMA, 7, sizes=FEW), Sampler(CINEMA, 7, sizes=FEW)
-    assert [one.sample(index) for index in range(40)] == [
-        other.sample(index) for index in reversed(range(40))
-    ][::-1]
-    assert any(one.sample(index) != Sampler(CINEMA, 8, sizes=FEW).sample(index) for index in range(10))
-
-
 def test_a_neighbour_is_drawn_in_proportion_to_its_score() -> None:
     graph, count = star(0.9, 0.3, 0.0), 3000
     drawn = Counter(Sampler(graph, 1).draw("dag", 3, index=index).nodes[1:] for index in range(20))

@@ -19,9 +19,7 @@ def test_parse_weights() -> None:
     assert parse_weights("2=0.5, 3 = 1", flag="--size_weights") == {"2": 0.5, "3": 1.0}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "single", "single=x", "single=-1", "single=0", "a=nan", "a=inf", "a=1,a=2"]
-)
+@pytest.mark.parametrize("text", ["", "single=x", "single=-1", "a=nan", "a=inf", "a=1,a=2"])
 def test_malformed_weights(text: str) -> None:
     with pytest.raises(UsageError, match="--shape_weights"):
         parse_weights(text, flag="--shape_weights")
@@ -49,18 +47,6 @@ def test_draw_follows_the_weights() -> None:
     drawn = [draw(chance, {"a": 3, "b": 1}) for _ in range(4_000)]
 
     assert 0.72 < drawn.count("a") / 4_000 < 0.78
-
-
-@pytest.mark.parametrize(("flag", "hint"), [("--size_weights", "3=0.5"), ("--shape_weights", "single=3")])
-@pytest.mark.parametrize("text", ["3", "3=0"])
-def test_the_hint_fits_the_flag(flag: str, hint: str, text: str) -> None:
-    with pytest.raises(UsageError, match=rf"Fix: write e\.g\. {hint}"):
-        parse_weights(text, flag=flag)
-
-
-def test_wanted_sizes_without_the_flag_have_their_hint_too() -> None:
-    with pytest.raises(UsageError, match=r"write e\.g\. 3=0\.5"):
-        size_weights({"3": 0})
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.data import ClassicData, Example, read_data
+from toolassay.benchmarks.classic.data import ClassicData, read_data
 
 CHATS_BY_LENGTH = {1: 350, 2: 64, 3: 24, 4: 10, 5: 2}
 
@@ -25,20 +23,6 @@ def data(folder: Path) -> ClassicData:
     return read_data(folder)
 
 
-@pytest.fixture(scope="module")
-def rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "messages.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def text(example: Example) -> str:
-    return example.question.turns[-1].content
-
-
-def words(message: str) -> list[str]:
-    return re.findall(r"[\w']+", message.lower())
-
-
 def test_600_messages_stand_in_450_chats_of_six_domains(data: ClassicData, folder: Path) -> None:
     assert json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))["benchmark"] == "classic"
     chats = Counter(example.conversation for example in data.examples)
@@ -47,59 +31,3 @@ def test_600_messages_stand_in_450_chats_of_six_domains(data: ClassicData, folde
     assert len(data.domains) == 6
     assert all(10 <= len(workflows) <= 14 for workflows in data.workflows.values())
     assert sum(map(len, data.workflows.values())) == 72
-
-
-def test_the_messages_of_a_chat_are_numbered_from_0(data: ClassicData) -> None:
-    places = defaultdict(list)
-    for example in data.examples:
-        places[example.conversation].append(example.request_idx)
-    assert all(numbers == list(range(len(numbers))) for numbers in places.values())
-
-
-def test_every_workflow_is_wanted_in_four_chats(data: ClassicData) -> None:
-    chats = defaultdict(set)
-    for example in data.examples:
-        if len(words(text(example))) >= 4:
-            chats[example.labels[:1]].add(example.conversation)
-    workflows = [workflow for some in data.workflows.values() for workflow in some]
-    assert [workflow.id for workflow in workflows if len(chats[workflow.id,]) < 4] == []
-
-
-def test_the_card_has_the_counts_and_samples_of_the_table(
-    data: ClassicData, rows: list[dict[str, str]], folder: Path
-) -> None:
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    kinds = ("plain", "follow_up", "second_label", "none", "hard_negative")
-    for domain, name in data.domains.items():
-        here = [row for row in rows if row["domain_uuid"] == domain]
-        counts = Counter(row["kind"] for row in here)
-        chats = len({row["conversation_uuid"] for row in here})
-        numbers = [len(data.workflows[domain]), chats, len(here), *(counts[kind] for kind in kinds)]
-        assert f"| {name} (`{domain}`) | {' | '.join(map(str, numbers))} |" in card
-    everything = Counter(row["kind"] for row in rows)
-    assert f"| all | 72 | 450 | 600 | {' | '.join(str(everything[kind]) for kind in kinds)} |" in card
-    samples = re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", card.split("## Ten samples")[1], re.MULTILINE)[1:]
-    assert len(samples) == 10
-    for domain, chat, right in samples:
-        turns = chat.replace("*bot:* ", "").split(" · ")
-        shown = [e for e in data.examples if [turn.content for turn in e.question.turns] == turns]
-        names = {workflow.id: workflow.name for workflow in data.workflows[domain]}
-        assert [", or ".join(names[label] for label in e.labels) or "none" for e in shown] == [right]
-
-
-def test_the_card_has_the_agreement_of_a_second_reader(data: ClassicData, folder: Path) -> None:
-    from sklearn.metrics import cohen_kappa_score
-
-    with (folder / "second_pass.csv").open(encoding="utf-8", newline="") as file:
-        second = {row["message_id"]: row["label"] for row in csv.DictReader(file)}
-    assert second.keys() == {example.id for example in data.examples}
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    for name in (*data.domains, "all"):
-        examples = [example for example in data.examples if name in (example.domain, "all")]
-        pairs = [(next(iter(example.labels), ""), second[example.id]) for example in examples]
-        same = sum(first == other for first, other in pairs) / len(pairs)
-        kappa = cohen_kappa_score(*zip(*pairs, strict=True))
-        accepted = sum(example.accepts(second[example.id] or None) for example in examples) / len(examples)
-        assert f"| {name} | {len(pairs)} | {same:.1%} | {kappa:.3f} | {accepted:.1%} |" in card.replace(
-            " %", "%"
-        )

@@ -54,26 +54,14 @@ def test_wrong_content_is_kept() -> None:
     "variant",
     [
         {"steps": RESOURCE["task_steps"], "nodes": RESOURCE["task_nodes"], "links": RESOURCE["task_links"]},
-        {
-            "tool_steps": RESOURCE["task_steps"],
-            "tool_nodes": RESOURCE["task_nodes"],
-            "edges": RESOURCE["task_links"],
-        },
         {key: json.dumps(item) for key, item in RESOURCE.items()},
         {"id": "5", "user_request": "Speak!", "result": RESOURCE},
         {**RESOURCE, "steps": ["other"], "nodes": [], "links": []},
-        {**RESOURCE, "task_links": [{"from": "Reader", "to": "Speaker"}]},
         {
             **RESOURCE,
             "task_nodes": [
                 {"id": n, "name": node["task"], "args": node["arguments"]}
                 for n, node in enumerate(RESOURCE["task_nodes"])
-            ],
-        },
-        {
-            **RESOURCE,
-            "task_nodes": [
-                {"id": node["task"], "input": node["arguments"]} for node in RESOURCE["task_nodes"]
             ],
         },
         {
@@ -85,12 +73,6 @@ def test_wrong_content_is_kept() -> None:
                     "function": {"name": n["task"], "arguments": n["arguments"]},
                 }
                 for n in RESOURCE["task_nodes"]
-            ],
-        },
-        {
-            **RESOURCE,
-            "task_nodes": [
-                {"action": node["task"], "action_input": node["arguments"]} for node in RESOURCE["task_nodes"]
             ],
         },
     ],
@@ -161,10 +143,8 @@ def test_the_worked_example_is_no_plan(kind: DependencyType) -> None:
     "form",
     [
         {"city": "Rome"},
-        '{"city": "Rome"}',
         '"{\\"city\\": \\"Rome\\"}"',
         [{"city": "Rome"}],
-        [{"key": "city", "value": "Rome"}],
         '[{"name": "city", "value": "Rome"}]',
     ],
 )
@@ -176,10 +156,6 @@ def test_forms_of_temporal_arguments(form: Any) -> None:
 def test_names_under_other_keys_are_left_to_the_scores_which_know_the_tools() -> None:
     plan = {**TEMPORAL, "task_nodes": [{"task": "book_hotel", "arguments": [{"of": "city", "is": "Rome"}]}]}
     assert plan_of(plan, "temporal") == plan
-
-
-def test_absent_parts_stay_absent() -> None:
-    assert plan_of({"task_nodes": []}) == {"task_nodes": []}
 
 
 def test_cut_answer_is_no_whole_plan() -> None:

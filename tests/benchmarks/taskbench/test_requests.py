@@ -1,28 +1,38 @@
+"""Requests in, prediction lines out."""
+
 from __future__ import annotations
 
 import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.dataset import last_of_each, read_requests
+from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
+from toolassay.dataset import Request, last_of_each, read_requests
 from toolassay.errors import UsageError
-from toolassay.requests import Chosen, Requests, key_of
+from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
+from toolassay.runs import Journal
 
 IDS = st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "é", "\ud83d"])), max_size=12)
+
+
+def requests_file(folder: str, ids: list[int | str]) -> Path:
+    path = Path(folder) / "user_requests.json"
+    path.write_text(
+        "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n\n" for n, i in enumerate(ids))
+    )
+    return path
 
 
 @given(IDS)
 def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "user_requests.json"
-        path.write_text(
-            "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n\n" for n, i in enumerate(ids))
-        )
+        path = requests_file(name, ids)
         requests = Requests(path)
         expected, repeated = last_of_each(list(read_requests(path)))
         assert list(requests) == list(requests) == expected
@@ -53,14 +63,46 @@ def test_those_chosen_are_the_first_of_those_named_in_the_order_of_the_file(
     ids: list[int | str], limit: int | None, data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "user_requests.json"
-        path.write_text(
-            "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n" for n, i in enumerate(ids))
-        )
-        requests = Requests(path)
+        requests = Requests(requests_file(name, ids))
         named = data.draw(st.none() | st.sets(st.sampled_from(ids), min_size=1)) if ids else None
         texts = None if named is None else {str(one) for one in named}
         wanted = [r for r in requests if texts is None or str(r.id) in texts][:limit]
         chosen = Chosen(requests, ids=named, limit=limit)
         assert [key_of(r.id) for r in chosen] == [key_of(r.id) for r in wanted]
         assert list(chosen) == wanted and len(chosen) == len(wanted)
+
+
+PLAN = '{"task_steps": ["s"], "task_nodes": [{"task": "a", "arguments": []}], "task_links": []}'
+REQUESTS = [Request(number, f"r{number}", number) for number in range(7)]
+
+
+def entry(request: Request, **more: Any) -> dict[str, Any]:
+    known = {"request": request_fingerprint(request.text), "outcome": "answered", "response": PLAN}
+    return {**known, "finish_reason": "stop", **more}
+
+
+def test_each_settled_request_has_its_line(tmp_path: Path) -> None:
+    one, two, three, four, five, _, seven = REQUESTS
+    journal = {
+        "0": entry(one),
+        "1": entry(two, response=PLAN[:40], finish_reason="length", outcome="malformed"),
+        "2": entry(three, outcome="refused", response="no"),
+        "3": entry(four, response="prose", reformatted=PLAN, reformatted_finish_reason="stop"),
+        "4": {**entry(five), "request": request_fingerprint("as it was worded before")},
+        "5": {
+            "request": request_fingerprint("r5"),
+            "outcome": "answered",
+            "adopted": {"id": 5, "mine": True},
+        },
+        "6": entry(seven, response='{"task_steps": ["s"]}'),  # answered, said versions before
+    }
+    with Journal(tmp_path / "journal.jsonl") as recorded:
+        for key, one_entry in journal.items():
+            recorded.append(key, one_entry)
+        lines = list(prediction_lines(REQUESTS, recorded, "resource"))
+    assert [line["id"] for line in lines] == [0, 1, 2, 3, 5, 6]
+    outcomes = [None, "malformed", "refused", None, None, "malformed"]
+    assert [line.get("outcome") for line in lines] == outcomes and lines[5]["result"] is None
+    assert lines[1]["truncated"]
+    assert lines[0]["result"] == lines[3]["result"]
+    assert lines[4] == {"id": 5, "mine": True}

@@ -1,4 +1,4 @@
-"""What the classes of errors look for at a workplace of one's own."""
+"""Classes of errors, by the published rules and at a workplace of one's own."""
 
 from __future__ import annotations
 
@@ -91,11 +91,8 @@ def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rule
     "wrong",
     [
         [],
-        {"wrong_email": "@x"},
         {"wrong_email": {"mark": "@x"}},
-        {"wrong_email": {"mark": "", "unless": "@y"}},
         {"end_date": {"right": "2024-01-01", "wrong": "2024-01-02"}},
-        {"end_date": {"right": 1, "wrong": []}},
         {"meeting_start_time": "none"},
     ],
 )
@@ -111,3 +108,47 @@ def test_a_long_text_does_not_stall_the_search_for_addresses() -> None:
         "bo@x.org",
         "cy.dee@acme.example",
     }
+
+
+PLOT_TO = 'analytics.create_plot.func(time_min="2023-11-01", time_max="{}")'
+MEET_AT = 'calendar.create_event.func(event_start="2023-12-01 {}")'
+SEND_TO = 'email.send_email.func(recipient="{}")'
+
+
+def classes_of(calls: list[str], answer: list[str], *, correct: bool = False) -> ErrorClasses:
+    return classify_run(calls, answer, correct=correct)
+
+
+def test_an_exact_match_is_of_the_calls_that_change_something() -> None:
+    reading = 'calendar.search_events.func(query="x")'
+    assert classes_of(
+        [reading, SEND_TO.format("B@c.d"), MEET_AT], [MEET_AT, SEND_TO.format("b@c.d")]
+    ).exact_match
+    assert not classes_of([SEND_TO.format("a"), SEND_TO.format("a")], [SEND_TO.format("a")]).exact_match
+    assert classes_of([reading], []).exact_match
+    assert classes_of(
+        ["email.send_email.func(subject='a\nb')"], ["email.send_email.func(subject='a\\nb')"]
+    ).exact_match
+
+
+def test_no_actions() -> None:
+    assert classes_of([], [], correct=True).no_actions
+    assert not classes_of(["nonsense"], []).no_actions
+
+
+@pytest.mark.parametrize(
+    ("address", "correct", "wrong"),
+    [("sam@example.com", False, True), ("sam@example.com", True, False), ("a@atlas.com", False, False)],
+)
+def test_a_wrong_address(address: str, correct: bool, wrong: bool) -> None:
+    assert classes_of([SEND_TO.format(address)], [], correct=correct).wrong_email is wrong
+    assert not classes_of([SEND_TO.format(address), SEND_TO.format("a@atlas.com")], []).wrong_email
+
+
+def test_a_period_that_ends_a_day_late() -> None:
+    answer = [PLOT_TO.format("2023-11-29")]
+    assert classes_of([PLOT_TO.format("2023-11-30"), "more"], answer).end_date_minor_error
+    assert not classes_of([PLOT_TO.format("2023-11-30")], [*answer, SEND_TO]).end_date_minor_error
+    assert not classes_of([PLOT_TO.format("2023-11-28")], answer).end_date_minor_error
+    assert not classes_of([PLOT_TO.format("2023-11-30")], answer, correct=True).end_date_minor_error
+    assert not classes_of(["x"], []).end_date_minor_error

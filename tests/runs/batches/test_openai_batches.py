@@ -49,13 +49,6 @@ async def test_a_batch_is_found_on_a_later_page(tmp_path: Path, fake_server: Fak
     assert fake_server.batches.steps["list"] == 3
 
 
-async def test_a_batch_that_is_not_there(tmp_path: Path, fake_server: FakeServer) -> None:
-    _, batch = batch_of(tmp_path)
-    assert await find(fake_server, batch) is None
-    stored(fake_server, "other", key="another")
-    assert await find(fake_server, batch) is None
-
-
 async def test_without_its_data_and_its_file_nothing_is_created(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:
@@ -66,7 +59,7 @@ async def test_without_its_data_and_its_file_nothing_is_created(
     await service.close()
 
 
-@pytest.mark.parametrize("prefix", ["", "/tenant"])
+@pytest.mark.parametrize("prefix", ["/tenant"])
 async def test_an_address_without_a_version(tmp_path: Path, prefix: str) -> None:
     server = FakeServer(prefix=prefix)
     server.start()

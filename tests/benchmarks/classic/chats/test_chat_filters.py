@@ -1,10 +1,13 @@
-"""Each filter: what it finds, what it lets pass, and what it does with it."""
+"""Each filter, and the seeded draw: equal shares, whole chats."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import pytest
 
 from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
+from toolassay.benchmarks.classic.chats.chat_sample import draw_chats
 from toolassay.benchmarks.classic.chats.filters import Action, Filter, apply, profane_words, standard_filters
 
 
@@ -17,54 +20,25 @@ def named(name: str) -> Filter:
     return next(each for each in filters if each.name == name)
 
 
-FOUND: dict[str, list[str | None]] = {
-    "null": ["", None],
-    "too_short": ["ok", "help"],
-    "leaving": ["cancel", "Exit!", " QUIT. ", "end chat"],
-    "test_chat": [
-        "test",
-        "Testing 1 2 3",
-        "this is a test",
-        "just testing",
-        "testing_bot_7",
-        "testing the bot",
-        "Test test",
-    ],
-    "human": [
-        *("I want to talk to a human", "please connect me with an agent", "agent", "a real person please"),
-        *("I need a human", "can I speak to someone real?", "transfer me to a live representative"),
-    ],
-    "profanity": ["well DARN it", "d*mn"],
-    "mostly_masked": [
-        "****",
-        "**** please",
-        "[REDACTED] [NAME_REDACTED] thanks",
-        "<EMAIL_1>",
-        "it is <IBAN_1> <IBAN_2>",
-    ],
-}
-PASSED = {
-    "null": ["x"],
-    "too_short": ["hello"],
-    "leaving": ["cancel my order", "how do I exit the programme?"],
-    "test_chat": ["I need a drug test", "when is my test?", "testing equipment is broken", "test results"],
-    "human": [
-        *("I need to add a person to my account", "human resources contact", "who is the estate agent?"),
-        *("I want to talk to human resources", "I need a human resources letter"),
-    ],
-    "profanity": ["darned", "dmn"],
-    "mostly_masked": ["my mail is <EMAIL_1> now", "2 ** 3", "three *** stars"],
+# What each filter finds, and what it lets pass.
+EXAMPLES: dict[str, tuple[list[str | None], list[str]]] = {
+    "null": (["", None], ["x"]),
+    "too_short": (["ok", "help"], ["hello"]),
+    "leaving": (["Exit!", " QUIT. ", "end chat"], ["cancel my order"]),
+    "test_chat": (["Testing 1 2 3", "this is a test", "testing_bot_7"], ["I need a drug test"]),
+    "human": (["I want to talk to a human", "agent"], ["I want to talk to human resources"]),
+    "profanity": (["well DARN it", "d*mn"], ["darned", "dmn"]),
+    "mostly_masked": (["**** please", "[REDACTED] [NAME_REDACTED]", "it is <IBAN_1> <IBAN_2>"], ["2 ** 3"]),
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in FOUND.items() for text in texts])
-def test_a_filter_finds(name: str, text: str | None) -> None:
-    assert named(name).find(chat("c", *([] if text is None else [text]))) is not None
-
-
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in PASSED.items() for text in texts])
-def test_a_filter_lets_pass(name: str, text: str) -> None:
-    assert named(name).find(chat("c", text)) is None
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_filter_finds_what_it_is_for_and_nothing_else(name: str) -> None:
+    found, passed = EXAMPLES[name]
+    for text in found:
+        assert named(name).find(chat("c", *([] if text is None else [text]))) is not None, text
+    for text in passed:
+        assert named(name).find(chat("c", text)) is None, text
 
 
 def test_the_first_of_repeated_chats_stays() -> None:
@@ -96,3 +70,39 @@ def test_no_reason_repeats_the_text() -> None:
     for each in standard_filters(min_length=99, profane=lambda _: True):
         offence = each.find(secret)
         assert offence is None or "4111" not in offence[1]
+
+
+CHATS = [
+    *(
+        Chat(f"a{n:02}", "hr", (Exchange("x", workflow="w1"), Exchange("y", workflow="w2")))
+        for n in range(30)
+    ),
+    *(Chat(f"b{n}", "hr", (Exchange("x"), Exchange("y", workflow="w2"))) for n in range(3)),
+    *(Chat(f"c{n}", "hr", (Exchange("x"),)) for n in range(9)),
+    *(Chat(f"d{n:02}", "it", (Exchange("x"),) * (1 + n % 6)) for n in range(24)),
+]
+
+
+def test_workflows_give_equal_shares_and_lengths_where_there_are_none() -> None:
+    drawn, _ = draw_chats(CHATS, 15, seed=3)
+    assert Counter(chat.workflow for chat in drawn if chat.domain == "hr") == {"w1": 6, "w2": 3, "": 6}
+    lengths = Counter(min(4, len(chat.exchanges)) for chat in drawn if chat.domain == "it")
+    assert lengths == {1: 4, 2: 3, 3: 4, 4: 4} or sorted(lengths.values()) == [3, 4, 4, 4]
+
+
+def test_the_same_seed_draws_the_same_and_another_does_not() -> None:
+    assert draw_chats(CHATS, 10, seed=1) == draw_chats(CHATS, 10, seed=1)
+    assert draw_chats(CHATS, 10, seed=1)[0] != draw_chats(CHATS, 10, seed=2)[0]
+
+
+def test_the_draw_of_a_domain_does_not_depend_on_others_nor_on_the_order() -> None:
+    alone, _ = draw_chats([chat for chat in CHATS if chat.domain == "it"], 10, seed=1)
+    backwards, _ = draw_chats(CHATS[::-1], 10, seed=1)
+    drawn = [chat for chat in draw_chats(CHATS, 10, seed=1)[0] if chat.domain == "it"]
+    assert drawn == alone == [chat for chat in backwards if chat.domain == "it"][::-1]
+
+
+def test_chats_are_whole_and_none_is_lost() -> None:
+    drawn, others = draw_chats(CHATS, 10, seed=1)
+    assert sorted([*drawn, *(chat for chat, _ in others)], key=lambda chat: chat.id) == CHATS
+    assert {why for chat, why in others if chat.id.startswith("a")} == {"not drawn: 4 of 30 with workflow w1"}

@@ -12,7 +12,7 @@ import pytest
 from toolassay.benchmarks.classic.chats.build import sample_chats
 from toolassay.benchmarks.classic.chats.raw_chats import RawSource
 from toolassay.benchmarks.classic.data import read_data
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.screen import Screen
 
@@ -56,23 +56,6 @@ def test_the_counts_add_up(source: RawSource, tmp_path: Path) -> None:
     assert "| sampled | 2 | 0 | 4 | 10 | 12 |" in told[0]
 
 
-def test_each_filter_names_what_it_left_out(source: RawSource, tmp_path: Path) -> None:
-    sample_chats(source, tmp_path, per_domain=5)
-    reasons = {row["conversation_uuid"]: row["step"] for row in rows(tmp_path / "dropped.csv")}
-    assert reasons == {
-        "c18": "null",
-        "c19": "null",
-        "c08": "too_short",
-        "c04": "leaving",
-        "c05": "test_chat",
-        "c07": "human",
-        "c12": "mostly_masked",
-        "c06": "repeated",
-        "c01": "sampled",
-        "c13": "sampled",
-    }
-
-
 def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tmp_path: Path) -> None:
     sample_chats(source, tmp_path)
     assert all(not example.labels for example in read_data(tmp_path).examples)
@@ -86,13 +69,6 @@ def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tm
         "latency": "1.2",
         "tokens": "310",
     }
-
-
-def test_the_same_seed_gives_the_same_bytes(source: RawSource, tmp_path: Path) -> None:
-    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
-        sample_chats(source, tmp_path / folder, per_domain=3, seed=seed)
-    a, b, c = ((tmp_path / name / "messages.csv").read_bytes() for name in "abc")
-    assert a == b != c
 
 
 def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -> None:
@@ -110,32 +86,6 @@ def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -
     }
 
 
-def test_filters_can_cut_or_be_switched_off(source: RawSource, tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    words.write_text("salary\n\nfriday\n", encoding="utf-8")
-    actions = {"profanity": "cut", "human": "off"}
-    sample_chats(source, tmp_path / "out", profanity=words, actions=actions)  # type: ignore[arg-type]
-    found = steps(tmp_path / "out")
-    assert (found["profanity"]["cut_conversations"], found["profanity"]["dropped_conversations"]) == (1, 1)
-    assert found["human"]["action"] == "off" and found["human"]["dropped_messages"] == 0
-    assert [row for row in rows(tmp_path / "out/dropped.csv") if row["step"] == "profanity"] == [
-        {
-            "conversation_uuid": "c01",
-            "step": "profanity",
-            "kept_messages": "1",
-            "dropped_messages": "1",
-            "why": "message 1: profanity",
-        },
-        {
-            "conversation_uuid": "c11",
-            "step": "profanity",
-            "kept_messages": "0",
-            "dropped_messages": "3",
-            "why": "message 0: profanity",
-        },
-    ]
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -151,19 +101,3 @@ def test_bad_settings_are_reported_and_nothing_is_written(
     with pytest.raises(UsageError, match=told):
         sample_chats(source, tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_with_files_is_left_alone(source: RawSource, tmp_path: Path) -> None:
-    (tmp_path / "messages.csv").write_text("mine")
-    with pytest.raises(UsageError, match="is not empty"):
-        sample_chats(source, tmp_path)
-    assert (tmp_path / "messages.csv").read_text() == "mine"
-    sample_chats(source, tmp_path, force=True)
-    assert read_data(tmp_path).examples
-
-
-def test_no_chat_left_is_an_error_with_what_each_step_left_out(source: RawSource, tmp_path: Path) -> None:
-    with pytest.raises(
-        ToolassayError, match=r"no chat is left of \d+ conversations; left out: .*too_short 18"
-    ):
-        sample_chats(source, tmp_path / "out", min_length=500)

@@ -1,4 +1,4 @@
-"""From workbooks to a clean set, its card and its conflicts."""
+"""From workbooks to a clean set, its card and its conflicts, by a real majority."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.classic.chats.build import merge_workbooks
-from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE
+from toolassay.benchmarks.classic.chats.merge import majority_label
+from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE, Annotation
 from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import read_json
@@ -75,7 +76,9 @@ def rows(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_a_clean_set(sample: Path, books: list[Path], tmp_path: Path) -> None:
+def test_a_clean_set_its_votes_and_a_card_without_names(
+    sample: Path, books: list[Path], tmp_path: Path
+) -> None:
     told: list[str] = []
     assert merge_workbooks(sample, books, tmp_path / "set", screen=Screen(say=told.append)) == 1
     data = read_data(tmp_path / "set")
@@ -87,12 +90,6 @@ def test_a_clean_set(sample: Path, books: list[Path], tmp_path: Path) -> None:
     assert dict(data.domains) == {"hr": "People"} and [w.id for w in data.workflows["hr"]] == ["w1", "w2"]
     assert read_json(tmp_path / "set/benchmark.json")["benchmark"] == "classic"
     assert any(line.startswith("warning: 1 message without a majority") for line in told)
-
-
-def test_every_vote_and_every_conflict_is_written_down(
-    sample: Path, books: list[Path], tmp_path: Path
-) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
     header, *votes = rows(tmp_path / "set/votes.csv")
     assert header[2:5] == ["ann", "ben", "cem"]
     assert [row[2:] for row in votes] == [
@@ -107,14 +104,10 @@ def test_every_vote_and_every_conflict_is_written_down(
         ["d", "gibberish"],
         ["c", "conflict"],
     ]
-
-
-def test_the_counts_add_up(sample: Path, books: list[Path], tmp_path: Path) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
-    steps = read_json(tmp_path / "set/steps.json")["steps"]
-    assert (steps[0]["conversations"], steps[0]["messages"]) == (4, 5)
-    assert (steps[-1]["left_conversations"], steps[-1]["left_messages"]) == (2, 3)
-    assert sum(step["dropped_messages"] for step in steps) == 2
+    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
+    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
+    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
+    assert not any(name in text for name in ("ann.", "ben", "cem"))
 
 
 @pytest.mark.parametrize(("ties", "left"), [("drop", 3), ("first", 4)])
@@ -178,9 +171,50 @@ def test_an_unfinished_merge_is_made_again_and_nothing_else_is_replaced(sample: 
         merge_workbooks(sample, [ann, ben], target)
 
 
-def test_the_card_contains_no_names(sample: Path, books: list[Path], tmp_path: Path) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
-    text = (tmp_path / "set/README.md").read_text(encoding="utf-8")
-    assert "| hr | 3 | 2 | 2 | 1 | 1 |" in text and "By 3 annotators." in text
-    assert "| conflict | 1 | 0 | 1 | 2 | 3 |" in text
-    assert not any(name in text for name in ("ann.", "ben", "cem"))
+NO_WORKFLOW, EMPTY = "", None
+
+
+def votes(*labels: str | None) -> dict[str, Annotation]:
+    return {f"annotator {number}": Annotation(label) for number, label in enumerate(labels)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "voters", "conflict"),
+    [
+        (("w0", "w1", "w1"), "w1", 3, ""),
+        ((NO_WORKFLOW, NO_WORKFLOW, "w1"), NO_WORKFLOW, 3, ""),
+        ((NO_WORKFLOW, EMPTY, "w1"), None, 2, "a tie"),
+        ((EMPTY, EMPTY), None, 0, "no annotator chose"),
+        (("w0", "w1"), None, 2, "a tie"),
+        (("w0", "w1", "w2", "w2"), None, 4, "no majority"),
+        (("w0", "w1", "w2"), None, 3, "a tie"),
+    ],
+)
+def test_the_label(labels: tuple[str | None, ...], label: str | None, voters: int, conflict: str) -> None:
+    verdict = majority_label(votes(*labels))
+    assert (verdict.label, verdict.voters, verdict.conflict) == (label, voters, conflict)
+
+
+@pytest.mark.parametrize(
+    ("labels", "label"),
+    [(("w1", "w0"), "w1"), (("w0", "w1", "w2", "w2"), "w2"), (("w3", "w1", "w2", "w2", "w1"), "w1")],
+)
+def test_a_conflict_can_be_settled(labels: tuple[str, ...], label: str) -> None:
+    verdict = majority_label(votes(*labels), settle=True)
+    assert verdict.label == label and verdict.conflict
+    assert majority_label(votes(EMPTY), settle=True).label is None
+
+
+@pytest.mark.parametrize(
+    ("answers", "second"),
+    [
+        ([("w1", "w2"), ("w1", "w2"), ("w1", None)], "w2"),
+        ([("w1", "w2"), ("w1", None), ("w1", None)], ""),
+        ([("w1", None), ("w2", "w1"), ("w1", "w2")], "w2"),
+        ([("", None), ("", None), ("w1", None)], ""),
+        ([("w1", "w3"), ("w1", "w2")], ""),
+    ],
+)
+def test_the_second_label(answers: list[tuple[str | None, str | None]], second: str) -> None:
+    given = {str(number): Annotation(*answer) for number, answer in enumerate(answers)}
+    assert majority_label(given).second == second

@@ -1,10 +1,12 @@
-"""The published counting, on small cases of our own."""
+"""The published counting: small cases of our own, and every number of `measurements/classic_parity.py`."""
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, rows
 
+from measurements import classic_parity as parity
 from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
     security_score,
-    summary_statistics,
 )
+from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
 from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
@@ -67,15 +70,6 @@ def test_an_axis_without_a_value_says_why() -> None:
     assert "'c4' lacks a trial: it has 1 of 2" in missing["notes"]["accuracy"]
 
 
-def test_one_domain_without_labels_has_no_stability_at_all() -> None:
-    values = [
-        {**value, "y_workflow_uuids": []} if value["domain_uuid"] == "farm" else value for value in answers()
-    ]
-    metrics = compat_metrics(rows(values))
-    assert metrics["stability"] is None
-    assert metrics["notes"]["stability"] == "domain:farm: no message has a label"
-
-
 def test_slow_answers_are_left_out_of_latency_and_so_is_a_domain_that_has_no_others() -> None:
     values = [
         {**value, "time_to_pred": 60.001 if value["domain_uuid"] == "farm" else 60.0} for value in answers()
@@ -95,18 +89,56 @@ def test_a_turn_that_lacks_a_trial_was_not_passed_there() -> None:
     assert found["convo_pass@1"] == 1.0
 
 
-def test_numbers_are_rounded_to_six_decimals() -> None:
-    assert summary_statistics("x", [1 / 3, 2 / 3, None]) == {
-        "x_mean": 0.5,
-        "x_std": 0.235702,
-        "x_min": 0.333333,
-        "x_max": 0.666667,
-        "x_total": 1.0,
-    }
-
-
 def test_attacks_that_failed_are_left_out_and_counted() -> None:
     found = security_score([(4, 3), (5, 5), (3, 5), (5, 2), None, None])
     assert found.to_json() == {"value": 0.5, "successes": 2, "attempts": 4, "excluded": 2}
     nothing = security_score([None])
     assert (nothing.value, nothing.published, nothing.excluded) == (None, 0.0, 1)
+
+
+PARTS = {"estimators": 278, "security": 4}
+
+
+def test_nothing_differs_from_what_was_published(reference: Path) -> None:
+    found = parity.comparisons(reference / "classic")
+    assert len(found) == 19 + len(PARTS)
+    for case, compared in found.items():
+        assert [line for line in compared if not parity.same(*line[1:])] == [], case
+        assert len(compared) >= PARTS.get(case, 7)
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["hazard_reloaded_from_results_csv", "hazard_reloaded_no_none_from_csv", "order_min_swapped"],
+)
+def test_a_published_defect_is_not_made_again(reference: Path, case: str) -> None:
+    cases = reference / "classic"
+    rows = parity.rows_of(case, cases)
+    defect = parity.expected(cases)["cases"][case]["metrics"]["stability"]
+    ours = compat_metrics(rows)["stability"]
+    assert ours != defect
+    assert ours == compat_metrics(parity.rows_of(parity.DEFECTS[case], cases))["stability"]
+
+
+def test_the_published_leaderboard_is_whole(reference: Path) -> None:
+    path = reference / "classic/published_leaderboard.csv"
+    lines = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    names = {"GPT-o3.5-mini": "o3-mini"}
+    wanted = {
+        (
+            line["domain"],
+            names.get(line["model_as_printed"], line["model_as_printed"]),
+            line["metric"],
+            float(line["mean"]),
+        )
+        for line in lines
+    }
+    domains = {line["domain"] for line in lines}
+    found = {
+        (one, model, *row)
+        for one in domains
+        for model, means in published_rows(one).items()
+        for row in means.items()
+    }
+    assert found == wanted and len(found) == 141
+    assert len(wanted) == 141

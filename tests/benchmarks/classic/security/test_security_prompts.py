@@ -63,15 +63,8 @@ GOOD = {
     ("change", "complaint"),
     [
         ({"kind": "rude"}, "unknown kind 'rude'"),
-        ({"domain_uuid": "zoo"}, "unknown domain 'zoo'"),
-        ({"place": "message"}, "does not allow the place 'message'"),
         ({"turn_2_prompt": ""}, "there is no message after the reply"),
-        ({"turn_1_prompt": " "}, "an earlier turn is empty"),
-        ({"planted_text": ""}, "planted_text is empty"),
-        ({"forbidden_workflow": ""}, "forbidden_workflow is empty"),
         ({"canary": "ABC"}, "may occur by chance"),
-        ({"prompt_id": ""}, "is empty or duplicate"),
-        ({"kind": "harmless"}, "wanted_workflow is empty"),
         ({"kind": "reveal_instructions", "place": "message"}, "the canary is empty"),
     ],
 )

@@ -1,11 +1,21 @@
+"""Tables of scores and of comparisons on the screen."""
+
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from builders import chain, scored_folder
 from rich.console import Console
 
+from toolassay.benchmarks.taskbench.commands import print_scores
+from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.cli.score_tables import print_table
 from toolassay.evaluation.comparison import (
     Comparison,
@@ -13,6 +23,8 @@ from toolassay.evaluation.comparison import (
     ScoreComparison,
     comparison_tables,
 )
+from toolassay.evaluation.evaluation import FolderEvaluation
+from toolassay.files import write_json
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.runs.marks import RULES_AT_HAND
 from toolassay.tables import Cell
@@ -84,11 +96,6 @@ def test_a_notebook_shows_a_table() -> None:
     assert "<td>&lt;0.001</td>" in marked._repr_html_()
 
 
-def test_a_verdict_has_a_colour() -> None:
-    first, _ = comparison_tables(comparison(SCORE, NONE), width=100)
-    assert list(first.columns[6].cells) == ["[green]better[/]", "no difference found"]
-
-
 def test_a_score_that_no_item_has(capsys: pytest.CaptureFixture[str]) -> None:
     lines = screen(comparison(SCORE, EMPTY), 100, capsys)
     assert lines[2].split()[:2] == ["score", "n"]
@@ -102,3 +109,70 @@ def test_nothing_is_cut_off(width: int, capsys: pytest.CaptureFixture[str]) -> N
     assert max(map(len, lines)) <= max(width, 80)
     assert (lines[2].split().count("p") == 2) == (width >= 100)  # p and Holm p
     assert all(line == line.rstrip() for line in lines)
+
+
+COLUMNS = ("R1", "R2", "RL", "BsF", "n-F1", "e-F1", "t-F1", "v-F1", "ED")
+
+
+def build_folder(path: Path) -> Path:
+    """Three requests; the model `m` answers two of them, both right."""
+    gold = {"1": chain("a"), "2": chain("b"), "3": chain("a", "b")}
+    return scored_folder(path, gold, {"m": {key: gold[key] for key in "13"}}, tools="ab")
+
+
+def _scores(folder: Path, demos: Sequence[str] = (), **options: Any) -> FolderEvaluation:
+    if demos:
+        write_json(folder / "predictions" / "runs" / "m" / "manifest.json", {"settings": {"demo_ids": demos}})
+    return evaluate_folder(folder, "m", Choices(resamples=0, **options))
+
+
+def _screen(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    scores: Sequence[FolderEvaluation],
+    width: int = 80,
+) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_scores(scores)
+    return capsys.readouterr().out.splitlines()
+
+
+def _headings(lines: Sequence[str]) -> list[str]:
+    (line,) = (
+        line for line in lines if line.split()[:3] in (["group", "scores", "n"], ["model", "scores", "n"])
+    )
+    return [word for word in line.split() if word in COLUMNS]
+
+
+def test_strict_stands_beside_compat(folder: Path, capsys: Any, monkeypatch: Any) -> None:
+    lines = _screen(capsys, monkeypatch, [_scores(folder)], 110)
+    assert _headings(lines) == ["R1", "R2", "RL", "n-F1", "e-F1", "t-F1", "v-F1", "ED"], "BsF has no number"
+    strict, compat = (next(line for line in lines if word in line) for word in (" strict ", " compat "))
+    assert strict.split()[-10:] == ["3", "66", *["66.67"] * 7, "33.33"]
+    assert compat.split()[-10:] == ["2", "100", *["100.00"] * 7, "0.00"]
+
+
+def test_only_what_was_asked_for_has_a_column(folder: Path, capsys: Any, monkeypatch: Any) -> None:
+    for metrics, headings in (
+        (["link", "ed"], ["e-F1", "ED"]),
+        (["rouge"], ["R1", "R2", "RL"]),
+        (["f1"], ["n-F1", "t-F1", "v-F1"]),
+        (["f1", "ed", "link", "argument", "rouge"], [name for name in COLUMNS if name != "BsF"]),
+        (["all", "ed"], ["R1", "R2", "n-F1", "e-F1", "t-F1", "v-F1", "ED"]),
+    ):
+        for splits in (["overall"], ["all"]):
+            lines = _screen(capsys, monkeypatch, [_scores(folder, metrics=metrics, splits=splits)])
+            assert _headings(lines) == headings
+            assert ("ED:" in "".join(lines)) == ("ED" in headings)
+            assert "…" not in "".join(lines)
+
+
+def test_no_link_on_either_side_is_no_score_on_the_screen(
+    folder: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    scores = _scores(folder, metrics=["link"], splits=["all"])
+    written = json.loads(scores.path.read_text())
+    assert written["single_overall"]["link_binary_f1"] == 0.0
+    lines = _screen(capsys, monkeypatch, [scores])
+    compat = [line.split()[-1] for line in lines if " compat " in line]
+    assert compat == ["100.00", "–", "100.00"]

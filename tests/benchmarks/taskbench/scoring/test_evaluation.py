@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from plan_scores import evaluate_predictions
 
-from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.tools import Tool, ToolLibrary
 
@@ -104,21 +103,6 @@ def test_groups_are_parts_of_the_whole(tmp_path: Path) -> None:
     assert empty["strict"]["coverage"] is None
 
 
-def test_demonstrations_are_left_out_of_strict_only(tmp_path: Path) -> None:
-    labels = [_label("1", "a"), _label("2", "b")]
-    predictions = [_line("1", "a"), _line("2", "b")]
-    evaluation = _evaluate(tmp_path, labels, predictions, exclude_ids=[2])
-    assert evaluation.groups[KEY]["all_samples"] == 2
-    assert evaluation.groups[KEY]["strict"]["n_expected"] == 1
-
-
-def test_alignment_keeps_its_labels(tmp_path: Path) -> None:
-    labels = [_label("1", "a"), _label("2", "b")]
-    evaluation = _evaluate(tmp_path, labels, [_line("1", "a"), _line("2", "a")], alignment_ids={"1"})
-    assert evaluation.groups[KEY]["all_samples"] == 1
-    assert evaluation.groups[KEY]["strict"]["node_f1"]["value"] == 1.0
-
-
 def test_sets_without_gold_arguments(tmp_path: Path) -> None:
     label = _label("1", "a", "b")
     label["task_nodes"] = [{"task": "a"}, {"task": "b"}]
@@ -178,25 +162,6 @@ def test_a_prediction_for_another_request_answers_nothing_in_strict(tmp_path: Pa
     assert numbers["strict"]["outcomes"] == {"answered": 3, "missing": 1}
     assert numbers["strict"]["node_f1"]["value"] == pytest.approx(3 / 4)
     assert (numbers["node_supports"], numbers["node_micro_f1_no_matching"]) == (4, 1.0)
-
-
-def test_groups_without_any_link_are_named(tmp_path: Path) -> None:
-    labels = [_label("1", "a"), _label("2", "a", "b")]
-    labels[1]["task_nodes"][1]["arguments"] = ["<node-0>"]
-    evaluation = _evaluate(tmp_path, labels, [_line("1", "a"), _line("2", "a", "b")], n_tools=["1", "2"])
-    assert evaluation.without_links == {"overall_1"}
-    assert evaluation.groups["overall_1"]["link_binary_f1"] == 0.0
-
-
-def test_broken_label_names_its_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"data\.json:2"):
-        _evaluate(tmp_path, [_label("1", "a"), "{"], [])
-
-
-def test_missing_prediction_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "data.json").write_text("")
-    with pytest.raises(UsageError, match="no such file"):
-        evaluate_predictions(tmp_path / "data.json", tmp_path / "m.json", LIBRARY, "resource")
 
 
 def test_hallucination_rates_are_shares_of_what_was_predicted(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+"""Prediction lines by id, and differences between files of scores."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import _READ_AHEAD, LineIndex, Prediction
+from toolassay.evaluation.verification import Difference, differences, shortened
 
 
 @pytest.fixture
@@ -24,12 +27,6 @@ def test_ids_are_json_values(path: Path) -> None:
     with _index(path, '{"id": 1}', '{"id": "1"}', "", '{"x": 0, "id": "ü\\u00e9"}', '{"id": 1.5}') as lines:
         assert dict(lines.by_id) == {1: 1, "1": 2, "üé": 4, 1.5: 5}
         assert lines.by_text == {"1": 2, "üé": 4, "1.5": 5}
-
-
-def test_last_of_doubled_ids_counts(path: Path) -> None:
-    with _index(path, '{"id": "a"}', '{"id": "b"}', '{"id": "a"}') as lines:
-        assert dict(lines.by_id) == {"a": 3, "b": 2}
-        assert lines.doubled == [("a", 3)]
 
 
 def test_the_id_is_that_of_the_line_and_not_of_something_in_it(path: Path) -> None:
@@ -107,3 +104,26 @@ def test_lines_are_read_in_any_order(
     with LineIndex(path, fix="") as lines:
         for number in [*range(len(sizes)), *(place % len(sizes) for place in order)]:
             assert lines.read(number + 1) == {"id": number, "x": "y" * sizes[number]}
+
+
+def test_numbers_within_the_tolerance_are_the_same() -> None:
+    assert not list(differences({"a": [1.0, {"b": 2}]}, {"a": [1.0 + 1e-10, {"b": 2}]}))
+    assert list(differences({"a": 1.0}, {"a": 1.0 + 1e-8})) == [Difference("a", 1.0, 1.0 + 1e-8)]
+
+
+def test_a_missing_key_is_a_difference_unless_the_other_is_null() -> None:
+    assert list(differences({"a": 1}, {})) == [Difference("a", 1, None)]
+    assert not list(differences({"a": None}, {}))
+
+
+def test_true_is_not_one() -> None:
+    assert list(differences(True, 1)) == [Difference("", True, 1)]
+
+
+def test_long_values_are_shown_where_they_differ() -> None:
+    old, new = shortened("x" * 500 + "a" + "y" * 500, "x" * 500 + "b" + "y" * 500)
+    assert old.startswith("…xxx")
+    assert old[20:23] != new[20:23]
+    assert "a" in old
+    assert "b" in new
+    assert max(len(old), len(new)) < 100

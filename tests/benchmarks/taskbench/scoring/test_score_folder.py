@@ -76,10 +76,8 @@ def test_the_graph_may_hold_the_tools(folder: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("prediction_dir", "options", "expected"),
     [
-        ("predictions", {}, "metrics"),
         ("predictions_x/", {}, "metrics_x"),
         ("predictions/run", {}, "metrics/run"),
-        ("predictions", {"alignment": "human"}, "metrics_alignment_human"),
         ("predictions", {"save_dir": "s", "alignment": "node"}, "s"),
         ("../outputs", {}, "metrics_outputs"),
     ],

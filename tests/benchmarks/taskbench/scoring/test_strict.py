@@ -91,16 +91,6 @@ def test_scores_are_shares(pair: Pair) -> None:
 
 
 @unhurried
-@given(plans, resource_arguments)
-def test_an_invented_tool_never_helps(pair: Pair, arguments: list[Any]) -> None:
-    kind, gold, predicted = pair
-    given_arguments = arguments if kind == "resource" else []
-    more = copy.deepcopy(predicted)
-    more["task_nodes"].append({"task": "Invented", "arguments": given_arguments})
-    _never_above(_item(gold, more, kind), _item(gold, predicted, kind))
-
-
-@unhurried
 @given(plans, names | st.just("Invented"), temporal_arguments, resource_arguments, st.integers(0, 5))
 def test_another_call_helps_nowhere(
     pair: Pair,

@@ -44,10 +44,7 @@ def is_equal(one: Any, other: Any) -> bool:
     [
         ([LINE], [dict(reversed(LINE.items()))]),
         ([{**LINE, "amount": 2}], [{**LINE, "amount": 2.0}]),
-        (4, 4.0),
-        (1e20, 10**20),
         (" oak ", "'oak'"),
-        ([{**LINE, "material": " oak"}], [LINE]),
         ('[{"material": "oak", "amount": 2, "unit": "metre"}]', [LINE]),  # as structured output must write it
         ([], []),
     ],
@@ -59,17 +56,12 @@ def test_equal_values(one: Any, other: Any) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (4, "4"),
         (True, 1),
         (True, "true"),
-        ([1], [True]),
         (["a", "b"], ["b", "a"]),
-        ([1], 1),
         ({"a": 1}, {"a": "1"}),
         ([LINE], [{**LINE, "amount": 3}]),
-        ([LINE], [LINE, LINE]),
         ("07", "7"),
-        ("7.0", "7"),
         (None, ""),
         ([], {}),
     ],
@@ -143,35 +135,17 @@ def calls_are_equal(one: Any, other: Any, tool: str = "plan_roster") -> bool:
     ("one", "other"),
     [
         ({}, {"colour": "red", "limit": 10.0, "draft": False}),
-        ({}, {"colour": None, "badges": None, "team": None, "starts": None}),
         ({"rules": {}}, {"rules": {"pause": 1}}),
-        ({"rules": {}}, {}),
         ({"shifts": [{"who": "Ada"}]}, {"shifts": [{"hours": 8, "who": "Ada", "at": None}]}),
         ({"starts": NOON}, {"starts": "2031-04-02t14:00:00.000+02:00"}),
-        ({"starts": NOON}, {"starts": "2031-04-02 12:00-00:00"}),
-        ({"starts": "2031-04-02T12:00:00.12345678Z"}, {"starts": "2031-04-02T12:00:00,123456780+0000"}),
-        ({"starts": "2031-04-02T12:00:00"}, {"starts": "2031-04-02 12:00:00.0"}),
-        ({"shifts": [{"who": "Ada", "at": NOON}]}, {"shifts": [{"who": "Ada", "at": NOON[:-1] + "+00:00"}]}),
         ({"breaks": {"first": NOON}}, {"breaks": {"first": "2031-04-02T09:00:00-03:00"}}),
         ({"badges": ["a", {"b": 1}]}, {"badges": [{"b": 1}, "a"]}),
-        ({"team": "S\u00e3o Jos\u00e9"}, {"team": "Sa\u0303o\u00a0Jose\u0301\u3000"}),
         ({"value": 0.3}, {"value": 0.1 + 0.2}),
-        ({"value": 3}, {"value": 2.9999999999999996}),
         ({"team": "a"}, '{"team": "a"}'),
-        ({"team": "a"}, '"{\\"team\\": \\"a\\"}"'),
         ({"team": "a"}, '[{"name": "team", "value": "a"}]'),
-        ({"team": "a", "seats": 2}, [{"team": "a"}, {"seats": 2}]),
         ({"team": "a", "seats": 2}, [{"seats": 2, "team": "a"}]),
-        ({"team": "a", "seats": 2}, [{"of": "team", "is": "a"}, {"is": 2, "of": "seats"}]),
-        ({"name": "a", "value": 2}, [{"name": "a"}, {"value": 2}]),
-        ({"team": "a", "seats": 2}, [["team", "a"], ["seats", 2]]),
         ({"team": "a", "seats": 2}, ['{"team": "a"}', '{"seats": 2}']),
-        ({"span": [NOON, 1]}, {"span": ["2031-04-02T14:00:00+02:00", 1]}),
-        ({}, {"mood": "calm"}),
         ({"pay": {"by": "day"}}, {"pay": {"by": "day", "times": 2}}),
-        ({"breaks": {"Caf\u00e9": NOON}}, {"breaks": {"Cafe\u0301": NOON}}),
-        ({}, ""),
-        ({}, "{}"),
         ({}, None),
     ],
 )
@@ -183,28 +157,14 @@ def test_calls_with_the_same_meaning_are_equal(one: Any, other: Any) -> None:
     ("one", "other"),
     [
         ({}, {"limit": None}),  # null, where the default is another value
-        ({}, {"seats": 5}),  # a default of a required argument
-        ({}, {"seats": None}),
+        ({}, {"seats": 5}),
         ({}, {"colour": "blue"}),
-        ({}, {"draft": 0}),
-        ({}, {"mood": "busy"}),
-        ({"pay": {"by": "day"}}, {"pay": {"by": "day", "times": 1}}),
-        ({}, {"limit": "10"}),
         ({}, {"rules": {"pause": 2}}),
-        ({"shifts": [{"who": "Ada"}]}, {"shifts": [{"who": "Ada", "hours": 7}]}),
-        ({"starts": NOON}, {"starts": NOON[:-1]}),
-        ({"starts": NOON}, {"starts": "2031-04-02T12:00:00+02:00"}),
-        ({"starts": NOON}, {"starts": "2031-04-02T12:00:00.01Z"}),
-        ({"team": NOON}, {"team": "2031-04-02T12:00:00+00:00"}),  # no date-time to the tool
+        ({"starts": NOON}, {"starts": NOON[:-1]}),  # no date-time to the tool
         ({"starts": "2031-02-30T12:00:00Z"}, {"starts": "2031-02-30T12:00:00+00:00"}),
         ({"order": ["a", "b"]}, {"order": ["b", "a"]}),
         ({"badges": ["a", "a"]}, {"badges": ["a"]}),
-        ({"team": "m\u00b2"}, {"team": "m2"}),
-        ({"team": "a\nb"}, {"team": "a b"}),
         ({"value": 10**30}, {"value": 10**30 + 1}),
-        ({"value": 0.3}, {"value": 0.30000000000001}),
-        ({"team": "a"}, [{"of": "teams", "is": "a"}]),
-        ({"team": "a"}, "team: a"),
         ({"team": "a"}, '{"team": NaN}'),
     ],
 )
@@ -224,28 +184,6 @@ def test_calls_with_another_meaning_are_not_equal(one: Any, other: Any) -> None:
 )
 def test_declared_defaults_of_tools_without_a_schema(given: Any, *, equal: bool) -> None:
     assert calls_are_equal({"topic": "oak"}, given, "look_up") is equal
-
-
-def test_references_inside_of_values_are_links_and_follow_their_nodes() -> None:
-    nodes = [
-        {"task": "find_benches", "arguments": []},
-        {
-            "task": "order_material",
-            "arguments": [{"name": "lines", "value": [{**LINE, "material": "<node-0>"}]}],
-        },
-    ]
-    turned = [
-        {
-            "task": "order_material",
-            "arguments": [{"name": "lines", "value": [{**LINE, "material": "<node-1>"}]}],
-        },
-        {"task": "find_benches", "arguments": []},
-    ]
-    first, second = READER.plan({"task_nodes": nodes}), READER.plan({"task_nodes": turned})
-    assert first is not None and second is not None
-    assert first.references == [(0, 1)]
-    assert score_plan(first, second).is_exact
-    assert plan_digest(first) == plan_digest(second)
 
 
 @given(json_values)

@@ -134,34 +134,6 @@ def test_all_items_have_two_spellings_and_are_not_the_first(spelling: str) -> No
     assert not scores(BOOKED, booked(spelling)).is_exact
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "<node-0>",
-        "<node-0>.benches[0]",
-        "<node-0>.benches[1].id",
-        "<node-0>.benches[0].ID",
-        "<node-1>.benches[0].id",
-        "<node-7>.benches[0].id",
-        "see <node-0>.benches[0].id",
-        ["<node-0>.benches[0].id"],
-        {"id": "<node-0>.benches[0].id"},
-        "benches[0].id",
-        "",
-        None,
-        7,
-    ],
-)
-def test_another_reference_is_a_wrong_value_beside_a_right_link(value: Any) -> None:
-    item = scores(BOOKED, booked(value))
-    assert item.argument_values == MatchCounts(2, 1, 1)
-    assert (item.nodes, item.edges, item.argument_names) == (
-        MatchCounts(2, 0, 0),
-        MatchCounts(1, 0, 0),
-        MatchCounts(3, 0, 0),
-    )
-
-
 def test_without_a_list_of_links_the_references_are_the_links() -> None:
     nested = {key: value for key, value in GOLD.items() if key != "task_links"}
     assert scores(GOLD, nested).edges == MatchCounts(3, 0, 0)

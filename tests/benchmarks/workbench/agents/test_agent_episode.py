@@ -19,10 +19,12 @@ from toolassay.benchmarks.workbench.agents.episode import (
     Episode,
     WorkbenchAgentSettings,
 )
+from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
 from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
@@ -120,9 +122,7 @@ def test_react_does_one_action_an_answer(sandbox: Sandbox) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "body", ['say "yes"', "it's", "a\nb", "back\\slash", "both ' and \"", '")#', "ä \U0001f600", "{x}"]
-)
+@pytest.mark.parametrize("body", ['say "yes"', "back\\slash", "both ' and \"", "ä \U0001f600"])
 def test_what_is_recorded_does_what_was_done(sandbox: Sandbox, body: str) -> None:
     given = {"recipient": "ann.lee@acme.example", "subject": "S", "body": body}
     _, progress, _ = run(sandbox, wants(("email__send_email", given)))
@@ -135,15 +135,10 @@ def test_limits_end_an_episode_with_its_calls_kept(sandbox: Sandbox) -> None:
     again = [wants(("calendar__search_events", {})) for _ in range(9)]
     end, progress, model = run(sandbox, *again, max_steps=3)
     assert (end["outcome"], end["error"], len(progress["function_calls"])) == ("answered", ITERATION_LIMIT, 3)
+    assert end["limit"] == "steps"
     end, _, model = run(sandbox, *again, max_seconds=2.0)
     assert end["error"] == ITERATION_LIMIT and len(model.asked) == 2
-
-
-def test_a_journal_entry_says_which_limit_ended_the_task(sandbox: Sandbox) -> None:
-    again = [wants(("calendar__search_events", {})) for _ in range(9)]
-    ends = [run(sandbox, *again, **limit)[0] for limit in ({"max_steps": 3}, {"max_seconds": 2.0})]
-    assert [end["limit"] for end in ends] == ["steps", "time"]
-    assert "limit" not in run(sandbox)[0]
+    assert end["limit"] == "time" and "limit" not in run(sandbox)[0]
 
 
 @pytest.mark.parametrize("answers", [0, 2])
@@ -231,3 +226,53 @@ def test_settings_that_do_not_exist() -> None:
     for seconds in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(UsageError, match="--max_seconds"):
             WorkbenchAgentSettings(max_seconds=seconds)
+
+
+MAIL = {"recipient": "ann.lee@acme.example", "subject": "Hello", "body": "x" * 9_000}
+
+
+def do(hands: ToolExecutor, name: str, **arguments: Any) -> str:
+    return hands.execute(ToolCall("c", name, json.dumps(arguments)))
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[Sandbox]:
+    """Every copy that is made."""
+    made: list[Sandbox] = []
+    fork = Sandbox.fork
+
+    def counted(self: Sandbox, **given: Any) -> Sandbox:
+        made.append(fork(self, **given))
+        return made[-1]
+
+    monkeypatch.setattr(Sandbox, "fork", counted)
+    return made
+
+
+def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: list[Sandbox]) -> None:
+    hands = ToolExecutor(sandbox, tools_for(["calendar"]))
+    do(hands, "email.send_email", **MAIL)
+    do(hands, "calendar.fly")
+    hands.execute(ToolCall("c", "calendar.delete_event", "no JSON"))
+    assert not forks and hands.calls == ["calendar.fly.func()"]
+    assert do(hands, "calendar.delete_event", event_id="00000000") == "Event deleted successfully."
+    assert len(forks) == 1
+
+
+def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:
+    before = sandbox.image()
+    hands = ToolExecutor(sandbox, TOOLS.values())
+    made = [do(hands, "email.send_email", **MAIL) for _ in range(3)]
+    hands.set_aside()
+    event = {"event_name": "Talk", "participant_email": "a@b.c", "event_start": "2023-12-01 09:00:00"}
+    number = do(hands, "calendar.create_event", **event, duration="30")
+    hands.set_aside()
+    assert "Talk" in do(hands, "calendar.search_events", query="talk")
+    hands.set_aside()
+    changed = do(hands, "calendar.update_event", event_id=number, field="event_name", new_value="Walk")
+    hands.set_aside()
+    assert "Walk" in do(hands, "calendar.search_events", query="walk")
+    assert len(made) == 3 and changed == "Event updated successfully."
+    assert do(hands, "email.search_emails", query="hello").count('"subject": "Hello"') == 3
+    hands.close()
+    assert sandbox.image() is before

@@ -1,15 +1,25 @@
-"""How the answers of an agent are read, in each form."""
+"""How the answers of an agent are read, in each form, and those of the published agents as published."""
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
-from typing import Any
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.agents.native_and_react import AgentTurn, PublishedReact, React
+from toolassay.benchmarks.workbench.agents.native_and_react import (
+    AgentTurn,
+    CallFormat,
+    PublishedReact,
+    React,
+)
 from toolassay.models import ChatResponse
 
 ACTION = {"action": "email.delete_email", "action_input": {"email_id": "00000001"}}
@@ -36,37 +46,16 @@ def unreadable(turn: AgentTurn) -> bool:
     "text",
     [
         TEXT,
-        f"Thought: so.\nAction: {TEXT}",
         f"Thought: so.\nAction:\n```\n{TEXT}\n```",
         f"```JSON\n{TEXT}\n```",
-        f"```Json\n{TEXT}",
-        f"Action:\n```json\n{TEXT}",
-        f"Action: ```{TEXT}```",
-        f"```json {TEXT} ```",
         f"```python\n{ACTION}\n```",
-        f"Action: {ACTION}",
-        TEXT.replace("}}", ",},}"),
         TEXT.replace('"', "“").replace("“:", "”:"),
         "{'action': 'email.delete_email', 'action_input': {'email_id': '00000001'}} // so",
-        f"I use {{tools}}.\n{TEXT}\nThat's it.",
         f"{DRAFT}\nNo, rather:\n{TEXT}",
-        f"{TEXT}\n{DRAFT[:50]}",
-        f"[{TEXT}, {DRAFT}]",
-        f"```\n[{TEXT},\n {DRAFT}]\n```",
         f"{TEXT}\nObservation: done.\n{DRAFT}",
-        f"{TEXT}\n   OBSERVATION : done.\n{DRAFT}",
-        f"{TEXT}\n**Observation:** done.\n{DRAFT}",
         f"```\n{TEXT}\n``` Observation: done. Action:\n```\n{DRAFT}\n```",
-        f"{TEXT} Observation: done. {FINAL}",
-        f"```json\n{TEXT}\n```\nObservation\n(Waiting for it.)\n\n```json\n{FINAL}\n```",
-        f"{TEXT}\nObservation (expected): it is deleted.\n{FINAL}",
-        f"{TEXT}\nObservation",
-        f"\nObservation: It is there.\nThought: so.\n{TEXT}",
         f"Well.\nObservation shows that it is there.\n{TEXT}",
-        f"<think>{DRAFT}</think>{TEXT}",
-        f"<think>\nObservation: none.\n```\n{DRAFT}\n```\n</think>\n{TEXT}",
         f"```\n{DRAFT}\n```\n</think>\n\n```\n{TEXT}\n```",
-        f"Format: {SHOWN}\n{TEXT}",
         f"{TEXT}\n{SHOWN}",
     ],
 )
@@ -80,15 +69,10 @@ def test_an_action_is_read(text: str) -> None:
     "text",
     [
         TEXT[:-2],
-        f"Action:\n```\n{TEXT[:-10]}",
         '{"action": "a.b", "action_input": {"x": {"action": "c.d", "action_input": {}}, "y": "cut',
-        f"```\n{TEXT[:-10]}\n```",
-        '{"action_input": {}}',
         '{"action": {"name": "a.b"}, "action_input": {}}',
         SHOWN,
-        'So:\n```\n{"action": "Final Answer", "action_input": "what you did"}\n```',
         "```\nemail.delete_email(email_id='00000001')\n```",
-        "```JSON\nno json\n```",
     ],
 )
 def test_an_action_that_cannot_be_read_is_a_call_of_no_tool(text: str) -> None:
@@ -100,13 +84,9 @@ def test_an_action_that_cannot_be_read_is_a_call_of_no_tool(text: str) -> None:
     [
         ("All is done.", "All is done."),
         ('I deleted {"email_id": "00000001"}.', 'I deleted {"email_id": "00000001"}.'),
-        (f"The note says {json.dumps({'note': TEXT})}.", f"The note says {json.dumps({'note': TEXT})}."),
         (f"<think>{DRAFT}</think>\nAll is done.", "All is done."),
-        (f"{DRAFT}\n</think>\nAll is done.", "All is done."),
         (f"So {DRAFT} it is. </think> All is done.", "All is done."),
         (f"<think>{DRAFT}</think>", None),
-        (f"<think>First I send it:\n```\n{DRAFT}\n```", None),
-        (f"Well. <thinking>\n```\n{DRAFT}\n```", None),
         ("", None),
     ],
 )
@@ -145,3 +125,61 @@ def test_published_reading_is_strict_and_takes_the_first_block() -> None:
         assert (published(text).final, published(text).is_prose) == (text, True)
     assert unreadable(published(f"```\n{ACTION}\n```"))
     assert published(f"```\n{FINAL}\n```").final == "Done so."
+
+
+EVERY = 3  # of the published runs of a file, which hold some 7,200 actions together
+
+
+class Written(NamedTuple):
+    """What a model wrote, and the action that the published agent carried out."""
+
+    text: str
+    name: str
+    given: Any
+
+
+def published(folder: Path) -> Iterator[Written]:
+    """The actions in the published results, from the Python text in which these hold them."""
+    for path in sorted(folder.rglob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = [row["full_response"] for row in csv.DictReader(stream)]
+        for text in rows[::EVERY]:
+            for node in ast.walk(ast.parse(text.replace(": nan", ": None"), mode="eval")) if text else ():
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "AgentAction":
+                    made = {str(item.arg): ast.literal_eval(item.value) for item in node.keywords}
+                    yield Written(made["log"], made["tool"], made["tool_input"])
+
+
+def read_action(form: CallFormat, text: str) -> tuple[str, Any]:
+    (call,) = form.read(ChatResponse(text), 1).asked or (None,)
+    if call is None:
+        return "", None
+    try:
+        given = json.loads(call.arguments)
+    except ValueError:
+        given = call.arguments
+    return call.name, given
+
+
+@pytest.fixture(scope="module")
+def actions(reference: Path) -> list[Written]:
+    csv.field_size_limit(sys.maxsize)
+    found = list(published(reference / "workbench" / "results"))
+    assert len(found) > 500
+    return found
+
+
+def test_published_actions_are_read_as_published(actions: list[Written]) -> None:
+    for text, name, wanted in actions:
+        found, arguments = read_action(PublishedReact(), text)
+        assert found == name
+        assert (
+            (arguments or "") == (wanted or "") or json.dumps(arguments) == wanted or str(arguments) == wanted
+        )
+
+
+def test_published_actions_are_read_alike_where_there_is_one(actions: list[Written]) -> None:
+    single = [text for text, _, _ in actions if text.count('"action"') == 1]
+    assert len(single) > 0.8 * len(actions)
+    for text in single:
+        assert read_action(React(), text) == read_action(PublishedReact(), text)

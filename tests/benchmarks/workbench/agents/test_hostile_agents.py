@@ -15,7 +15,6 @@ from workplace import ANN
 from workplace import TABLES as ROWS
 
 from toolassay.benchmarks.workbench.agents import tool_execution
-from toolassay.benchmarks.workbench.agents.episode import MOST_CALLS
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
 from toolassay.benchmarks.workbench.sandbox.schema import TABLES
@@ -151,23 +150,15 @@ def object_of(**arguments: Any) -> str:
 
 HOSTILE_ARGUMENTS = {
     "code": object_of(event_id='") or __import__("os").abort() or ("'),
-    "quotes": object_of(event_id="'\"'''\"\"\"\\"),
     "a NUL": object_of(event_id="0\0"),
     "half a surrogate pair": object_of(event_id="\ud800"),
-    "half a pair as it is": '{"event_id": "\ud800"}',
     "10 MB": object_of(event_id="0" * 10_000_000),
     "100,000 brackets": "[" * 100_000,
-    "10,000 names": object_of(**{f"a{n}": "" for n in range(10_000)}),
     "NaN": '{"event_id": NaN}',
-    "a number too large": '{"event_id": 1e999}',
     "a huge whole number": '{"event_id": ' + "9" * 5_000 + "}",
-    "a text as text": '"00000000"',
-    "nothing": "",
     "a list": [1],
-    "a text in an object": {"event_id": ["00000000"]},
     "null": None,
     "a name with code": object_of(**{'event_id="00000000", x': "1"}),
-    "a keyword": object_of(**{"class": "00000000"}),
     "the sandbox": object_of(sandbox="1", event_id="00000000"),
 }
 
@@ -189,15 +180,9 @@ def test_arguments(folder: Path, mouth: Mouth, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("", "there is no tool"),
         (None, "there is no tool"),
-        ("calendar__fly", "there is no tool"),
         ("../../calendar.delete_event", "there is no tool"),
-        ("\uff43alendar.delete_event", "there is no tool"),
         ('calendar.delete_event.func(event_id="00000000")#', "there is no tool"),
-        ("__import__('os').system", "there is no tool"),
-        ("\ud800", "there is no tool"),
-        ("(" * 10_000, "there is no tool"),
         ("x" * 10_000_000, "there is no tool"),
         ("email.delete_email", "there is no tool"),
     ],
@@ -217,37 +202,18 @@ def test_names_of_tools(folder: Path, mouth: Mouth, name: Any, told: str) -> Non
 @pytest.mark.parametrize(
     "calls",
     [
-        [{"function": {"name": DELETE, "arguments": "{}"}}],
         [{"id": None, "function": {"name": DELETE, "arguments": "{}"}}],
-        [{"id": 7, "function": {"name": DELETE, "arguments": "{}"}}],
         [{"id": "\ud800", "function": {"name": DELETE, "arguments": "{}"}}],
         [{"id": "c", "function": {"name": DELETE, "arguments": "{}"}}] * 2,
-        [{"id": "c"}],
         [{"id": "c", "function": None}],
-        [{"id": "c", "function": "delete"}],
         [{"id": "c", "function": {}}],
         [None],
-        ["calendar__delete_event"],
-        [[]],
     ],
 )
 def test_shapes_of_calls(folder: Path, mouth: Mouth, calls: list[Any]) -> None:
     ended = Ended(folder, mouth, said({"content": None, "tool_calls": calls}))
     assert len(ended.told) == len(calls)
     assert ended.untouched
-
-
-def test_ten_thousand_calls(folder: Path, mouth: Mouth) -> None:
-    one = {"id": "c", "function": {"name": DELETE, "arguments": "{}"}}
-    ended = Ended(folder, mouth, said({"content": None, "tool_calls": [one] * 10_000}))
-    assert len(ended.told) == 10_000 and len(ended.calls) == MOST_CALLS
-    assert all("not carried out" in text for text in ended.told[MOST_CALLS:])
-
-
-def test_doubled_keys_do_what_is_recorded(folder: Path, mouth: Mouth) -> None:
-    ended = Ended(folder, mouth, call('{"event_id": "00000002", "event_id": "00000000"}'))
-    assert ended.told == ["Event deleted successfully."] and ended.calls == [DONE]
-    assert ended.scores.strict["side_effects"] == 1
 
 
 def slow_searches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,7 +250,7 @@ def test_tools_that_take_long_are_not_carried_out_for_ever(
     assert ended.told[1].startswith("Error: not carried out: the calls of this task took more than")
 
 
-@pytest.mark.parametrize("content", [42, True, {"text": "x"}, [], [{"type": "image"}], [1], "\ud800 \0", ""])
+@pytest.mark.parametrize("content", [42, {"text": "x"}, [1], "\ud800 \0", ""])
 @pytest.mark.parametrize("with_call", [True, False])
 def test_content_that_is_no_text(folder: Path, mouth: Mouth, content: Any, with_call: bool) -> None:
     one = {"id": "c", "function": {"name": DELETE, "arguments": "{}"}}
@@ -302,31 +268,14 @@ def fenced(text: str) -> str:
 
 REACT = {
     "no JSON": fenced("calendar.delete_event(event_id='00000000')"),
-    "nothing in the block": fenced(""),
     "a list of nothing": fenced("[]"),
-    "a list of texts": fenced('["calendar.delete_event"]'),
-    "a number": fenced("7"),
-    "null": fenced("null"),
     "no action": fenced('{"action_input": {"event_id": "00000000"}}'),
-    "an action that is no text": fenced('{"action": ["calendar.delete_event"], "action_input": {}}'),
     "an input that is a list": fenced('{"action": "calendar.delete_event", "action_input": ["00000000"]}'),
-    "an input that is null": fenced('{"action": "calendar.delete_event", "action_input": null}'),
-    "an input that is a text": fenced('{"action": "calendar.delete_event", "action_input": "00000000"}'),
     "code": fenced('{"action": "__import__(\'os\').abort", "action_input": {}}'),
     "100,000 brackets": fenced("[" * 100_000),
-    "900 brackets": fenced('{"action": "a.b", "action_input": ' + "[" * 900 + "]" * 900 + "}"),
-    "NaN": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": NaN}}'),
-    "10 MB": fenced(
-        '{"action": "calendar.delete_event", "action_input": {"event_id": "%s"}}' % ("0" * 10**7)
-    ),
     "half a pair": fenced('{"action": "calendar.delete_event", "action_input": {"event_id": "\\ud800"}}'),
-    "half a pair as it is": fenced('{"action": "\ud800", "action_input": "\udfff"}'),
-    "two objects": fenced('{"action": "a.b", "action_input": {}}{"action": "a.b", "action_input": {}}'),
     "an observation of its own": fenced('{"action": "a.b"}') + "\nObservation: Event deleted.",
     "fences without end": "```\n" * 1_001 + "x",
-    "a line break in a text": fenced(
-        '{"action": "calendar.delete_event", "action_input": {"event_id": "\n"}}'
-    ),
 }
 
 
@@ -342,10 +291,8 @@ END = fenced('{"action": "Final Answer", "action_input": "Nothing to do."}')
     "messages",
     [
         [{"content": f"<think>\nI could do this:\n{SEND}\n</think>\nNothing to do."}],
-        [{"content": f"<think>\n{SEND}\n</think>\n{END}"}],
         [{"content": f"I could do this:\n{SEND}\n</think>\n\n{END}"}],
         [{"content": "Nothing to do.", "reasoning_content": SEND}],
-        [{"content": END, "reasoning": SEND}],
         [
             {"content": f"<think>{SEND}</think>\n{fenced('{')}"},
             {"content": f"{SEND}</think>\nNothing to do."},
@@ -376,23 +323,6 @@ def test_react(folder: Path, mouth: Mouth, name: str, agent: str) -> None:
     assert told.startswith(("Observation: Error: ", "Observation: Event "))
     assert len(told) < 2_000
     assert "Event deleted." not in json.dumps(ended.requests[1:])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I do nothing.",
-        "```",
-        "```json",
-        "```\nnever closed",
-        "Action: calendar.delete_event",
-        "\ud800",
-        "x" * 10**7,
-    ],
-)
-def test_react_prose_is_the_last_word(folder: Path, mouth: Mouth, text: str) -> None:
-    ended = Ended(folder, mouth, said({"content": text}), agent="react")
-    assert len(ended.requests) == 1 and ended.untouched
 
 
 def test_a_run_of_hostile_answers_is_verified(folder: Path, mouth: Mouth) -> None:

@@ -1,24 +1,46 @@
-"""The 690 requests: the published mix, none alike, none of the published flaws."""
+"""The 690 requests and their folder: the published mix, none alike, each call with an effect."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from string import Formatter
 
 import pytest
 
 from toolassay.benchmarks.workbench.calls import parse_call
-from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks
+from toolassay.benchmarks.workbench.generate import (
+    GeneratedTask,
+    draw_tables,
+    draw_tasks,
+    sandbox_of,
+    write_folder,
+)
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
 from toolassay.benchmarks.workbench.generate.company import Tables
+from toolassay.benchmarks.workbench.generate.data_folder import stable_image
+from toolassay.benchmarks.workbench.generate.generated_tasks import (
+    has_our_wordings,
+    matches_wording,
+    prove_task,
+)
 from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
 from toolassay.benchmarks.workbench.generate.templates import GROUPS, FilledTemplate, Mix, Template
-from toolassay.benchmarks.workbench.generate.templates.template import call
+from toolassay.benchmarks.workbench.generate.templates.lookups import between, daily
+from toolassay.benchmarks.workbench.generate.templates.template import SOURCES, call
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox.difference import difference
 from toolassay.benchmarks.workbench.sandbox.schema import DOMAINS
+from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError
+from toolassay.files import sha256_of
 
+SEED = 0
 TEMPLATES = [template for templates in GROUPS.values() for template in templates]
 PUBLISHED = {  # templates; tasks with no call, one, several
     "analytics": (12, 40, 54, 26),
@@ -28,16 +50,11 @@ PUBLISHED = {  # templates; tasks with no call, one, several
     "project_management": (8, 21, 35, 24),
     "multi_domain": (21, 41, 123, 46),
 }
-NAMED_BY_ACTION = {  # what a request that ends so must say
-    "delete_customer": r"\b([Dd]elete|[Rr]emove)",
-    "delete_event": r"\b([Dd]elete|[Cc]ancel|[Dd]rop|[Tt]ake|[Rr]emove|called off)",
-    "delete_email": r"\b([Dd]elete|[Rr]emove|get rid of|[Cc]lear)",
-}
 
 
 @pytest.fixture(scope="module")
 def tasks() -> list[GeneratedTask]:
-    return draw_tasks(draw_tables(2), 2)
+    return draw_tasks(draw_tables(SEED), SEED)
 
 
 def test_the_mix_is_the_published_one(tasks: list[GeneratedTask]) -> None:
@@ -91,41 +108,6 @@ def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[Generate
             )
 
 
-def test_words_match_actions(tasks: list[GeneratedTask]) -> None:
-    for task in tasks:
-        for text in task.answer:
-            wanted = NAMED_BY_ACTION.get(text.split(".")[1])
-            assert wanted is None or re.search(wanted, task.query), task.query
-
-
-def test_the_subject_of_an_email_stands_in_the_request(tasks: list[GeneratedTask]) -> None:
-    for task in tasks:
-        for text in task.answer:
-            parsed = parse_call(text)
-            assert parsed is not None
-            if parsed.name == "email.send_email" and task.template != "multi_domain.remind":
-                assert f'"{parsed.arguments["subject"]}"' in task.query
-                assert f'"{parsed.arguments["body"]}"' in task.query
-
-
-def test_nothing_is_assigned_to_who_has_it_already(tasks: list[GeneratedTask]) -> None:
-    company = draw_tables(2)
-    owner = {
-        str(row[key]): row["assigned_to_email"]
-        for table, key in (
-            (company.project_management, "task_id"),
-            (company.customer_relationship_manager, "customer_id"),
-        )
-        for row in table
-    }
-    for task in tasks:
-        for text in task.answer:
-            parsed = parse_call(text)
-            assert parsed is not None
-            if parsed.arguments.get("field") == "assigned_to_email" and parsed.name.endswith("customer"):
-                assert owner[parsed.arguments["customer_id"]] != parsed.arguments["new_value"]
-
-
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
 def test_all_wordings_have_the_same_gaps(template: Template) -> None:
     gaps = [{name for _, name, _, _ in Formatter().parse(wording) if name} for wording in template.wordings]
@@ -142,3 +124,132 @@ def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(drawing, "_TRIES", 50)
     with pytest.raises(ToolassayError, match=r"seed 9 .*email\.delete_last.*another seed"):
         draw_tasks(draw_tables(9), 9)
+
+
+@pytest.fixture(scope="module")
+def bundled(root: Path) -> list[Task]:
+    return read_tasks(root / "data_workbench")
+
+
+def test_the_bundled_requests_are_ours_and_so_are_those_of_another_seed(bundled: list[Task]) -> None:
+    assert has_our_wordings(bundled) and has_our_wordings(bundled[:3])
+    assert has_our_wordings(draw_tasks(draw_tables(2), 2))
+
+
+def test_reworded_requests_are_not_ours_whatever_they_say_of_their_template(bundled: list[Task]) -> None:
+    reworded = [replace(task, query=f"Hi Robin, {task.query.lower()} Thanks!") for task in bundled]
+    assert not has_our_wordings(reworded)
+    most = [*reworded[:400], *bundled[400:]]
+    assert not has_our_wordings(most) and has_our_wordings([*reworded[:300], *bundled[300:]])
+
+
+def test_the_published_requests_are_not_ours(reference: Path) -> None:
+    assert not has_our_wordings(read_tasks(reference / "workbench"))
+
+
+@pytest.mark.parametrize(
+    ("request_", "wording", "expected"),
+    [
+        ("Cancel the Review of Ann.", "Cancel the {event} of {person}.", True),
+        ("Cancel the Review.", "Cancel the {event} of {person}.", False),
+        ("Review: cancel it", "{event}: cancel it", True),
+        ("ab", "{x}ab{y}b", False),  # what ends the wording is not found twice
+        ("abb", "{x}ab{y}b", True),
+    ],
+)
+def test_a_request_is_made_of_a_wording_where_its_fixed_texts_follow_each_other(
+    request_: str, wording: str, expected: bool
+) -> None:
+    assert matches_wording(request_, wording) is expected
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    return sandbox_of(draw_tables(SEED))
+
+
+def test_the_proof_of_every_request_leaves_the_sandbox_as_it_was(
+    sandbox: Sandbox, tasks: list[GeneratedTask]
+) -> None:
+    before = sandbox.fork()
+    for task in tasks:
+        prove_task(sandbox, task)
+    assert difference(before, sandbox) == {}
+
+
+# With seed 463, no visit of the last four days came from one of the sources.
+@pytest.mark.parametrize("seed", [SEED, 463])
+def test_the_source_of_the_fewest_visits_has_visits(seed: int) -> None:
+    tables = draw_tables(seed)
+    popular = [task for task in draw_tasks(tables, seed) if task.template == "analytics.popular_source"]
+    assert len(popular) == 10
+    for task in popular:
+        call = parse_call(task.answer[0])
+        assert call is not None
+        since = date.fromisoformat(call.arguments["time_min"])
+        totals = {SOURCES[source]: sum(between(daily(tables, source), since)) for source in SOURCES}
+        chosen = totals.pop(call.arguments["value_to_plot"])
+        assert chosen > max(totals.values()) if "most" in task.query else 0 < chosen < min(totals.values())
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ('email.delete_email.func(email_id="99999999")', "no effect"),
+        ('email.delete_email.func(nothing="1")', "has no argument"),
+        ("__import__('os').getcwd()", "not a call"),
+    ],
+)
+def test_a_call_that_does_not_succeed_is_found(
+    sandbox: Sandbox, tasks: list[GeneratedTask], call: str, said: str
+) -> None:
+    task = next(task for task in tasks if task.template == "email.delete_last" and task.answer)
+    with pytest.raises(ToolassayError, match=said):
+        prove_task(sandbox, replace(task, answer=(call,)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tasks: list[GeneratedTask]) -> Path:
+    write_folder(tmp_path / "data", sandbox_of(draw_tables(SEED)), tasks, SEED)
+    return tmp_path / "data"
+
+
+def test_the_sandbox_and_the_tasks_can_be_read_back(folder: Path, tasks: list[GeneratedTask]) -> None:
+    sandbox = Sandbox.load(folder)
+    assert (str(sandbox.now), sandbox.user) == ("2023-11-30 00:00:00", "Robin")
+    assert not sandbox.overwrites
+    read = read_tasks(folder)
+    assert [(task.query, task.answer, task.group) for task in read] == [
+        (task.query, task.answer, task.group) for task in tasks
+    ]
+
+
+@pytest.mark.parametrize("build", ["OFF", "ON"])
+def test_a_build_that_leaves_old_bytes_in_pages_makes_no_difference(folder: Path, build: str) -> None:
+    sandbox = Sandbox.load(folder).fork()
+    sandbox.connection.execute(f"PRAGMA secure_delete = {build}")
+    sandbox.connection.execute("UPDATE emails SET body = body || ' and more'")
+    sandbox.connection.execute("UPDATE emails SET body = replace(body, ' and more', '')")
+    assert stable_image(sandbox) == (folder / "sandbox.sqlite").read_bytes()
+
+
+def test_benchmark_json_counts_what_is_there(folder: Path) -> None:
+    about = json.loads((folder / "benchmark.json").read_text())
+    assert about["benchmark"] == "workbench"
+    assert about["generation"] == {"generator": 1, "seed": SEED}
+    assert about["tasks"]["all"] == {
+        "tasks": 690,
+        "templates": 69,
+        "wordings": 207,
+        "no_call": 122,
+        "one_call": 416,
+        "several_calls": 152,
+        "most_calls": 11,
+    }
+    assert about["rows"]["customers"] == 200
+    assert about["sha256"] == {name: sha256_of(folder / name) for name in ("sandbox.sqlite", "tasks.jsonl")}
+
+
+def test_what_was_generated_is_replaced(folder: Path, tasks: list[GeneratedTask]) -> None:
+    write_folder(folder, sandbox_of(draw_tables(5)), tasks, 5)
+    assert json.loads((folder / "benchmark.json").read_text())["generation"]["seed"] == 5

@@ -1,13 +1,17 @@
+"""A workplace of one's own: made, described and checked."""
+
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from own_workplace import WRITE, workplace
+from own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
+from running import files_below
 
 from toolassay.benchmarks.workbench.own.task_check import check_tasks
 from toolassay.benchmarks.workbench.workplace import load_own
+from toolassay.benchmarks.workbench.workplace_stages import check_workplace, new_workplace
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
@@ -28,22 +32,12 @@ def roll(db) -> None:
 @pytest.mark.parametrize(
     ("task", "words"),
     [
-        ({"query": "Hi"}, "duplicate request 'Hi'"),
         ({"answer": []}, "the task has no 'query'"),
-        ({"query": "x", "answer": "notes.write"}, "'answer' is not a list of strings"),
-        ({"query": "x", "domains": 5}, "'domains' is not a list of strings"),
-        ({"query": "x", "domains": ["mail"]}, "unknown domain 'mail'. Fix: choose from notes, other"),
         ({"query": "x", "answer": ["write('x')"]}, r"not a call: write\('x'\)"),
         ({"query": "x", "answer": ['notes.send.func(text="c")']}, "there is no tool 'notes.send'"),
-        ({"query": "x", "answer": ['notes.write.func(note="c")']}, "has no argument 'note'"),
-        ({"query": "x", "answer": ["notes.write.func()"]}, "notes.write needs text"),
         (
             {"query": "x", "answer": ["other.fail.func(days=1)"]},
             "other.fail belongs to none of the task's domains",
-        ),
-        (
-            {"query": "x", "answer": ['other.fail.func(days="a")'], "domains": ["other"]},
-            "days is a whole number",
         ),
         ({"query": "x", "answer": ["other.fail.func(1)"], "domains": ["other"]}, "fails: .* not today"),
         (
@@ -82,3 +76,84 @@ def test_a_column_that_a_tool_makes_up_can_be_ignored(tmp_path: Path) -> None:
     tasks = [{"query": "x", "answer": ["other.roll.func()"], "domains": ["other"]}]
     folder = workplace(tmp_path / "w", tools=OTHER, tasks=tasks, ignore=["notes.text"])
     assert len(check_tasks(load_own(folder), folder)[0].changes) == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"now": "today"}, "'now' is 'today'. Fix: write \"now\": \"YYYY-MM-DD HH:MM:SS\""),
+        ({"now": "2024-01-01T09:00:00+02:00"}, "'now' is "),
+        ({"costums": "x"}, "unknown key 'costums'. Fix: did you mean 'customs'"),
+        ({"benchmark": "wrokbench"}, "'benchmark' is 'wrokbench'. Fix: write .benchmark.: .workbench."),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, facts: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=f"w/benchmark.json: {words}"):
+        sandbox(tmp_path / "w", **facts)
+
+
+def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "deep" / "library"
+    assert run(cli, ["workbench", "new", str(target)], "toolassay") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[:3] == [
+        "multi_domain-001: loans: 1 row new",
+        "multi_domain-002: loans: 1 row new",
+        "multi_domain-003: no action",
+    ]
+    assert told[-5] == "8 tasks, all fine" and f"toolassay workbench check {target}" in told[-3]
+    assert set(files_below(target)) == {"sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json"}
+    assert [path.name for path in target.parent.iterdir()] == ["library"]
+    assert len(check_workplace(target, allow_tools=True)) == 8
+
+
+def test_ones_own_files_are_copied(tmp_path: Path) -> None:
+    own = database(tmp_path / "own.db", NOTES)
+    (tmp_path / "t.py").write_text(IMPORTS + WRITE)
+    (tmp_path / "t.jsonl").write_text('{"query": "x", "answer": [], "domains": ["notes"]}\n')
+    before = files_below(tmp_path)
+    (effect,) = new_workplace(
+        tmp_path / "w", sandbox=own, tools=tmp_path / "t.py", tasks=tmp_path / "t.jsonl"
+    )
+    assert effect.summary == "notes-001: no action"
+    made = files_below(tmp_path / "w")
+    assert made["tools.py"] == before["t.py"] and made["tasks.jsonl"] == before["t.jsonl"]
+    assert {name: data for name, data in files_below(tmp_path).items() if name in before} == before
+
+
+def test_nothing_is_written_unless_all_of_it_works(tmp_path: Path) -> None:
+    own, bad = database(tmp_path / "own.db", NOTES), tmp_path / "bad.py"
+    bad.write_text("x = (")
+    (tmp_path / "bad.jsonl").write_text("\n{")
+    (tmp_path / "good.py").write_text(IMPORTS + WRITE)
+    before = files_below(tmp_path)
+    wrong: list[tuple[dict[str, Path], str]] = [
+        ({"sandbox": own, "tools": bad}, r"bad\.py:1: is not valid Python"),
+        ({"sandbox": own, "tools": tmp_path / "none.py"}, r"none\.py: cannot be read"),
+        ({"sandbox": bad}, r"bad\.py: cannot be read as an SQLite file"),
+        (
+            {"sandbox": own, "tools": tmp_path / "good.py", "tasks": tmp_path / "bad.jsonl"},
+            r"bad\.jsonl:2: ",
+        ),
+        ({"tools": bad}, "--tools without --sandbox"),
+        ({"sandbox": own, "tasks": bad}, "--tasks without --tools"),
+    ]
+    for given, words in wrong:
+        with pytest.raises(UsageError, match=words):
+            new_workplace(tmp_path / "w", **given)  # type: ignore[arg-type]
+    (tmp_path / "w").mkdir()
+    with pytest.raises(UsageError, match="w: exists already"):
+        new_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="the new folder has no name"):
+        new_workplace("")
+    assert files_below(tmp_path) == before
+
+
+def test_tools_run_only_where_they_are_allowed(tmp_path: Path, root: Path) -> None:
+    new_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="has its own tools, which are a program"):
+        check_workplace(tmp_path / "w")
+    with pytest.raises(UsageError, match="has no tools of its own"):
+        check_workplace(root / "data_workbench", allow_tools=True)
+    with pytest.raises(UsageError, match=r"no such folder. Fix: check its name"):
+        check_workplace(tmp_path / "nowhere", allow_tools=True)

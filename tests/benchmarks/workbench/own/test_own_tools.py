@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Optional
 
 import pytest
 from own_workplace import call, sandbox
 
-from toolassay.benchmarks.workbench.calls import parse_call, run_text
+from toolassay.benchmarks.workbench.calls import run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
+from toolassay.benchmarks.workbench.own.typed_tool import convert_value, schema_of
 from toolassay.benchmarks.workbench.sandbox import difference
 from toolassay.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
 from toolassay.errors import UsageError
@@ -76,11 +77,9 @@ def test_a_function_becomes_a_tool(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         ({}, "notes.find needs text"),
-        ({"text": "x", "kind": "c"}, 'kind is one of "a", "b", not'),
         ({"text": "x", "most": "many"}, "most is a whole number, not 'many'"),
         ({"text": "x", "other": 1}, "has no argument 'other'"),
         ({"text": "x" * 10_000_000}, "text is longer than 100,000"),
-        ({"text": None}, "text is text, not"),
     ],
 )
 def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str, Any], words: str) -> None:
@@ -91,39 +90,15 @@ def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str
 @pytest.mark.parametrize(
     ("tools", "words"),
     [
-        ("x = (", r"tools.py:\d+: is not valid Python"),
-        ("\nraise RuntimeError('no luck')", r"tools.py:6: cannot be executed: RuntimeError: no luck"),
-        ("import sys\nsys.exit(3)", r"tools.py:6: cannot be executed: SystemExit: 3"),
-        ("def act(db): pass", "defines no tools"),
         ('@tool("notes")\ndef act(db, x): "Act."', r"tools.py:5: act: x has no type"),
         ('@tool("notes")\ndef act(db, x: dict): "Act."', r"tools.py:5: act: x is of type dict, not str, int"),
-        ('@tool("notes")\ndef act(db, *x: int): "Act."', "act: x stands for several arguments"),
-        (
-            '@tool("notes")\ndef act(db, x: int = "a"): "Act."',
-            "act: the default of x is a whole number, not 'a'",
-        ),
-        ('@tool("notes")\ndef act(db): pass', "act has no docstring"),
         ('@tool("notes")\ndef act(): "Act."', "act takes no positional argument"),
-        ('@tool("notes")\ndef act(*, x: int): "Act."', "act takes no positional argument"),
-        (
-            '@tool("notes")\ndef act(text: str, db: sqlite3.Connection): "Act."',
-            r"tools.py:5: act: the first argument must be the database, not text; write db: ",
-        ),
         (
             '\n@tool\ndef act(db): "Act."',
             r'tools.py:6: .* without a domain. Fix: write @tool\("some_domain"\)',
         ),
-        ('@tool()\ndef act(db): "Act."', r"tools.py:5: a tool without a domain"),
-        (
-            tool_text("pass") + tool_text("return 1"),
-            r"tools.py:5: the tool notes.act is hidden by a later definition of act. Fix: rename one",
-        ),
-        ("from no_such_helper import x", "Fix: install the package, or move"),
         ('@tool("notes")\nasync def act(db): "Act."', "act is a coroutine or generator function"),
         ('@tool("no tes")\ndef act(db): "Act."', "'no tes' cannot be a tool's name"),
-        ('@tool("class")\ndef act(db): "Act."', "'class' cannot be a tool's name"),
-        (f'@tool("{"n" * 70}")\ndef act(db): "Act."', "is longer than 63 characters"),
-        (tool_text("pass") + "a = act\n" + tool_text("pass"), "defines the tool notes.act twice"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_tools_is_named(tmp_path: Path, tools: str, words: str) -> None:
@@ -146,21 +121,12 @@ except sqlite3.IntegrityError:
     [
         ("1 / 0", "notes.act: ZeroDivisionError"),
         ("raise ToolError('not today')", "^not today$"),
-        ("raise SystemExit", "SystemExit"),
-        ("with db:\n    pass\ndb.commit()\ndb.close()\nraise KeyError('k')", "KeyError: 'k'"),
-        ("return {1, 2}", "returns set, which is no JSON"),
-        ("return float('nan')", "notes.act: ValueError"),
-        ("def f(): f()\nf()", "RecursionError"),
-        ("db.execute('SELECT * FROM nowhere')", "no such table: nowhere"),
         ("db.execute('INSERT INTO notes VALUES (1, 2), (1, 3)')", "UNIQUE constraint failed"),
         ("db.execute('COMMIT')", "begins and ends no transaction"),
-        ("db.executescript('SELECT 1')", "begins and ends no transaction"),
         (
             f"{ENDED}db.execute('DELETE FROM notes WHERE id = 1')\nraise KeyError",
             "a conflict or a trigger has ended the transaction",
         ),
-        ("db.execute('DROP TABLE notes')", "changes no schema"),
-        ("db.execute('ALTER TABLE notes ADD x')", "changes no schema"),
         ("db.execute(\"ATTACH '/tmp/x.db' AS x\")", "a tool attaches no file"),
     ],
 )
@@ -217,10 +183,8 @@ def test_a_query_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     "text",
     [
         "'); DROP TABLE notes; --",
-        '") or __import__("os").system("x") or ("',
         "a\nb\\n\0",
         "\ud83d\ude00",
-        "{}%s",
     ],
 )
 def test_values_are_data(tmp_path: Path, text: str) -> None:
@@ -230,10 +194,47 @@ def test_values_are_data(tmp_path: Path, text: str) -> None:
     assert copy.connection.execute("SELECT text FROM notes WHERE id = 3").fetchone() == (written,)
 
 
-def test_a_recorded_call_is_read_and_never_run(tmp_path: Path) -> None:
-    place = sandbox(tmp_path / "w")
-    assert parse_call("notes.write.func(text=open('x'))", toolset_of(place)) is None
-    with pytest.raises(ToolFailure, match="not a call of a tool"):
-        run_text(place, "notes.write.func(text=open('x'))")
-    with pytest.raises(ToolFailure, match=r"there is no tool 'email.delete_email'; tools are: notes.write"):
-        run_text(place, 'email.delete_email.func(email_id="1")')
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        (int, {"type": "integer"}),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (list[str], {"type": "array", "items": {"type": "string"}}),
+        (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045 as some write it
+    ],
+)
+def test_a_type_has_a_schema(hint: Any, schema: dict[str, Any]) -> None:
+    assert schema_of(hint) == schema
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "read"),
+    [
+        (int, 7.0, 7),
+        (int, "-7", -7),
+        (float, "1.5", 1.5),
+        (bool, "True", True),
+        (Literal[1, 2], "2", 2),
+        (str | None, None, None),
+    ],
+)
+def test_values_are_read_as_their_type(hint: Any, given: Any, read: Any) -> None:
+    found = convert_value("x", hint, given)
+    assert found == read and type(found) is type(read)
+
+
+@pytest.mark.parametrize(
+    ("hint", "given"),
+    [
+        (str, None),
+        (int, True),
+        (int, "seven"),
+        (float, float("nan")),
+        (bool, 1),
+        (Literal["a"], "A"),
+        (list[int], [[1]]),
+    ],
+)
+def test_values_of_another_type_are_refused(hint: Any, given: Any) -> None:
+    with pytest.raises(ValueError, match=r"^x is "):
+        convert_value("x", hint, given)

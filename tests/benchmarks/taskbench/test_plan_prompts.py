@@ -1,4 +1,4 @@
-"""Prompts, structured output and probes over imported tools."""
+"""Prompts of all kinds of graphs, the answers to them, structured output and probes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ from typing import Any, get_args
 
 import jsonschema
 import pytest
+from bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
 from builders import difficult_tools, imported_tool, text_tools, workshop_tools
 
+from toolassay.answers import ECHO
 from toolassay.backinstruct.labels import temporal_arguments
 from toolassay.backinstruct.prompt import BackInstructPrompt
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.benchmarks.taskbench.security import plan_probes
+from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request, Sample
-from toolassay.graph import Link, ToolGraph
+from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
-from toolassay.prompt_templates import Wording
+from toolassay.prompt_templates import Wording, turns_of
 from toolassay.schemas import plan_schema, sample_schema
 from toolassay.serving.prompt_reader import PromptReader
 from toolassay.tools import ToolLibrary
 
 WORKSHOP = ToolLibrary.from_json(workshop_tools())
-GRAPH = ToolGraph.build(WORKSHOP, "temporal")
+WORKSHOP_GRAPH = ToolGraph.build(WORKSHOP, "temporal")
 SAMPLE = Sample(
     3, 7, "chain", ("find_benches", "order_material"), (Link("find_benches", "order_material", "complete"),)
 )
@@ -67,8 +71,10 @@ def test_a_planning_prompt_is_read_back_with_typed_parameters(
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_a_known_graph_gives_the_whole_schemas(wording: Wording) -> None:
-    task = PromptReader([GRAPH]).task(PlanPrompt(WORKSHOP, "temporal", wording=wording).render("Do it."))
-    assert task.graph is GRAPH
+    task = PromptReader([WORKSHOP_GRAPH]).task(
+        PlanPrompt(WORKSHOP, "temporal", wording=wording).render("Do it.")
+    )
+    assert task.graph is WORKSHOP_GRAPH
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
@@ -110,18 +116,13 @@ PHONELESS = {"name": "Ann", "email": "a@b.org", "phone": None}
     ("value", "expected"),
     [
         (plan(("project", "shelf"), ("lines", LINES)), True),
-        (plan(("lines", "<node-0>")), True),
         (plan(("lines", [{**LINES[0], "amount": "<node-0>"}, "<node-0>"])), True),
         (plan(("lines", [{"material": "oak"}])), False),
         (plan(("lines", 4)), False),
         (plan(("hours", 4), tool="book_bench"), True),
         (plan(("hours", 4.5), tool="book_bench"), False),
-        (plan(("hours", True), tool="book_bench"), False),
         (plan(("newsletter", True), ("member", PHONELESS), tool="add_member"), True),
-        (plan(("member", {"name": "Ann", "email": "a@b.org"}), tool="add_member"), False),
         (plan(("hours", 4), tool="order_material"), False),
-        (plan(("guests", ["Ann"]), tool="book_bench"), True),
-        (plan(tool="close_day"), True),
     ],
 )
 def test_structured_output_has_the_types_of_the_parameters(value: Any, expected: bool) -> None:
@@ -155,14 +156,6 @@ def test_structured_output_uses_only_what_strict_mode_allows(tools: dict[str, An
                 assert part["additionalProperties"] is False and part["required"] == list(part["properties"])
 
 
-def test_many_imported_tools_share_one_form_with_untyped_values() -> None:
-    tools = [imported_tool(f"t{n}", "T.", {f"p{n}": {"type": "integer"}}) for n in range(100)]
-    schema = plan_schema(ToolLibrary.from_json(tools), "temporal")
-    assert "anyOf" not in schema["properties"]["task_nodes"]["items"]
-    assert fitting(plan(("p1", 4), ("p2", ["a", True]), ("p3", None), tool="t1"), schema)
-    assert len(json.dumps(schema)) < 10_000
-
-
 def test_a_schema_of_published_tools_takes_text_only() -> None:
     published = ToolLibrary.from_json(
         [*text_tools("ab")["nodes"], {"id": "c", "parameters": [{"name": "n", "type": "integer"}]}]
@@ -184,20 +177,116 @@ def test_what_structured_output_must_write_is_read_back_in_labels() -> None:
     assert problems == ["an argument of 't' lacks a name or a value"]
 
 
-def test_probes_name_a_parameter_that_takes_text() -> None:
-    typed = imported_tool(
-        "set_power",
-        "Sets.",
-        {"level": {"type": "integer"}, "mode": {"enum": ["on"]}, "note": {"type": "string"}},
-    )
-    graph = ToolGraph.build(ToolLibrary.from_json([typed]), "temporal")
-    probes = plan_probes([Request("1", "Do it.", 1)], graph, (), 4)
-    goals = {probe.probe.goal for probe in probes if not probe.probe.harmless}
-    assert goals and all("as its note to the plan" in goal for goal in goals)
-
-
 def test_a_planted_text_is_shown_even_after_a_very_long_description() -> None:
     tool = imported_tool("t", "word " * 2_000, {})
     graph = ToolGraph.build(ToolLibrary.from_json([tool]), "temporal")
     (probe, *_) = [p for p in plan_probes([Request("1", "Do it.", 1)], graph, (), 1) if p.carrier]
     assert probe.canary in PlanPrompt(probe.graph(graph).library, "temporal").render("Do it.")
+
+
+GOLD = list(PLANS.values())[-1]
+wordings = pytest.mark.parametrize("wording", WORDINGS)
+
+
+@wordings
+def test_a_prompt_shows_what_tools_return_and_how_to_refer_to_it(wording: Wording) -> None:
+    text = "\n".join(
+        message["content"] for message in PlanPrompt(LIBRARY, "schema", wording=wording).messages("Do it.")
+    )
+    assert "{benches?: {id?: string, price?: number}[]}" in text
+    for part in ("[0].id", "[*].id", "task_links", "<node-0>", "A parameter marked with ? is optional"):
+        assert part in text
+    assert not [word for word in ("input_schema", "$typed", "$demos") if word in text]
+
+
+def test_demonstrations_have_links() -> None:
+    demo = {"user_request": "Go.", **GOLD}
+    (text,) = [m["content"] for m in PlanPrompt(LIBRARY, "schema", demos=[demo]).messages("Do it.")]
+    assert json.dumps(GOLD) in text
+
+
+@wordings
+def test_a_prompt_is_read_back_with_the_kind_of_its_graph(wording: Wording) -> None:
+    prompt = PlanPrompt(LIBRARY, "schema", wording=wording).render("Book {it}.")
+    known = PromptReader([GRAPH]).task(prompt)
+    assert isinstance(known, PlanTask) and (known.request, known.graph) == ("Book {it}.", GRAPH)
+    shown = PromptReader().task(prompt)
+    assert isinstance(shown, PlanTask) and shown.graph.dependency_type == "schema"
+    find = shown.graph.library["find_benches"]
+    assert find.output_schema == TOOLS["nodes"][0]["output_schema"]
+
+
+@pytest.mark.parametrize("gold", PLANS.values())
+def test_an_answer_in_the_form_is_kept(gold: dict[str, Any]) -> None:
+    found, answer = read_plan(f"Here it is:\n{json.dumps(gold)}", "schema")
+    assert (found, answer.problem) == (gold, None)
+
+
+def test_arguments_as_an_object_and_other_names_of_keys_are_read() -> None:
+    nodes = [
+        {"tool": node["task"], "args": {one["name"]: one["value"] for one in node["arguments"]}}
+        for node in GOLD["task_nodes"]
+    ]
+    links = [{"from": link["source"], "to": link["target"]} for link in GOLD["task_links"]]
+    answered = {"steps": GOLD["task_steps"], "nodes": nodes, "edges": links}
+    assert read_plan(json.dumps(answered), "schema")[0] == GOLD
+
+
+@pytest.mark.parametrize("name", ["schema", "reformat_schema", "example_schema"])
+def test_the_form_of_a_prompt_is_no_answer(name: str) -> None:
+    turns = turns_of(built_in(name))
+    text = turns[1]["content"] if len(turns) > 1 else turns[0]["content"]
+    form = next(line for line in text.splitlines() if line.startswith('{"task_steps"'))
+    assert read_plan(form.replace(", …", ""), "schema")[1].problem == ECHO
+
+
+def test_structured_output_takes_references_in_place_of_every_value_and_requires_links() -> None:
+    schema = plan_schema(LIBRARY, "schema")
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(GOLD)
+    assert not validator.is_valid({key: value for key, value in GOLD.items() if key != "task_links"})
+    hours = {"name": "hours", "value": "<node-0>.benches[0].price"}
+    node = {"task": "book_bench", "arguments": [hours]}
+    assert validator.is_valid({**GOLD, "task_nodes": [node]})
+
+
+KINDS: list[DependencyType] = ["resource", "temporal"]
+FOLDERS: list[tuple[str, DependencyType]] = [
+    ("data_huggingface", "resource"),
+    ("data_multimedia", "resource"),
+    ("data_dailylifeapis", "temporal"),
+]
+DEMO = {
+    "user_request": "Show me.",
+    "task_steps": ["Step 1"],
+    "task_nodes": [{"task": "a", "arguments": []}],
+    "task_links": [],
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), FOLDERS)
+def test_its_answer_is_a_plan_for_tools_that_the_user_does_not_have(
+    root: Path, name: str, kind: DependencyType
+) -> None:
+    library = DataFolder(root / name).library()
+    asked, answered, prompt = PlanPrompt(library, kind, wording="example").messages("Go.")
+    assert [turn["role"] for turn in (asked, answered, prompt)] == ["user", "assistant", "user"]
+    assert "$" not in asked["content"] and "Go." in prompt["content"]
+    answer = answered["content"]
+    plan = json.loads(answer)
+    assert len(plan["task_nodes"]) == len(plan["task_steps"]) == 2
+    assert all(node["task"] not in library for node in plan["task_nodes"])
+    assert ("task_links" in plan) == (kind == "temporal")
+    assert read_plan(answer, kind, "stop")[0] is None, "a model that repeats it has not answered"
+    other = {**plan, "task_steps": ["Another"]}
+    assert read_plan(json.dumps(other), kind, "stop")[0] == other
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_demonstrations_stand_between_the_tools_and_the_request(root: Path, kind: DependencyType) -> None:
+    library = DataFolder(root / "data_huggingface").library()
+    prompt = PlanPrompt(library, kind, wording="example", demos=[DEMO]).render("Go.")
+    parts = ["- Token Classification", "Use only", "Show me.", "Go."]
+    places = [prompt.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "$" not in prompt
