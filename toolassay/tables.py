@@ -250,7 +250,8 @@ class Table:
 
     def html(self) -> str:
         """An HTML table; each caption is a paragraph below it."""
-        texts = ([_markdown_cell("", value) for value in row] for row in self.rows)
+        cells = ([_cell(value) for value in row] for row in self.rows)
+        texts = ([f"{one.text} ({one.note})" if one.note else one.text for one in row] for row in cells)
         rows = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in texts]
         head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
         grid = "".join(f"<tr>{row}</tr>" for row in (head, *rows))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
+from toolassay.dataset import WORK_ORDER_OPENINGS
 from toolassay.gates.gate import Background, Finding, shown
 from toolassay.gold import Gold
 
@@ -120,6 +121,8 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
     own = _QUOTATION.sub(lambda match: "\0" * len(match.group()), text)
     for match in _MIXED.finditer(own):
         yield "mixed script", *match.span()
+    if text.startswith(WORK_ORDER_OPENINGS):  # a list of labels repeats by nature
+        return
     for match in _REPEATED.finditer(own):
         # "again and again and again": the run goes on, so that it is meant.
         run, before, after = match[1].split(), own[: match.start()].split(), own[match.end() :].split()
