@@ -471,7 +471,7 @@ def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None
     if cost is None:
         said = said or _NOT_KEPT
     elif cost.per_right is None:
-        said = "; ".join(filter(None, (said, "no item is right, so the cost of a right item is undefined")))
+        said = "; ".join(filter(None, (said, "no item is right, so a right item has no cost")))
     if said:
         notes["cost"] = said
     return cost
