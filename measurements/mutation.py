@@ -4,7 +4,7 @@ Run with: python -m measurements.mutation --seed 1 [--names FILE [--again]] [--c
 
 mutmut makes the mutants and runs the tests of each, as `[tool.mutmut]` in pyproject.toml says. This script
 draws the sample (as many mutants of each subject), passes their names to `mutmut run`, and prints the table
-and the survivors of docs/measurements-mutation.md. It needs requirements-dev.txt and a system with fork.
+and the figures of docs/measurements-scores.md. It needs requirements-dev.txt and a system with fork.
 """
 
 from __future__ import annotations

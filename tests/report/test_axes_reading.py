@@ -82,7 +82,7 @@ def test_a_cost_that_is_not_the_whole_is_at_least_that() -> None:
     latency = {"seconds_per_task": {"p50": 1.0, "p95": 2.0}}
     found = read(taskbench(cost=SPENT, latency=latency, notes=notes))
     assert found.cost == Cost(2.0, None, is_at_least=True) and found.latency == Latency(1.0, 2.0)
-    assert found.notes["cost"] == "without 1 request; no item is right, so that there is no price of one"
+    assert found.notes["cost"] == "without 1 request; no item is right, so a right item has no cost"
     unknown = {**SPENT, "usd_per_1000_tasks": None}
     found = read(taskbench(cost=unknown, latency=None, notes={"cost": "no price", "latency": "not timed"}))
     assert (found.cost, found.latency) == (None, None)
@@ -92,7 +92,7 @@ def test_a_cost_that_is_not_the_whole_is_at_least_that() -> None:
 def test_rows_of_classic_speak_where_there_is_no_ledger() -> None:
     found = read(classic(cost=None, latency=None, notes={"cost": "no ledger"}), "classic")
     assert found.cost == Cost(3.0, 0.1) and found.latency == Latency(1.5, 9.0)
-    assert "retries and failures are not in it" in found.notes["cost"]
+    assert "retries and failures are not included" in found.notes["cost"]
     free = {"usd_per_1000_tasks": 0.0, "usd_per_correct_task": 0.0, "requests_of_unknown_cost": 0}
     found = read(classic(cost=free, latency=None, notes={"latency": "not timed"}), "classic")
     assert found.cost == Cost(0.0, 0.0) and found.latency is None and found.notes["latency"] == "not timed"

@@ -86,7 +86,7 @@ def test_where_it_fails_has_charts_and_tools(opened: OpenedPage) -> None:
     opened.page.wait_for_selector(".tabulator-row")
     assert opened.page.locator("#view canvas").count() >= 1
     assert "b" in opened.page.locator("#view").inner_text()
-    assert opened.page.locator("figure", has_text="takes for each other").locator("tbody tr").count() == 1
+    assert opened.page.locator("figure", has_text="confused tools").locator("tbody tr").count() == 1
 
 
 def test_filters_leave_what_matches_and_have_an_address(opened: OpenedPage) -> None:

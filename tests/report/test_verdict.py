@@ -66,7 +66,7 @@ def test_models_that_cannot_be_told_apart_are_not_ranked_in_words() -> None:
     assert needed is not None
     assert needed > 60
     assert first.startswith(
-        "a and b cannot be told apart with 60 tasks: a (51.7 % of the tasks are right) is"
+        "a and b do not differ significantly on 60 tasks: a (51.7 % of the tasks are right) is"
     )
     assert first.endswith(f"about {two_digits(needed)} would be needed.")
 
@@ -76,7 +76,7 @@ def test_equal_models_share_a_rank() -> None:
         [contender("b", 5, 9), contender("a", 5, 9), contender("c", 1, 9)], "correct", resamples=100
     )
     assert [(place.name, place.rank) for place in places] == [("a", 1), ("b", 1), ("c", 3)]
-    assert spoken(places)[0].startswith("a, b and c cannot be told apart with 9 tasks")
+    assert spoken(places)[0].startswith("a, b and c do not differ significantly on 9 tasks")
 
 
 def test_baselines_come_last_and_partial_runs_after_complete_ones() -> None:

@@ -152,7 +152,7 @@ def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
     assert run(load("compare"), asked, "compare") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("acme/taught (B) against offline (built in) (A): overall_overall, 80 items")
-    assert lines[2].split() == ["score", "A", "B", "difference", "p", "Holm", "p", "verdict", "finds"]
+    assert lines[2].split() == ["score", "A", "B", "difference", "p", "Holm", "p", "verdict", "detectable"]
     row = next(line for line in lines if line.startswith(" node_f1 "))
     model = json.loads(saved.read_text())["models"][0]
     score = model["scores"]["node_f1"]

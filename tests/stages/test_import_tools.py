@@ -180,6 +180,6 @@ def test_terminal_sequences_of_a_source_do_not_reach_the_screen(sheet: Path, cap
 
 
 def test_the_documentation_shows_this_very_importer(root: Path) -> None:
-    page = (root / "docs" / "importers.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "import.md").read_text(encoding="utf-8")
     source = root / "tests" / "packages" / "csv_tools" / "csv_tools.py"
     assert page.split("```python\n")[1].split("```")[0] == source.read_text(encoding="utf-8")

@@ -71,7 +71,7 @@ def command(
     """Decide which model may be trusted with the tools: verdict, ranking, five axes.
 
     Reads the metrics that `evaluate` wrote. A requirement passes or fails if the whole 95 % interval is on
-    one side; else there is not enough data, and the report says how much would do.
+    one side; else there is not enough data, and the report says how many items would be needed.
 
     Exit codes: 0 a model meets all requirements; 3 none does, and one is undecided, or a requested model has
     no metrics; 4 no model can meet them, or one is worse than the baseline.

@@ -440,7 +440,7 @@ def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> S
     found = axis.stability
     if found is None:
         notes["stability"] = (
-            "one trial says nothing of repeats: run inference.py with --trials 2 or more, then evaluate.py"
+            "one trial has no repeats: run inference.py with --trials 2 or more, then evaluate.py"
         )
         return None
     items, k = found["tasks"].get("1", 0) if partial else axis.items, found["trials"]
@@ -467,11 +467,11 @@ def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None
     elif not found and rows.get("usd_per_1000_messages") is not None:
         unknown = bool(rows["messages_of_unknown_cost"])
         cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
-        said = "by the rows of the answers, for there is no ledger: retries and failures are not in it"
+        said = "from the prediction rows, because there is no ledger: retries and failures are not included"
     if cost is None:
         said = said or _NOT_KEPT
     elif cost.per_right is None:
-        said = "; ".join(filter(None, (said, "no item is right, so that there is no price of one")))
+        said = "; ".join(filter(None, (said, "no item is right, so a right item has no cost")))
     if said:
         notes["cost"] = said
     return cost
@@ -483,7 +483,7 @@ def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency 
     if not found and not numbers.get("cost"):
         found = rows
         if found.get("p50") is not None:
-            said = "by the rows of the answers, for there is no ledger"
+            said = "from the prediction rows, because there is no ledger"
     is_known = found.get("p50") is not None and found.get("p95") is not None
     if said or not is_known:
         notes["latency"] = said or _NOT_KEPT

@@ -172,7 +172,7 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
     least, most = min(place.n for place in close), max(place.n for place in close)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     names = _listed([leader.name, *(place.name for place in close)])
-    start = f"{names} cannot be told apart with {n} {noun}s: "
+    start = f"{names} do not differ significantly on {n} {noun}s: "
     if not gap.value:
         equal = _listed([place.name for place in ranked if place.rank == leader.rank])
         return f"{start}{equal} are equal, {share}."

@@ -320,7 +320,7 @@ def _legend(graph: ToolGraph, groups: ToolGroups) -> Iterable[tuple[str, str]]:
 
 def _caption(graph: ToolGraph) -> str:
     if is_complete(graph):
-        return "Every tool can follow every other: a line stands for the links both ways."
+        return "Every tool can follow every other: a line is a link in both directions."
     if graph.dependency_type == "schema":
         ends = "A link runs from its thick to its thin end"
         return f"{ends}; darker: a higher score; dashed: only the order was seen."

@@ -11,7 +11,7 @@ ON_REWORDED_REQUESTS = 36.0
 """Percent of 100 bundled tasks that it does right as a second author worded them."""
 WORDINGS = "wordings"
 OUR_WORDINGS = "toolassay"
-"""A part of signatures: the offline agent's rules were written with such requests at hand."""
+"""A part of signatures: the offline agent's rules were written for such requests."""
 # The bundled tasks, for scores made before signatures had that part.
 _BUNDLED_TASKS = frozenset({"d2008ac9f078"})
 
@@ -37,13 +37,13 @@ class RowMark(NamedTuple):
 
 BASELINE = RowMark(
     "(baseline)",
-    "built in to compare with, not ranked: nothing does nothing, random draws from the tools with a seed",
+    "built-in baselines, not ranked: nothing (uses no tool) and random (draws tools with a seed)",
     is_baseline=True,
 )
 BUILT_IN_PROGRAM = RowMark("(built in)", "a program of toolassay, not a model: not ranked", is_baseline=True)
 RULES_AT_HAND = RowMark(
     "†",
-    "built in, not ranked: its rules were written with these requests at hand; "
+    "built in, not ranked: its rules were written for these requests; "
     f"{ON_REWORDED_REQUESTS:g} % right on reworded ones, {ON_PUBLISHED_REQUESTS:g} % on the published ones",
     is_baseline=True,
 )
@@ -52,7 +52,7 @@ NO_TOOLS = "tools_missing"
 TOOLS_MISSING = RowMark(
     "‡",
     "the server dropped the tools: no call was made, and the prompts were too short to hold them; "
-    "the scores say nothing of the model",
+    "the scores do not measure the model",
 )
 LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
 """What is said below a table with such times."""

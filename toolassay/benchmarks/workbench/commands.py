@@ -40,7 +40,7 @@ def command() -> None:
     "seed", type=int, default=0, help="Random seed; the same seed gives identical files, -1 draws one."
 )
 def generate(data_dir: Path, seed: int) -> None:
-    """Generate a workplace and 690 tasks with ground truth, each verified against its text."""
+    """Generate a workplace and 690 tasks with ground truth, each verified by running its calls."""
     from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
 
     generate_workbench(data_dir, seed=seed, screen=SCREEN)

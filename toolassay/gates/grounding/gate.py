@@ -70,7 +70,7 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     if source.states(bare) if not _is_short_name(bare) else normalization.stands_in(bare, source.text):
         return None
     if is_result(plain(text)):
-        reason = f"'{shorten(value)}' stands for the result of a step; it is no value, nor a reference"
+        reason = f"'{shorten(value)}' describes the result of a step; it is not a reference"
         return Doubt("reject", reason)
     if is_variable(plain(bare)):
         return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")

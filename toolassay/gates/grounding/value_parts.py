@@ -142,7 +142,7 @@ def _file(found: str, source: SourceText) -> ValuePart:
     if is_result(name.rpartition(".")[0]):
         return ValuePart(found, False, remark="it reads like the result of a step")
     if words and all(source.has_word(key_of(word)) for word in words):
-        return ValuePart(found, False, True, "it tells of the file and gives no name")
+        return ValuePart(found, False, True, "it describes the file without its name")
     return ValuePart(found, False)
 
 
@@ -206,7 +206,7 @@ def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
         if part_of_day is not None and not source.times:
             remark = f"it says no more than '{part_of_day}'"
         elif source.times and source.durations:
-            remark = "somebody would have to work it out from the times and lengths it says"
+            remark = "it must be computed from the times and durations in the request"
         elif part_of_day is not None:
             remark = f"it gives no time for its '{part_of_day}'"
         yield *match.span(), ValuePart(match.group().strip(), known, bool(remark), remark, "time")

@@ -68,7 +68,7 @@
       if (!columns.some((one) => one.length && one[one.length - 1] > 0)) continue;
       const points = (values) => values.map((x, place) => ({ x, y: (place + 1) / values.length }));
       charts.push({
-        ...chart(`${title} of an item (${unit}): share of the items up to it`, "line", undefined,
+        ...chart(`${title} of an item (${unit}), cumulative share of items`, "line", undefined,
           names.map((name, place) => ({ label: name, colour: data.colours[name], data: points(columns[place]), stepped: true })),
           { x: { type: "linear" }, y: { min: 0, max: 1 } }),
         rows: table([unit, "median", "90 %", "95 %"], names.map((name, place) => [name, ...[0.5, 0.9, 0.95].map((share) => {
@@ -105,7 +105,7 @@
     const many = el("div", { class: "charts" });
     names.forEach((name, place) => {
       if (folder.confusions[place].length) {
-        many.append(el("figure", {}, el("figcaption", {}, `${name}: tools that it takes for each other`),
+        many.append(el("figure", {}, el("figcaption", {}, `${name}: confused tools`),
           table(["wanted", "called", "times"], folder.confusions[place].slice(0, 15).map(([gold, called, times]) => [gold, called,
             link(times, `#/items/${data.folders.indexOf(folder)}?tool=${encodeURIComponent(gold)}`)]), "Confusions")));
       }

@@ -1,4 +1,4 @@
-"""The commands of docs/classic-data.md, as they stand there."""
+"""The commands of docs/classic.md, as they stand there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ openpyxl = pytest.importorskip("openpyxl", reason="pip install '.[chats]'")
 def test_the_walk_through(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    text = (root / "docs/classic-data.md").read_text(encoding="utf-8")
+    text = (root / "docs/classic.md").read_text(encoding="utf-8")
     before, after = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     (tmp_path / "examples").symlink_to(root / "examples")
     monkeypatch.chdir(tmp_path)

@@ -277,8 +277,7 @@ def _files_of(given: Sequence[str | Path]) -> list[Path]:
 
 def _rules(ties: Ties, any_flag: bool) -> list[str]:
     return [
-        "A label is what more than half of those chose who chose something; `none of these` is a choice, an "
-        "empty cell is none.",
+        "A label has more than half of the votes; `none of these` is a vote, an empty cell is not.",
         "A second label was named first or second by more than half of them.",
         f"A conversation was left out if {'one annotator' if any_flag else 'more than half'} flagged it.",
         "Without a majority, the choice of the first annotator counted among those with the most votes."

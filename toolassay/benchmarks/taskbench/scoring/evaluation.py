@@ -258,7 +258,7 @@ class PlanEvaluator:
             self.notes.remark("compat is undefined: the published evaluator knows no schema graphs")
         if misfits:
             self.notes.remark(
-                "compat says nothing of this library: the published evaluator reads '_' in a tool's name as "
+                "compat is undefined for this library: the published evaluator reads '_' in a tool's name as "
                 f"a blank, and then knows no such tool ({', '.join(misfits[:3])}"
                 f"{', …' if len(misfits) > 3 else ''}); --compat published shows its numbers"
             )

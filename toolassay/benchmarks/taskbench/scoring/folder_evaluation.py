@@ -189,7 +189,7 @@ def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | No
     except ToolFilesDiffer:
         raise
     except UsageError as error:
-        say(f"warning: links between known tools are all taken to exist, for there is no tool graph: {error}")
+        say(f"warning: without a tool graph, all links between known tools count as existing: {error}")
         return None
 
 
