@@ -7,9 +7,18 @@ from fractions import Fraction
 
 import pytest
 
-from toolassay.text_values.money import amounts_in, currencies_in, currency_names, is_currency
-from toolassay.text_values.numbers import converted_numbers_in, find_numbers, is_share, numbers_in, shares_in
-from toolassay.text_values.spelling import plain, with_digits
+from toolassay.text_values.numbers import (
+    amounts_in,
+    converted_numbers_in,
+    currencies_in,
+    currency_names,
+    find_numbers,
+    is_currency,
+    is_share,
+    numbers_in,
+    shares_in,
+)
+from toolassay.text_values.vocabulary import plain, with_digits
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,14 @@ from typing import Any
 from uuid import UUID
 
 from toolassay.argument_schemas import ArgumentValidator, schema_problems
-from toolassay.argument_values.allowed_values import allowed_range, allowed_values
 from toolassay.argument_values.fed_arguments import FedArgument, included, is_fed, with_fed
 from toolassay.argument_values.places import (
     ABSENT,
     Path,
     SchemaWalk,
     ValuePlace,
+    allowed_range,
+    allowed_values,
     as_text,
     is_statable,
     places_of,

@@ -1,19 +1,22 @@
-"""The places for values in the arguments of a tool: the smallest valid object, or all that its schema has.
+"""The places for values in the arguments of a tool, and the values that a parameter may take.
 
-The work order, the planner, the random baseline and the collector of live values fill the places; `typed`
-turns texts into JSON values. A tool without `input_schema` has a place for each parameter.
+The places are those of the smallest valid object, or all that the schema has. The work order, the planner,
+the random baseline and the collector of live values fill them; `typed` turns texts into JSON values. A tool
+without `input_schema` has a place for each parameter. The allowed values, from the parameter's type and
+description, are a list or the numbers of a range.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from toolassay.argument_schemas import ArgumentValidator, declared_at, kinds_of, properties_at, resolve
 from toolassay.tools import Parameter, Tool
+from toolassay.type_names import read_type
 
 _DEEPEST = 6  # names in a path; below, only what is required is filled
 _MOST_LEVELS = 32  # objects and lists within each other
@@ -285,3 +288,130 @@ class _Templates(SchemaWalk):
             kinds = kinds_of(self.chosen(schema.get("items")), self.root)
         # A pattern is often one that no draw meets: such an optional argument is left out.
         return not kinds.isdisjoint(SIMPLE) and schema.keys().isdisjoint(("const", "pattern"))
+
+
+_MOST = 24
+_ITEM = re.compile(r"[^|{}\n]{1,60}")
+# "one of: red, blue" and "options: a, b", but not "optional: a".
+_CHOICE = re.compile(
+    r"(?:\bone of(?: the following)?(?: values)?\s*:?|\beither\b|\b(?:options?|choices|values?)\s*:)"
+    r"\s*(?P<list>(?:[^.;()\n]|\.(?=\d))+)",
+    re.IGNORECASE,
+)
+_QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
+# "'metric' or 'imperial'", but not "'metric'" alone.
+_QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
+# "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
+_SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
+# "enum: a, b" and "Literal[a, b]", but not "string".
+_TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
+# Lists of types and of parts of a pattern look the same: "string | null", "(dd/mm/yyyy)".
+_NO_VALUES = frozenset(
+    re.findall(
+        r"\w+",
+        "str string int integer float number bool boolean null none object array list dict any and or "
+        "dd mm yy yyyy hh ss lat lon latitude longitude",
+    )
+)
+_SIGNED = r"-?\d+(?:\.\d+)?"
+# "from 5 to 30", "1-5" and "0..1", but not "2026-05-14" or "10:15".
+_RANGE = re.compile(
+    rf"(?<![\w.:/-])(?P<low>{_SIGNED})\s?%?\s?(?:\bto\b|\band\b|-|–|\.\.\.?)\s?(?P<high>{_SIGNED})(?![\w:/-]|\.\d)"
+)
+# "5 to 30 characters" limits the length of a value, not the value.
+_LENGTH = re.compile(r"\s*(?:characters?|letters?|words?|digits?|lines?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from `low` to `high` inclusive, with `decimals` digits after the point."""
+
+    low: float
+    high: float
+    decimals: int = 0
+
+    def holds(self, text: str) -> bool:
+        """Whether a text is a number of the range, currency and percent signs apart.
+
+        >>> Range(1, 5).holds("3"), Range(1, 5).holds("7"), Range(1, 5).holds("three")
+        (True, False, False)
+        """
+        number = re.fullmatch(rf"[$€£¥]?({_SIGNED})\s?%?", text.replace(",", ""))
+        return number is not None and self.low <= float(number[1]) <= self.high
+
+
+def allowed_values(parameter: Parameter) -> list[str]:
+    """The values that a parameter is restricted to, in the order given; empty if it is not restricted.
+
+    They come from the `enum` of the library file, the type or the description.
+
+    >>> allowed_values(Parameter("size", "string", "small | medium | large"))
+    ['small', 'medium', 'large']
+    >>> allowed_values(Parameter("units", "string", "'metric' or 'imperial'"))
+    ['metric', 'imperial']
+    >>> allowed_values(Parameter("customer", "string", "one of the customers"))
+    []
+    """
+    given = parameter.declaration.get("enum")
+    if isinstance(given, list):
+        texts = (
+            str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
+        )
+        if values := _clean(texts, fewest=1):
+            return values
+    kind = _TYPE.match(parameter.type.strip())
+    for text in (kind["list"] if kind else "", parameter.type if "|" in parameter.type else ""):
+        if values := _clean(re.split(r"[,|]", text)):
+            return values
+    return _described(parameter.description)
+
+
+def allowed_range(parameter: Parameter) -> Range | None:
+    """The range that a parameter is restricted to, by its description or its `minimum` and `maximum`.
+
+    >>> allowed_range(Parameter("level", "int", "from 5 to 30"))
+    Range(low=5.0, high=30.0, decimals=0)
+    """
+    source = parameter.declaration
+    match = _RANGE.search(parameter.description)
+    if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
+        low, high = str(source["minimum"]), str(source["maximum"])
+    elif match and not _LENGTH.match(parameter.description, match.end()):
+        low, high = match["low"], match["high"]
+    else:
+        return None
+    if not re.fullmatch(_SIGNED, low) or not re.fullmatch(_SIGNED, high) or float(low) >= float(high):
+        return None
+    decimals = max(len(text.partition(".")[2]) for text in (low, high))
+    whole = (read_type(parameter.type) or {}).get("type") == "integer"
+    if not whole and float(high) - float(low) <= 1:
+        decimals = max(decimals, 2)
+    return Range(float(low), float(high), 0 if whole else decimals)
+
+
+def _described(description: str) -> list[str]:
+    """The values that a description lists, other than examples."""
+    for part in re.split(r"[:;()\[\]\n]|\.\s", description):
+        items = [item.strip() for item in part.split("|")]
+        if len(items) > 1 and all(len(item.split()) <= 3 for item in items[1:]):
+            first = items[0] if len(items[0].split()) <= 3 else items[0].split()[-1]
+            if values := _clean([first, *items[1:]]):
+                return values
+    if match := _QUOTES.search(description):
+        return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
+    if match := _SLASHES.search(description):
+        return _clean(match["list"].split("/"))
+    if match := _CHOICE.search(description):
+        items = [item.strip() for item in re.split(r",\s*(?:or\b|and\b)?|\bor\b", match["list"])]
+        if not any(re.match(r"(?:an?|the|our|your|my|these|those|its|their|any)\b", item) for item in items):
+            return _clean(item for item in items if len(item.split()) <= 4)
+    return []
+
+
+def _clean(items: Iterable[str], *, fewest: int = 2) -> list[str]:
+    """The items without quotation marks and repetitions; empty if they are no values."""
+    values = list(dict.fromkeys(item.strip(" .'\"`") for item in items))
+    values = [value for value in values if value and value.casefold() != "etc" and _ITEM.fullmatch(value)]
+    if len(values) < fewest or _NO_VALUES.intersection(value.casefold() for value in values):
+        return []
+    return values[:_MOST]

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any, Literal, NamedTuple
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit
-from toolassay.calls.function_schemas import Names
-from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.grounded_answer import grounded_answer
+from toolassay.calls.call_plan import Argument, Call, CallPlan, Names, Unfit
+from toolassay.exporters.executed_results import PlanResults, grounded_answer
 
 ResultForm = Literal["executed", "references", "none"]
 """What an export has as results: what the tools returned, `<node-j>` in their place, or nothing."""
@@ -159,7 +157,7 @@ def chat_of(
 
     Args:
         plan: the sample.
-        functions: the functions of the chat, each as `toolassay.calls.function_schemas.function_of`
+        functions: the functions of the chat, each as `toolassay.calls.call_plan.function_of`
             returns it.
         names: names of functions and parameters.
         style: options of the chat formats.
@@ -268,7 +266,7 @@ def conversation_of(
 
     Args:
         plan: the sample.
-        functions: the functions of the chat, each as `toolassay.calls.function_schemas.function_of`
+        functions: the functions of the chat, each as `toolassay.calls.call_plan.function_of`
             returns it.
         names: names of functions and parameters.
         style: options of the chat formats.

@@ -18,8 +18,7 @@ from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling.dags import GrowingDag, grow, grow_branch, more_after, more_before
-from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget
-from toolassay.sampling.weights import SMALLEST, draw
+from toolassay.sampling.search import SMALLEST, FoundSubgraph, Neighbours, SearchBudget, draw
 
 CoverKind = Literal["tools", "edges"]
 COVER_KINDS: tuple[CoverKind, ...] = get_args(CoverKind)

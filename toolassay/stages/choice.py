@@ -9,7 +9,7 @@ from pathlib import Path
 from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine
 from toolassay.errors import UsageError
-from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.critic import TeacherGate
 from toolassay.gates.duplicate_gates import (
     CONTAMINATION,
     DUPLICATE,

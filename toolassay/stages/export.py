@@ -17,8 +17,16 @@ from toolassay.exporters.chats import CLOSINGS, ChatStyle, ResultForm
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
-from toolassay.exporters.formats import CHAT_FORMATS, FORMATS, MOST_TOOLS, Chats, Format, Rows
-from toolassay.exporters.jsonl_parquet import JsonLinesWriter, parquet_libraries
+from toolassay.exporters.formats import (
+    CHAT_FORMATS,
+    FORMATS,
+    MOST_TOOLS,
+    Chats,
+    Format,
+    JsonLinesWriter,
+    Rows,
+    parquet_libraries,
+)
 from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selection
 from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level

@@ -19,9 +19,8 @@ from toolassay.gates.grounding.normalization import key_of, lists, other_names, 
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold, GoldNode
 from toolassay.output_paths import parse_reference
-from toolassay.text_values.money import currency_names
-from toolassay.text_values.spelling import plain
-from toolassay.text_values.vocabulary import word_set
+from toolassay.text_values.numbers import currency_names
+from toolassay.text_values.vocabulary import plain, word_set
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 _MOST_ARGUMENTS = 30

@@ -15,9 +15,8 @@ from toolassay.gates.grounding.identifiers import is_phone_of
 from toolassay.gates.grounding.normalization import key_of
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.text_values.dates import Day, find_days, parse_short_day
-from toolassay.text_values.durations import find_durations
 from toolassay.text_values.numbers import find_numbers, is_share, parse_number
-from toolassay.text_values.times import find_times
+from toolassay.text_values.times import find_durations, find_times
 from toolassay.text_values.vocabulary import MONTHS
 
 _DOINGS = (

@@ -9,23 +9,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from toolassay.graph.dependencies import Dependency
-from toolassay.graph.derive.descriptions import Similarity, described_fields, mentions
 from toolassay.graph.derive.evidence import (
     Match,
+    Shapes,
+    Similarity,
     ToolFields,
+    described_fields,
     link_score,
     match,
+    mentions,
     reasons,
     route_fit,
     shared_arguments,
     type_fit,
     with_similarity,
 )
-from toolassay.graph.derive.fields import Taken, in_words, route_of, verb_of
-from toolassay.graph.derive.given_fields import given_fields
-from toolassay.graph.derive.names import IDENTITIES
-from toolassay.graph.derive.shapes import Shapes
-from toolassay.graph.derive.taken_fields import taken_fields
+from toolassay.graph.derive.fields import IDENTITIES, Taken, in_words, route_of, verb_of
+from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
 from toolassay.tools import ToolLibrary
 

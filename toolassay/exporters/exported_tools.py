@@ -1,4 +1,4 @@
-"""The forms of tool libraries: each a function that writes one, and what they share."""
+"""Tool libraries in the forms of model services and protocols, each with a list of what that form loses."""
 
 from __future__ import annotations
 
@@ -8,11 +8,30 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import declared_at, properties_of, resolve, type_name
-from toolassay.calls.function_schemas import Names, function_of, slots_of
+from toolassay.calls.call_plan import Names, function_of, slots_of
 from toolassay.data_folder import DEFAULT_BENCHMARK
+from toolassay.errors import UsageError
 from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, ToolLibrary, normal_type
 from toolassay.type_names import types_of
+
+TOOL_FORMS = ("openai", "anthropic", "mcp", DEFAULT_BENCHMARK)
+"""The forms; the published tool file has the name of its benchmark."""
+
+
+def tool_exporter(form: str) -> Callable[[ToolLibrary], ExportedTools]:
+    """The function that writes a tool library in a form.
+
+    Args:
+        form: One of `TOOL_FORMS`.
+
+    Raises:
+        UsageError: There is no such form.
+    """
+    if form not in TOOL_FORMS:
+        raise UsageError(f"unknown form '{form}'", fix=f"use one of {', '.join(TOOL_FORMS)}")
+    writers = (write_openai, write_anthropic, write_mcp, write_published)
+    return writers[TOOL_FORMS.index(form)]
 
 
 class Loss(NamedTuple):
