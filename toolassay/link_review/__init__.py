@@ -46,7 +46,7 @@ _CONFIRMED = 3
 """Number of recorded calls from which a link needs no review."""
 
 
-class Verdict(NamedTuple):
+class LinkVerdict(NamedTuple):
     """The verdict of a model on one link.
 
     Attributes:
@@ -83,7 +83,7 @@ def doubtful_links(
 
 
 def apply_verdicts(
-    dependencies: Iterable[Dependency], verdicts: Mapping[tuple[str, str], Verdict]
+    dependencies: Iterable[Dependency], verdicts: Mapping[tuple[str, str], LinkVerdict]
 ) -> list[Dependency]:
     """The links with their verdicts, in the same order.
 
@@ -97,7 +97,7 @@ def apply_verdicts(
     return [_judged(link, verdicts.get((link.source, link.target))) for link in dependencies]
 
 
-def _judged(link: Dependency, verdict: Verdict | None) -> Dependency:
+def _judged(link: Dependency, verdict: LinkVerdict | None) -> Dependency:
     if verdict is None or not _is_open(link):
         return link
     score = max(link.score, _ACCEPTED) if verdict.sensible else min(link.score, _REJECTED)
@@ -344,7 +344,7 @@ def review_links(
     return LinkReview(judged, complete)
 
 
-def stored_verdicts(folder: Path, *, without: str | None = None) -> dict[LinkKey, Verdict]:
+def stored_verdicts(folder: Path, *, without: str | None = None) -> dict[LinkKey, LinkVerdict]:
     """The verdicts of all reviews in a data folder, except those that `--force` has set aside.
 
     Args:
@@ -354,7 +354,7 @@ def stored_verdicts(folder: Path, *, without: str | None = None) -> dict[LinkKey
     Raises:
         UsageError: A manifest or journal is malformed.
     """
-    found: dict[LinkKey, Verdict] = {}
+    found: dict[LinkKey, LinkVerdict] = {}
     for manifest in sorted((folder / FOLDER / "runs").glob(f"*/{MANIFEST}")):
         llm = (recorded_settings(manifest.parent) or {}).get("llm")
         is_current = isinstance(llm, str) and _trial(folder, llm).run_folder == manifest.parent
@@ -406,8 +406,8 @@ def _trial(folder: Path, llm: str) -> Trial:
 
 
 def _fitting(
-    verdicts: Mapping[LinkKey, Verdict], dependencies: Iterable[Dependency], library: ToolLibrary
-) -> dict[tuple[str, str], Verdict]:
+    verdicts: Mapping[LinkKey, LinkVerdict], dependencies: Iterable[Dependency], library: ToolLibrary
+) -> dict[tuple[str, str], LinkVerdict]:
     """The verdicts on links that are still as the critic saw them. Digests are computed only where needed."""
     pairs = {(key.source, key.target) for key in verdicts}
     found = (
@@ -426,7 +426,7 @@ class _Answers:
 
     def __init__(self, llm: str, journal: Journal | None) -> None:
         self._llm = llm
-        self.verdicts: dict[LinkKey, Verdict] = {}
+        self.verdicts: dict[LinkKey, LinkVerdict] = {}
         self.tries = Counter[LinkKey]()
         if journal is not None:
             for _, entry in journal.entries():
@@ -440,14 +440,14 @@ class _Answers:
             if one["outcome"] == "answered" and keys:
                 found = read_verdicts(one["response"], len(keys), one["finish_reason"])
                 for number, (sensible, reason) in found.items():
-                    self.verdicts[keys[number - 1]] = Verdict(self._llm, sensible, reason)
+                    self.verdicts[keys[number - 1]] = LinkVerdict(self._llm, sensible, reason)
 
     def is_open(self, key: LinkKey) -> bool:
         """Whether a link is to be sent: it has no verdict, and was not sent twice."""
         return key not in self.verdicts and self.tries[key] < _TRIES
 
 
-class Batch(NamedTuple):
+class LinkBatch(NamedTuple):
     """Links that are judged together.
 
     Attributes:
@@ -460,7 +460,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinkBatches(ItemWork[Batch]):
+class LinkBatches(ItemWork[LinkBatch]):
     """The review of single batches of links that have no verdict.
 
     Attributes:
@@ -474,17 +474,17 @@ class LinkBatches(ItemWork[Batch]):
     answers: _Answers
 
     @property
-    def open(self) -> list[Batch]:
+    def open(self) -> list[LinkBatch]:
         """The links without a verdict, in batches."""
         links = [key for key in self.links if self.answers.is_open(key)]
         batches = [links[start : start + BATCH] for start in range(0, len(links), BATCH)]
         codes = (hashlib.sha256(self.prompt(keys).encode(errors="replace")) for keys in batches)
         return [
-            Batch(f"{code.hexdigest()[:16]}-{self.answers.tries[keys[0]] + 1}", keys)
+            LinkBatch(f"{code.hexdigest()[:16]}-{self.answers.tries[keys[0]] + 1}", keys)
             for code, keys in zip(codes, batches, strict=True)
         ]
 
-    def key_of(self, item: Batch) -> str:
+    def key_of(self, item: LinkBatch) -> str:
         """The key of a batch."""
         return item.key
 
@@ -496,7 +496,7 @@ class LinkBatches(ItemWork[Batch]):
         """The prompt about some links."""
         return review_prompt([self.links[key] for key in keys], self.library)
 
-    async def answer(self, item: Batch, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: LinkBatch, ask: Ask) -> dict[str, Any]:
         """Ask about the links of a batch, and again about those without a readable verdict."""
         requests: list[dict[str, Any]] = []
         while wanted := _next_request(item.links, self.answers):
@@ -565,7 +565,7 @@ class LinkReviewWork(Work):
         return self._batches_of(_Answers(self._llm, None))
 
     @property
-    def chosen(self) -> list[Batch]:
+    def chosen(self) -> list[LinkBatch]:
         """All links, in batches."""
         return self.items.open
 
