@@ -552,7 +552,7 @@ class _AnswerReader:
                 is_outer = level == 0 or (level == 1 and isinstance(value, list))
                 may_count = not fits and (self._nested or is_outer)
                 count = len(self._wanted & item.keys()) if may_count else 0
-                if count and self._is_echo(item):
+                if count and self._forms and self._compared(item) in self._forms:
                     self.echoed = True
                     continue
                 if count and self._required <= item.keys():
@@ -574,9 +574,6 @@ class _AnswerReader:
     def _compared(self, value: Mapping[str, Any]) -> Any:
         """The part of an object by which echoes are recognised; empty lists do not count."""
         return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
-
-    def _is_echo(self, item: Mapping[str, Any]) -> bool:
-        return bool(self._forms) and self._compared(item) in self._forms
 
 
 def _belongs(span: Span, owners: Collection[tuple[Span, int]]) -> bool:

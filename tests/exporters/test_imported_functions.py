@@ -8,8 +8,7 @@ from typing import Any
 from builders import imported_tool, workshop_tools
 from jsonschema import Draft202012Validator
 
-from toolassay.calls.call_plan import Names, function_of
-from toolassay.exporters import plan_of
+from toolassay.calls.call_plan import Names, function_of, plan_of
 from toolassay.exporters.chats import ChatStyle, calls_of, chat_of
 from toolassay.exporters.formats import Chats, plan_of_row, row_of
 from toolassay.gold import Gold

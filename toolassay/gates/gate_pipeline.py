@@ -327,7 +327,7 @@ class GateFunnel:
             self.states[gate][state] += 1
         if (gate_name := inspection.held_back_by) is not None:
             self._held[gate_name][inspection.level] += 1
-        found = (one for one in inspection.findings if _counts(one.state))
+        found = (one for one in inspection.findings if one.state in ("reject", "quarantine", "unknown"))
         # In order: of two kinds that are equally common, the report names the one that was met first.
         for gate, kind in dict.fromkeys((one.gate, kind_of(one.reason)) for one in found):
             self._reasons[gate][kind] += 1
@@ -390,10 +390,6 @@ def kind_of(reason: str) -> str:
     'it lacks …'
     """
     return _LIST.sub("…", _PARTICULARS.sub("…", reason))
-
-
-def _counts(state: State) -> bool:
-    return state in ("reject", "quarantine", "unknown")
 
 
 def funnel_table(rows: Sequence[FunnelRow]) -> str:

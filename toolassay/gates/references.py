@@ -18,8 +18,10 @@ from toolassay.graph.derive.given_fields import is_informative
 from toolassay.output_paths import EACH, Part, Reference, parse_path, parse_reference, path_text
 from toolassay.tools import Tool, normal_type
 
-# Values of one argument that are visited: a limit on time for deeply nested arguments.
-_MOST_VALUES = 10_000
+Leaf = str | int | float | bool
+Place = tuple[str | int, ...]
+# Bounds the work on values that are very deep or wide.
+_MOST_LEAVES = 10_000
 # Soft hyphen, zero-width characters, word joiner and byte order mark.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 
@@ -54,20 +56,54 @@ def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
     >>> [(text.value, text.where) for text in texts_in(PlanValue(0, ["a", {"b": "c"}], "arguments[0].value"))]
     [('a', 'arguments[0].value[0]'), ('c', 'arguments[0].value[1].b')]
     """
-    waiting, count = [argument], 0
-    while waiting and count < _MOST_VALUES:
-        place, value, where = waiting.pop()
-        count += 1
-        if isinstance(value, str):
-            yield PlanValue(place, value, where)
-        elif isinstance(value, list):
-            waiting.extend(
-                PlanValue(place, item, f"{where}[{i}]") for i, item in reversed([*enumerate(value)])
-            )
-        elif isinstance(value, Mapping):
-            waiting.extend(
-                PlanValue(place, item, f"{where}.{key}") for key, item in reversed([*value.items()])
-            )
+    for place, text in texts_of(argument.value):
+        yield PlanValue(argument.place, text, f"{argument.where}{place_text(place)}")
+
+
+def leaves(value: Any) -> Iterator[Leaf]:
+    """The texts, numbers and booleans in a JSON value, in order.
+
+    >>> list(leaves({"a": [1, "x"], "b": None}))
+    [1, 'x']
+    """
+    return (leaf for _, leaf in placed_leaves(value))
+
+
+def placed_leaves(value: Any) -> Iterator[tuple[Place, Leaf]]:
+    """`leaves`, each with its place in the value.
+
+    >>> list(placed_leaves({"a": [1, "x"], "b": None}))
+    [(('a', 0), 1), (('a', 1), 'x')]
+    """
+    waiting: list[tuple[Place, Any]] = [((), value)]
+    count = 0
+    while waiting and count < _MOST_LEAVES:
+        place, item = waiting.pop()
+        if isinstance(item, Mapping):
+            waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
+        elif isinstance(item, list | tuple):
+            waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
+        elif isinstance(item, str | int | float):
+            count += 1
+            yield place, item
+
+
+def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
+    """The texts in a JSON value, each with its place.
+
+    >>> list(texts_of({"a": ["x", 1]}))
+    [(('a', 0), 'x')]
+    """
+    return ((place, leaf) for place, leaf in placed_leaves(value) if isinstance(leaf, str))
+
+
+def place_text(parts: Sequence[str | int]) -> str:
+    """A place in a value as text.
+
+    >>> place_text(["filter", "tags", 0])
+    '.filter.tags[0]'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
 
 
 def is_empty(value: Any) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -25,14 +27,14 @@ from toolassay.gates.references import (
     ReferenceReading,
     arguments_of,
     can_feed,
+    place_text,
     text_of_number,
     texts_in,
+    texts_of,
 )
 from toolassay.gates.schema_gate import (
     certain_value,
-    path_text,
     reference_test,
-    texts_of,
     validators_of,
     value_at,
     with_value,
@@ -103,15 +105,18 @@ def repair_tool_names(record: Record, background: Background, repairs: list[Repa
     """Correct tool names in nodes, links and the sample that are a near spelling of exactly one tool."""
     names = tool_spellings(background.library)
     for key, ends in _ENDS.items():
-        items = record.get(key)
-        if isinstance(items, list):
-            repaired = [
-                _tool_names_of_item(item, f"{key}[{place}]", ends, names, repairs)
-                for place, item in enumerate(items)
-            ]
-            if any(new is not old for new, old in zip(repaired, items, strict=True)):
-                record = {**record, key: repaired}
+        repaired = partial(_tool_names_of_item, ends=ends, names=names, repairs=repairs)
+        record = _with_items(record, key, repaired)
     return record
+
+
+def _with_items(record: Record, key: str, repaired: Callable[[Any, str], Any]) -> Record:
+    """The label with each item of a list repaired, by a function of the item and its path."""
+    items = record.get(key)
+    if not isinstance(items, list):
+        return record
+    new = [repaired(item, f"{key}[{place}]") for place, item in enumerate(items)]
+    return {**record, key: new} if any(map(operator.is_not, new, items)) else record
 
 
 def _tool_names_of_item(
@@ -138,15 +143,8 @@ def _name(name: str, where: str, names: Spellings, repairs: list[Repair]) -> str
 
 def repair_argument_names(record: Record, background: Background, repairs: list[Repair]) -> Record:
     """Correct argument names that are a near spelling of exactly one parameter of the tool."""
-    nodes = record.get("task_nodes")
-    if not isinstance(nodes, list):
-        return record
-    repaired = [
-        _argument_names_of_node(node, f"task_nodes[{place}]", background, repairs)
-        for place, node in enumerate(nodes)
-    ]
-    changed = any(new is not old for new, old in zip(repaired, nodes, strict=True))
-    return {**record, "task_nodes": repaired} if changed else record
+    repaired = partial(_argument_names_of_node, background=background, repairs=repairs)
+    return _with_items(record, "task_nodes", repaired)
 
 
 def _argument_names_of_node(node: Any, where: str, background: Background, repairs: list[Repair]) -> Any:
@@ -170,12 +168,8 @@ def _argument_names_of_node(node: Any, where: str, background: Background, repai
 
 def repair_forms(record: Record, background: Background, repairs: list[Repair]) -> Record:
     """Convert arguments to the form of the tool: a list of texts (resource) or of named values (temporal)."""
-    nodes = nodes_of(record)
-    repaired = [
-        _form_of_node(node, f"task_nodes[{place}]", background, repairs) for place, node in enumerate(nodes)
-    ]
-    changed = any(new is not old for new, old in zip(repaired, nodes, strict=True))
-    return {**record, "task_nodes": repaired} if changed else record
+    repaired = partial(_form_of_node, background=background, repairs=repairs)
+    return _with_items(record, "task_nodes", repaired)
 
 
 def _form_of_node(node: Any, where: str, background: Background, repairs: list[Repair]) -> Any:
@@ -270,7 +264,7 @@ def repair_types(record: Record, background: Background, repairs: list[Repair]) 
             if (meant := certain_value(validator, arguments, problem, is_reference)) is None:
                 continue
             name, place = str(problem.parts[0]), places[str(problem.parts[0])]
-            where = f"{node.where}.arguments[{place}].value{path_text(problem.parts[1:])}"
+            where = f"{node.where}.arguments[{place}].value{place_text(problem.parts[1:])}"
             repairs.append(Repair("type", where, value_at(arguments, problem.parts), meant.value))
             arguments = with_value(arguments, problem.parts, meant.value)
             changed[node.place, place] = arguments[name]
@@ -302,16 +296,11 @@ def references_of(gold: Gold) -> Iterator[PlanReference]:
     reader = ReferenceReader.of(gold)
     for node in gold.nodes:
         for argument in arguments_of(node):
-            for text in texts_in(argument) if is_nested(argument.value) else [argument]:
-                if isinstance(text.value, str) and (reading := reader.read(text.value, node.place)):
+            for text in texts_in(argument):
+                if reading := reader.read(text.value, node.place):
                     yield PlanReference(
                         node.place, argument.place, text.where, text.value, reading, argument.value
                     )
-
-
-def is_nested(value: Any) -> bool:
-    """Whether a value is a list or an object, whose texts may be references too."""
-    return isinstance(value, list | Mapping)
 
 
 def respelt_references(value: Any, respelt: Callable[[str], str]) -> Any:

@@ -29,13 +29,16 @@ from toolassay.gates.gate import Background, Finding, State, listed, shown, tool
 from toolassay.gates.references import (
     FITS,
     Fit,
+    Place,
     ReferenceReader,
     doubtful,
     is_empty,
     output_fit,
     output_part,
+    place_text,
     takes,
     text_of_number,
+    texts_of,
     wrong,
 )
 from toolassay.gold import Gold, GoldNode
@@ -84,40 +87,6 @@ def reference_test(reader: ReferenceReader, place: int) -> Callable[[str], bool]
         return reading is not None and reading.spelling != "inside"
 
     return is_reference
-
-
-def path_text(parts: Sequence[str | int]) -> str:
-    """A place in a value as text.
-
-    >>> path_text(["filter", "tags", 0])
-    '.filter.tags[0]'
-    """
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-
-
-Place = tuple[str | int, ...]
-
-# Values of one argument that are visited: a limit on time for deeply nested arguments.
-_MOST_VALUES = 10_000
-
-
-def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
-    """The texts in a JSON value, each with its place.
-
-    >>> list(texts_of({"a": ["x", 1]}))
-    [(('a', 0), 'x')]
-    """
-    waiting: list[tuple[Place, Any]] = [((), value)]
-    for _ in range(_MOST_VALUES):
-        if not waiting:
-            return
-        place, item = waiting.pop()
-        if isinstance(item, str):
-            yield place, item
-        elif isinstance(item, list):
-            waiting.extend(((*place, number), one) for number, one in reversed([*enumerate(item)]))
-        elif isinstance(item, Mapping):
-            waiting.extend(((*place, str(key)), one) for key, one in reversed([*item.items()]))
 
 
 def value_at(value: Any, place: Place) -> Any:
@@ -421,13 +390,13 @@ class SchemaGate:
         needed |= given.keys() - {parameter.name for parameter in tool.parameters}
 
         def where(parts: Sequence[str | int]) -> str:
-            return f"{node.where}.arguments[{values[str(parts[0])][1]}].value{path_text(parts[1:])}"
+            return f"{node.where}.arguments[{values[str(parts[0])][1]}].value{place_text(parts[1:])}"
 
         for place, text in texts_of(given):
             is_choice = not schema_at(place, validator.schema).keys().isdisjoint(("enum", "const"))
             is_checked = place[0] in needed and not is_reference(text) and not is_choice
             if is_checked and (nothing := placeholder(text, reader.request)):
-                reason = f"{shown(text)} says no value for '{path_text(place)[1:]}' of '{tool.id}'"
+                reason = f"{shown(text)} says no value for '{place_text(place)[1:]}' of '{tool.id}'"
                 yield Finding(self.name, nothing, reason, where(place))
             if self._background.kind == "schema" and (fault := self._output(text, place, tool, node, reader)):
                 yield self._reject(fault, where(place))
@@ -435,7 +404,7 @@ class SchemaGate:
             # A violated `format` may be a spelling that the tool accepts.
             state: State = "quarantine" if problem.keyword == "format" else "reject"
             if problem.parts and str(problem.parts[0]) in values:
-                reason = f"'{path_text(problem.parts)[1:]}' of '{tool.id}': {problem.reason}"
+                reason = f"'{place_text(problem.parts)[1:]}' of '{tool.id}': {problem.reason}"
                 if fix := certain_value(validator, given, problem, is_reference):
                     reason += f"; repair writes {json.dumps(fix.value, ensure_ascii=False)[:60]}"
                 yield Finding(self.name, state, reason, where(problem.parts))
@@ -459,7 +428,7 @@ class SchemaGate:
         if not part.shapes or not wanted or part.shapes & wanted:
             return None
         gives, needs = " or ".join(sorted(part.shapes)), " or ".join(sorted(wanted))
-        return f"'{path_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
+        return f"'{place_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
 
     # Resource tools
 

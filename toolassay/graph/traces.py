@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import schema_at
 from toolassay.graph.dependencies import ORDER, Dependency
-from toolassay.graph.links import FieldPair
+from toolassay.graph.links import FieldPair, overlap
 from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces
 from toolassay.identifiers import words
 from toolassay.output_paths import EACH, Part, path_text
@@ -372,7 +372,7 @@ def merge(derived: Sequence[Dependency], traced: Sequence[Dependency]) -> list[D
 def _combined(derived: Dependency, traced: Dependency) -> Dependency:
     fields = list(traced.fields)
     for one in derived.fields:
-        if not any(_overlap(one.target, other.target) for other in fields):
+        if not any(overlap(one.target, other.target) for other in fields):
             fields.append(one)
     is_stronger = traced.score > derived.score and (traced.kind == "dependency" or not derived.fields)
     dependency = "dependency" in (derived.kind, traced.kind)
@@ -386,9 +386,3 @@ def _combined(derived: Dependency, traced: Dependency) -> Dependency:
         origin="trace" if is_stronger else derived.origin,
         count=traced.count,
     )
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Whether an argument is the other, or a part of it: `filter` and `filter.id`."""
-    short, long = sorted((one, other), key=len)
-    return long == short or (long.startswith(short) and long[len(short)] in ".[")

@@ -12,10 +12,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+import msgspec
 
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -28,7 +30,9 @@ from toolassay.version import __version__
 Decision = Literal["correct", "discard", "fix_syntax", "fix_instruction", "fix_graph"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 FIXES: tuple[Decision, ...] = ("fix_syntax", "fix_instruction", "fix_graph")
-COMMENT, UNDO = "comment", "undo"
+Action = Literal[Decision, "comment", "undo"]
+COMMENT: Action = "comment"
+UNDO: Action = "undo"
 
 Role = Literal["reviewer", "adjudicator"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -57,62 +61,31 @@ class Record:
 
     id: RequestId
     fingerprint: str
-    action: str
+    action: Action
     reviewer: str
+    role: Role = "reviewer"
     parts: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     insisted: tuple[str, ...] = ()
     seconds: float = 0.0
-    role: Role = "reviewer"
     when: str = ""
     version: str = __version__
 
     def to_json(self) -> dict[str, Any]:
         """The record as the JSON object of its line."""
-        return {
-            "id": self.id,
-            "fingerprint": self.fingerprint,
-            "action": self.action,
-            "reviewer": self.reviewer,
-            "role": self.role,
-            "parts": dict(self.parts),
-            "note": self.note,
-            "insisted": list(self.insisted),
-            "seconds": self.seconds,
-            "when": self.when,
-            "version": self.version,
-        }
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Record:
         """Parse the JSON object of a line.
 
         Raises:
-            KeyError: a key is missing.
-            ValueError: a value is not valid.
+            ValueError: a key is missing, or a value is not valid.
         """
-        texts = (value[name] for name in ("fingerprint", "action", "reviewer", "note", "when", "version"))
-        if (
-            value["action"] not in (*DECISIONS, COMMENT, UNDO)
-            or value["role"] not in ROLES
-            or not isinstance(value["id"], str | int)
-            or not isinstance(value["parts"], dict)
-            or not all(isinstance(text, str) for text in texts)
-        ):
-            raise ValueError("no record of a review")
-        return cls(
-            id=value["id"],
-            fingerprint=value["fingerprint"],
-            action=value["action"],
-            reviewer=value["reviewer"],
-            parts=value["parts"],
-            note=value["note"],
-            insisted=tuple(value["insisted"]),
-            seconds=value["seconds"],
-            role=value["role"],
-            when=value["when"],
-            version=value["version"],
-        )
+        try:
+            return msgspec.convert(value, cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from None
 
     def same_as(self, other: Record | None) -> bool:
         """Whether both records decide the same, with the same fix, whoever decided and when.
@@ -293,7 +266,7 @@ def record_of(
     return Record(
         id=sample.id,
         fingerprint=sample.fingerprint,
-        action=wanted.action,
+        action=cast(Action, wanted.action),
         reviewer=reviewer,
         parts=changed,
         note=wanted.note or "",

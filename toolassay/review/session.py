@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -213,10 +213,11 @@ Queue = Literal["all", "conflicts"]
 QUEUES: tuple[Queue, ...] = ("all", "conflicts")
 
 
+@dataclass(eq=False)
 class Session:
     """The review of one data folder.
 
-    Args:
+    Attributes:
         name: the name of the folder, which the page shows.
         samples: its samples.
         background: its tools.
@@ -227,27 +228,17 @@ class Session:
         shares: which reviewer looks at which samples; by default all look at all.
     """
 
-    def __init__(
-        self,
-        name: str,
-        samples: Sequence[ReviewSample],
-        background: Background,
-        gates: Sequence[Gate],
-        findings: Findings,
-        store: ReviewStore,
-        *,
-        unchanged: Callable[[], bool] = lambda: True,
-        shares: Shares | None = None,
-    ) -> None:
-        self.name = name
-        self.samples = samples
-        self.background = background
-        self.gates = gates
-        self.findings = findings
-        self.store = store
-        self.shares = shares or Shares()
-        self._unchanged = unchanged
-        self._by_id = {sample.id: sample for sample in samples}
+    name: str
+    samples: Sequence[ReviewSample]
+    background: Background
+    gates: Sequence[Gate]
+    findings: Findings
+    store: ReviewStore
+    unchanged: Callable[[], bool] = lambda: True
+    shares: Shares = field(default_factory=Shares)
+
+    def __post_init__(self) -> None:
+        self._by_id = {sample.id: sample for sample in self.samples}
 
     def outcomes(self) -> list[Outcome]:
         """The outcome of every sample, by the current content of the files of decisions."""
@@ -338,7 +329,7 @@ class Session:
             ToolassayError: the file cannot be written.
         """
         sample = self._sample(wanted.number)
-        if not self._unchanged():
+        if not self.unchanged():
             raise ChangedSample(
                 "data.json has changed since this review was started",
                 fix="start the review again; all decisions are saved",

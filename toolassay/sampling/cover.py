@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from toolassay.dataset import Shape
 from toolassay.errors import UsageError
@@ -21,7 +21,6 @@ from toolassay.sampling.dags import GrowingDag, grow, grow_branch, more_after, m
 from toolassay.sampling.search import SMALLEST, FoundSubgraph, Neighbours, SearchBudget, draw
 
 CoverKind = Literal["tools", "edges"]
-COVER_KINDS: tuple[CoverKind, ...] = get_args(CoverKind)
 MOST_TARGETS = 1_000_000
 _ATTEMPTS = 12  # subgraphs grown around a target before smaller ones are tried
 _UNITS = 200_000  # budget of tools examined for one sample

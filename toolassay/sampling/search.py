@@ -14,7 +14,7 @@ from toolassay.dataset import SHAPES, Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import DependencyLinks, fields_of
-from toolassay.graph.links import CompleteLinks, FieldPair, NumberedLink, TypedLinks
+from toolassay.graph.links import CompleteLinks, FieldPair, NumberedLink, TypedLinks, overlap
 from toolassay.output_paths import parse_path
 from toolassay.tools import is_required
 
@@ -171,7 +171,7 @@ def free_fields(pairs: Iterable[FieldPair], filled: Collection[str]) -> tuple[Fi
     """
     free: list[FieldPair] = []
     for pair in pairs:
-        if not any(_overlap(pair.target, other) for other in (*filled, *(one.target for one in free))):
+        if not any(overlap(pair.target, other) for other in (*filled, *(one.target for one in free))):
             free.append(pair)
     return tuple(free)
 
@@ -183,11 +183,6 @@ def first_name(argument: str) -> str:
     ('filter', 'ids', 'user.name')
     """
     return next((part for part in parse_path(argument) if isinstance(part, str)), argument)
-
-
-def _overlap(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
 
 
 def pick(

@@ -344,15 +344,6 @@ def currencies_in(text: str) -> Currencies:
     return Currencies(frozenset(sure), frozenset(possible - sure))
 
 
-def is_currency(code: str) -> bool:
-    """Whether three letters are the ISO 4217 code of a currency in use.
-
-    >>> is_currency("eur"), is_currency("abc")
-    (True, False)
-    """
-    return code.upper() in _names()
-
-
 def currency_names(code: str) -> list[str]:
     """The English names of a currency, plain.
 

@@ -16,10 +16,11 @@ from toolassay.argument_schemas import schema_at, type_name
 from toolassay.argument_values.places import allowed_values
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import identifiers, normalization
-from toolassay.gates.grounding.normalization import PlanLiteral, leaves, literals_of
+from toolassay.gates.grounding.normalization import PlanLiteral, literals_of
 from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
+from toolassay.gates.references import leaves
 from toolassay.gold import Gold, GoldNode
 from toolassay.text_values.dates import find_days
 from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits

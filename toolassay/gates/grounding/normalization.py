@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from toolassay.gates.references import Leaf, placed_leaves
 from toolassay.gold import Gold, GoldNode
 from toolassay.offline.planner.terms import STOP_WORDS
 from toolassay.output_paths import parse_reference
@@ -185,11 +186,6 @@ def lemma_key(word: str) -> str:
     return key_of(simplemma.lemmatize(word, lang="en"))
 
 
-Leaf = str | int | float | bool
-# Bounds the work on values that are very deep or wide.
-_MOST_LEAVES = 10_000
-
-
 class PlanLiteral(NamedTuple):
     """A value of a plan.
 
@@ -226,34 +222,6 @@ def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
                 if isinstance(leaf, str) and (parse_reference(leaf) is not None or _name(leaf) in tools):
                     continue
                 yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf, inner)
-
-
-def leaves(value: Any) -> Iterator[Leaf]:
-    """The texts, numbers and booleans in a JSON value, in order.
-
-    >>> list(leaves({"a": [1, "x"], "b": None}))
-    [1, 'x']
-    """
-    return (leaf for _, leaf in placed_leaves(value))
-
-
-def placed_leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Leaf]]:
-    """`leaves`, each with its place in the value.
-
-    >>> list(placed_leaves({"a": [1, "x"], "b": None}))
-    [(('a', 0), 1), (('a', 1), 'x')]
-    """
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
-    count = 0
-    while waiting and count < _MOST_LEAVES:
-        place, item = waiting.pop()
-        if isinstance(item, Mapping):
-            waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
-        elif isinstance(item, list | tuple):
-            waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
-        elif isinstance(item, str | int | float):
-            count += 1
-            yield place, item
 
 
 def _name(text: str) -> str:

@@ -163,7 +163,7 @@ def _amount_of(
         return
     if not isinstance(first.value, str) or not isinstance(second.value, str):
         return
-    own, other = (_alternatives(_text(one)) for one in (first, second))
+    own, other = ("|".join(map(re.escape, _names(_text(one)))) for one in (first, second))
     for one in arguments:
         if isinstance(one.value, bool) or not isinstance(one.value, int | float) or not (own and other):
             continue
@@ -178,11 +178,6 @@ def _amount_of(
 
 # "Swedish " in "300 Swedish kronor", but not "into ".
 _ADJECTIVE = r"(?:(?!(?:into|from|for|and|are|the)\s)\w{3,15}\s)?"
-
-
-def _alternatives(value: str) -> str:
-    """A regular expression for the names of a value; empty without one."""
-    return "|".join(map(re.escape, _names(value)))
 
 
 def _order(first: Any, second: Any) -> Literal["", "before", "after", "late"]:
