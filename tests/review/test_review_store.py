@@ -130,7 +130,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from toolassay.review.decision import Record
-from toolassay.review.store import Log, ReviewStore
+from toolassay.review.decision import Log, ReviewStore
 store = ReviewStore(Path(sys.argv[1]))
 for number in range(25):
     store.append("Ann", lambda log: [Record(f"{sys.argv[2]}-{number}", "f", "correct", "Ann")])

@@ -344,12 +344,11 @@ class TeacherGate:
         if not self._critics:
             return {}
         stored = self._stored(gold)
-        return {REVIEW: stored.verdict if stored else None, **dict(self._verdicts(gold))}
-
-    def _verdicts(self, gold: Gold) -> Iterator[tuple[str, TeacherVerdict | None]]:
+        found: dict[str, TeacherVerdict | None] = {REVIEW: stored.verdict if stored else None}
         for name, verdicts in self._critics.items():
             answer = verdicts.get(gold.line)
-            yield name, None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
+            found[name] = None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
+        return found
 
     @property
     def _reviewer(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -333,20 +333,8 @@ class WiringGate:
                 found.wires.append((place, node.place))
                 if place > node.place and reading.spelling != "name":
                     found.backward.append(((place, node.place), argument))
-                findings += self._type(place, node, reader, text, where)
-                findings += self._part(Reference(place, reading.path), node, reader, text, where)
+                findings += self._flow(Reference(place, reading.path), node, reader, text, where)
         return findings
-
-    def _part(
-        self, reference: Reference, node: GoldNode, reader: ReferenceReader, text: str, where: str
-    ) -> list[Finding]:
-        """A finding if a reference in a schema graph leads to a part that the result does not have."""
-        source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
-        if self._background.kind != "schema" or source is None or target is None:
-            return []
-        library = self._background.library
-        fault = fault_of(reference, library[source], library[target], self._background)
-        return [self._say("reject", f"{shown(text)}: {fault}", where)] if fault else []
 
     def _spelling(
         self, reading: ReferenceReading, text: str, where: str, reader: ReferenceReader
@@ -375,19 +363,22 @@ class WiringGate:
         reason = f"{shown(text)} mentions another step, but is not a reference"
         return [self._say("quarantine" if temporal else "reject", reason, where)]
 
-    def _type(
-        self, place: int, node: GoldNode, reader: ReferenceReader, text: str, where: str
-    ) -> list[Finding]:
-        source, target = self._names.meant(reader.tools[place] or ""), self._names.meant(node.tool)
+    def _flow(
+        self, reference: Reference, node: GoldNode, reader: ReferenceReader, text: str, where: str
+    ) -> Iterator[Finding]:
+        """Findings if the output has another type than the tool takes, or lacks the part that is named."""
+        source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
         if source is None or target is None:
-            return []
+            return
         first, second = self._background.library[source], self._background.library[target]
-        if not second.inputs or not first.is_resource or can_feed(first, second, self._background):
-            return []
-        gives = ", ".join(first.outputs) or "nothing"
-        takes = ", ".join(second.inputs)
-        reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
-        return [self._say("reject", reason, where)]
+        if second.inputs and first.is_resource and not can_feed(first, second, self._background):
+            gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs)
+            reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
+            yield self._say("reject", reason, where)
+        if self._background.kind == "schema" and (
+            fault := fault_of(reference, first, second, self._background)
+        ):
+            yield self._say("reject", f"{shown(text)}: {fault}", where)
 
     def _backward(self, found: _Wires) -> list[Finding]:
         if not found.backward:

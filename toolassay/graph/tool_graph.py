@@ -19,6 +19,7 @@ from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, write_nodes
 from toolassay.graph.dependencies import Dependency, DependencyLinks
 from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
+from toolassay.text_formatting import some_of
 from toolassay.tools import Tool, ToolLibrary, normal_type
 
 _MOST_NAMED = 3
@@ -53,18 +54,17 @@ def agreed_tools(
     """
     found = list(_differences(tools, nodes, schemas))
     if found:
-        more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        what = some_of(found, _MOST_NAMED, between="; ", last="; and ")
         raise ToolFilesDiffer(
-            f"differs from {_shown(nodes.path, tools.path)}: {'; '.join(found[:_MOST_NAMED])}{more}",
+            f"differs from {_shown(nodes.path, tools.path)}: {what}",
             file=tools.path,
             fix=f"regenerate the graph: generate_graph.py {_flags(tools.path, nodes.path)}",
         )
     merged = [replace(tool, inputs=nodes[tool.id].inputs, outputs=nodes[tool.id].outputs) for tool in tools]
     edited = [tool.id for tool in merged if tool.to_json() != nodes[tool.id].to_json()]
     if edited:
-        named = ", ".join(f"'{name}'" for name in edited[:_MOST_NAMED])
-        more = f" and {len(edited) - _MOST_NAMED} more" if len(edited) > _MOST_NAMED else ""
-        say(f"using the descriptions of {tools.path}; {nodes.path} has others for {named}{more}")
+        named = some_of([f"'{name}'" for name in edited], _MOST_NAMED)
+        say(f"using the descriptions of {tools.path}; {nodes.path} has others for {named}")
     return ToolLibrary(merged, normalised=tools.normalised, path=tools.path, list_name=tools.list_name)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -266,7 +266,7 @@ def record_of(
     return Record(
         id=sample.id,
         fingerprint=sample.fingerprint,
-        action=cast(Action, wanted.action),
+        action=wanted.action,
         reviewer=reviewer,
         parts=changed,
         note=wanted.note or "",

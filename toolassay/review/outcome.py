@@ -25,6 +25,7 @@ from toolassay.metrics.agreement import Agreement, agreement_of
 from toolassay.review.decision import DECISIONS, Log, Record, edited
 from toolassay.review.samples import ReviewSample, plan_shape
 from toolassay.tables import Table, percent
+from toolassay.text_formatting import some_of
 
 State = Literal["undecided", "conflict", "decided"]
 
@@ -246,11 +247,10 @@ def apply_reviews(
             changed since.
         ToolassayError: no sample is left, or the folder cannot be written.
     """
-    conflicts = [item.sample.id for item in outcomes if item.state == "conflict"]
+    conflicts = [str(item.sample.id) for item in outcomes if item.state == "conflict"]
     if conflicts:
-        more = f" and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
         raise IncompleteError(
-            f"reviewers differ on {', '.join(map(str, conflicts[:_NAMED]))}{more}",
+            f"reviewers differ on {some_of(conflicts, _NAMED)}",
             file=source.path,
             fix="settle them on the page with --queue conflicts",
         )
