@@ -10,9 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan
-from toolassay.exporters.chats import ChatStyle, calls_of, chat_of, chat_turns, conversation_of, turns_of
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
-from toolassay.exporters.formats import Chats, plan_of_row, row_of
+from toolassay.exporters.formats import (
+    Chats,
+    ChatStyle,
+    calls_of,
+    chat_of,
+    chat_turns,
+    conversation_of,
+    plan_of_row,
+    row_of,
+    turns_of,
+)
 
 CHATS = Chats(TEMPORAL, "temporal")
 EXECUTED = ChatStyle(closing="$results")

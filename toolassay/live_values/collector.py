@@ -13,7 +13,7 @@ from typing import Any
 
 from toolassay.argument_schemas import kinds_of, schema_at
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
-from toolassay.argument_values.fed_arguments import FedArgument, fed_argument
+from toolassay.argument_values.places import FedArgument, fed_argument
 from toolassay.executors.executor import (
     CallResult,
     Environment,

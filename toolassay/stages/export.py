@@ -13,17 +13,19 @@ from toolassay.calls.call_plan import Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.exporters.chats import CLOSINGS, ChatStyle, ResultForm
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
 from toolassay.exporters.formats import (
     CHAT_FORMATS,
+    CLOSINGS,
     FORMATS,
     MOST_TOOLS,
     Chats,
+    ChatStyle,
     Format,
     JsonLinesWriter,
+    ResultForm,
     Rows,
     parquet_libraries,
 )
