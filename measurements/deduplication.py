@@ -30,8 +30,16 @@ from typing import Any, NamedTuple
 
 from toolassay.dataset import read_labels
 from toolassay.gold import Gold
-from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, jaccard, shingles
-from toolassay.variety.normal_form import NO_PLAN, PlanDigest, content
+from toolassay.variety.near_duplicates import (
+    NO_PLAN,
+    Item,
+    PlanDigest,
+    Thresholds,
+    content,
+    find_repeats,
+    jaccard,
+    shingles,
+)
 
 SECONDS = 60.0
 MEGABYTES = 1_000.0

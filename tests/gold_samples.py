@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolassay.exporters import Argument, Call, CallPlan
+from toolassay.calls.call_plan import Argument, Call, CallPlan
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 RESOURCE = ToolLibrary(

@@ -14,12 +14,10 @@ from running import write_lines
 from toolassay.gates.gate import Background, Finding, Gate
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.review.decision import RequestedDecision
-from toolassay.review.findings import Findings
+from toolassay.review.decision import RequestedDecision, ReviewStore
 from toolassay.review.samples import read_samples
 from toolassay.review.server import ReviewServer
-from toolassay.review.session import Session
-from toolassay.review.store import ReviewStore
+from toolassay.review.session import Findings, Session
 from toolassay.tools import ToolLibrary
 
 HOSTILE = "<img src=x onerror=\"alert('seen')\"><script>window.seen = 1</script>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # What moves the cursor, starts an escape sequence or re-orders a line: controls but tab and line ends, line
 # and paragraph separators, marks of direction. And halves of surrogate pairs, which cannot be written.
@@ -28,6 +29,16 @@ def count_of(number: int, noun: str) -> str:
     ('1 tool', '1,560 links')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def some_of(texts: Sequence[str], most: int, *, between: str = ", ", last: str = " and ") -> str:
+    """The first texts, and the number of the others.
+
+    >>> some_of(["a", "b", "c"], 2), some_of(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    more = f"{last}{len(texts) - most:,} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
 
 
 def two_digits(number: int) -> str:

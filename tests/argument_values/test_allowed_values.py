@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.argument_values.allowed_values import allowed_range, allowed_values
 from toolassay.argument_values.drawn_values import draw_arguments
+from toolassay.argument_values.places import allowed_range, allowed_values
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters
 from toolassay.tools import Parameter, Tool, ToolLibrary

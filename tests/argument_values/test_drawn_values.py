@@ -19,10 +19,9 @@ from toolassay.argument_values.drawn_values import (
     draw_arguments,
     matching_text,
 )
-from toolassay.argument_values.fed_arguments import FedArgument
-from toolassay.argument_values.places import as_text
+from toolassay.argument_values.places import FedArgument, as_text
 from toolassay.gates.gate import Background
-from toolassay.gates.schema import SchemaGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gold import Gold
 from toolassay.tools import Tool, ToolLibrary
 

@@ -17,7 +17,7 @@ from toolassay.graph import FieldPair, Link
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.prompt_templates import Wording
 from toolassay.review.decision import edited
-from toolassay.review.drawing import draw_plan
+from toolassay.review.session import draw_plan
 from toolassay.schemas import plan_schema, sample_schema
 
 SAMPLE = Sample(

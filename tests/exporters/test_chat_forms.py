@@ -14,13 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolassay.calls.call_plan import references
-from toolassay.calls.function_schemas import VALID_NAME, Names
+from toolassay.calls.call_plan import VALID_NAME, CallPlan, Names, plan_of, references
 from toolassay.dataset import reference_index
-from toolassay.exporters import CallPlan, plan_of
-from toolassay.exporters.chats import ChatStyle, calls_of, chat_of, conversation_of
-from toolassay.exporters.formats import Chats
-from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
+from toolassay.exporters.formats import (
+    Chats,
+    ChatStyle,
+    calls_of,
+    chat_of,
+    conversation_of,
+    plan_of_row,
+    row_of,
+)
 from toolassay.gold import Gold
 from toolassay.tools import Parameter, Tool, ToolLibrary
 

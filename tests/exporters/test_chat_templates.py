@@ -21,10 +21,9 @@ from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from toolassay.exporters import CallPlan, plan_of
-from toolassay.exporters.chats import ChatStyle, chat_of
+from toolassay.calls.call_plan import CallPlan, plan_of
 from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.formats import Chats
+from toolassay.exporters.formats import Chats, ChatStyle, chat_of
 from toolassay.gold import Gold
 
 TEMPLATES = Path(__file__).parent / "templates"

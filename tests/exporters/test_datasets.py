@@ -12,10 +12,9 @@ from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
 from toolassay import export, split
+from toolassay.calls.call_plan import plan_of
 from toolassay.calls.execution_record import ExecutedCall
-from toolassay.exporters import plan_of
-from toolassay.exporters.formats import CHAT_FORMATS, FORMATS, Format
-from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
+from toolassay.exporters.formats import CHAT_FORMATS, FORMATS, Format, plan_of_row, row_of
 from toolassay.gold import Gold
 from toolassay.splits import SplitFile
 

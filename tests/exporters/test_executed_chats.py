@@ -9,12 +9,19 @@ from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.exporters import Argument, Call, CallPlan
-from toolassay.exporters.chats import ChatStyle, calls_of, chat_of, chat_turns, conversation_of, turns_of
-from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.formats import Chats
-from toolassay.exporters.grounded_answer import grounded_answer
-from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
+from toolassay.calls.call_plan import Argument, Call, CallPlan
+from toolassay.exporters.executed_results import PlanResults, grounded_answer
+from toolassay.exporters.formats import (
+    Chats,
+    ChatStyle,
+    calls_of,
+    chat_of,
+    chat_turns,
+    conversation_of,
+    plan_of_row,
+    row_of,
+    turns_of,
+)
 
 CHATS = Chats(TEMPORAL, "temporal")
 EXECUTED = ChatStyle(closing="$results")

@@ -13,9 +13,9 @@ from builders import workshop_tools
 from executions import execution_of, write_executions
 from gold_samples import TEMPORAL
 
+from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit
 from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
 from toolassay.errors import UsageError
-from toolassay.exporters import Argument, Call, CallPlan, Unfit
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.tools import ToolLibrary
 

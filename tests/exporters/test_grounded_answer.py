@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.exporters.grounded_answer import EMPTY, LONGEST, grounded_answer, shortened
+from toolassay.exporters.executed_results import EMPTY, LONGEST, grounded_answer, shortened
 
 
 def answer(*results: Any) -> str:

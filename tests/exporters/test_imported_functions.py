@@ -8,11 +8,8 @@ from typing import Any
 from builders import imported_tool, workshop_tools
 from jsonschema import Draft202012Validator
 
-from toolassay.calls.function_schemas import Names, function_of
-from toolassay.exporters import plan_of
-from toolassay.exporters.chats import ChatStyle, calls_of, chat_of
-from toolassay.exporters.formats import Chats
-from toolassay.exporters.jsonl_parquet import plan_of_row, row_of
+from toolassay.calls.call_plan import Names, function_of, plan_of
+from toolassay.exporters.formats import Chats, ChatStyle, calls_of, chat_of, plan_of_row, row_of
 from toolassay.gold import Gold
 from toolassay.tools import ToolLibrary
 

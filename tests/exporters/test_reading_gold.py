@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label
 
-from toolassay.exporters import Argument, Call, CallPlan, Unfit, plan_of
+from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, plan_of
 from toolassay.gold import Gold
 
 

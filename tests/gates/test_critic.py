@@ -6,8 +6,7 @@ from pathlib import Path
 from checking import background, gold
 
 from toolassay.backinstruct.teacher_review import read_answered_review, read_review
-from toolassay.gates.critic import critic_prompt, critique_of
-from toolassay.gates.critic.prompt import plan_of
+from toolassay.gates.critic import critic_prompt, critique_of, plan_of
 from toolassay.gold import Gold
 from toolassay.offline.critic import review
 from toolassay.serving.prompt_reader import PromptReader

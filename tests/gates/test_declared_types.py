@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.gates.schema.declared_types import value_fit
+from toolassay.gates.declared_types import value_fit
 from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time
 
 DATES = """2026-05-14 | 14/05/2026 | 14.05.2026 | May 5th | the 3rd | next Friday | tomorrow | in two weeks

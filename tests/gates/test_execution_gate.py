@@ -9,8 +9,8 @@ from running import inside, lines_of, write_lines
 
 from toolassay.calls.call_plan import plan_of
 from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
-from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background, Finding
+from toolassay.gates.gate_pipeline import ExecutionGate
 
 REFUSED = ExecutedCall(1, "Captioner", {}, None, "no such picture")
 

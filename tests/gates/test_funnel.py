@@ -5,10 +5,9 @@ from checking import gold
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.gates import gate_funnel
+from toolassay.gates import gate_pipeline
 from toolassay.gates.gate import STATES, Finding, State
-from toolassay.gates.gate_funnel import GateFunnel, funnel_page, kind_of
-from toolassay.gates.gate_pipeline import Inspection, inspect
+from toolassay.gates.gate_pipeline import GateFunnel, Inspection, funnel_page, inspect, kind_of
 from toolassay.gold import Gold
 
 NAMES = ("one", "two", "three")
@@ -83,7 +82,7 @@ def test_the_funnels_of_two_parts_add_up_to_that_of_the_whole(
 
 
 def test_a_set_keeps_a_bounded_number_of_kinds_of_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_funnel, "_KINDS", 2)
+    monkeypatch.setattr(gate_pipeline, "_KINDS", 2)
     whole = GateFunnel(["one"])
     for kinds in ("ab", "bcc", "ca"):
         part = GateFunnel(["one"])

@@ -14,10 +14,9 @@ from small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, 
 
 from toolassay.dataset import read_labels
 from toolassay.gates.gate import STATES, Background, Gate
-from toolassay.gates.graph_gate import GraphGate
+from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
-from toolassay.gates.schema import SchemaGate
-from toolassay.gates.wiring_gate import WiringGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gold import Gold
 
 BACKGROUNDS = (STUDIO, OFFICE, BARE)

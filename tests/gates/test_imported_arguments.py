@@ -15,7 +15,7 @@ from toolassay.files import write_json
 from toolassay.gates.gate import Background, Gate
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
-from toolassay.gates.schema import SchemaGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gold import Gold
 from toolassay.tools import ToolLibrary
 

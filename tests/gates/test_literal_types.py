@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.schema.declared_types import content_of, literal_fit
+from toolassay.gates.declared_types import content_of, literal_fit
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 from small_libraries import FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 
 from toolassay.dataset import read_labels
-from toolassay.gates.graph_gate import GraphGate
+from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
-from toolassay.gates.schema import SchemaGate
-from toolassay.gates.wiring_gate import WiringGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gold import Gold
 
 CHAIN = label(

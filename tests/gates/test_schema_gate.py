@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 
-from toolassay.gates.schema import SchemaGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.tools import ToolLibrary
 
 STUDIO_GATE, OFFICE_GATE = SchemaGate(STUDIO), SchemaGate(OFFICE)

@@ -9,11 +9,10 @@ from schema_graphs import CINEMA, link
 from small_libraries import check, label, named, told
 
 from toolassay.gates.gate import Background
-from toolassay.gates.graph_gate import GraphGate
+from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
-from toolassay.gates.schema import SchemaGate
-from toolassay.gates.wiring_gate import WiringGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.graph import ToolGraph
 
 BACKGROUND = Background(CINEMA.library, "schema", CINEMA)

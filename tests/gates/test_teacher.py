@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from checking import NO, YES, gold
 
-from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict
-from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, TeacherGate
 from toolassay.gates.gate import state_of
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 
-from toolassay.gates.wiring_gate import WiringGate
+from toolassay.gates.graph_gate import WiringGate
 
 GATE, OFFICE_GATE, BARE_GATE = WiringGate(STUDIO), WiringGate(OFFICE), WiringGate(BARE)
 

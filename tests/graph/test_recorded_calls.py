@@ -10,7 +10,7 @@ import pytest
 
 from graph.recorded_forms import ASK, CALLS, FORMS, FOUND, OPENAI
 from toolassay.errors import UsageError
-from toolassay.graph.recorded_calls import Call, Turn, read_traces
+from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces
 
 NAMES = {"search", "details", "clock"}
 SEARCH = {"tool": "search", "arguments": {"query": "heat"}, "result": {"ids": [7]}}
@@ -33,7 +33,7 @@ CHAT = [
     },
     {"role": "tool", "tool_call_id": "a", "content": "A film."},
 ]
-READ = [Turn(ASK, [Call(*CALLS[0])]), Turn("", [Call(*CALLS[1])])]
+READ = [RecordedTurn(ASK, [RecordedCall(*CALLS[0])]), RecordedTurn("", [RecordedCall(*CALLS[1])])]
 
 
 def trace_file(path: Path, *lines: Any) -> Path:
@@ -42,7 +42,7 @@ def trace_file(path: Path, *lines: Any) -> Path:
     return file
 
 
-def calls(path: Path) -> list[list[Call]]:
+def calls(path: Path) -> list[list[RecordedCall]]:
     return [[call for turn in turns for call in turn.calls] for turns in read_traces(path, NAMES)]
 
 
@@ -80,7 +80,7 @@ def test_lines_of_messages_are_a_sequence_for_each_session(tmp_path: Path) -> No
     ],
 )
 def test_every_form_of_a_call_is_the_same_call(call: dict[str, Any], tmp_path: Path) -> None:
-    wanted = [[Call("search", {"query": "heat"}, {"ids": [7]})]]
+    wanted = [[RecordedCall("search", {"query": "heat"}, {"ids": [7]})]]
     assert calls(trace_file(tmp_path, {"id": 3, "calls": [call]})) == wanted
     assert calls(trace_file(tmp_path, [call])) == wanted
 
@@ -91,8 +91,8 @@ def test_a_call_of_another_tool_keeps_its_name_and_its_result(tmp_path: Path) ->
         {"from": "observation", "value": "7"},
     ]
     assert calls(trace_file(tmp_path, [*made, *FORMS["sharegpt"][0]["conversations"]]))[0] == [
-        Call("my_search", {}, "7"),
-        *(Call(*one) for one in CALLS),
+        RecordedCall("my_search", {}, "7"),
+        *(RecordedCall(*one) for one in CALLS),
     ]
 
 
@@ -120,11 +120,16 @@ def test_a_failed_result_fails_its_call(result: dict[str, Any], tmp_path: Path) 
 @pytest.mark.parametrize("key", ["messages", "traj"])
 def test_a_chat_has_the_calls_of_each_message_with_their_results(key: str, tmp_path: Path) -> None:
     first, second = next(read_traces(trace_file(tmp_path, {key: CHAT}), NAMES))
-    assert first == Turn(
+    assert first == RecordedTurn(
         "Be kind.\nFind heat.",
-        [Call("search", {"query": "heat"}, {"ids": [7]}), Call("clock", {}, "Error: no clock", True)],
+        [
+            RecordedCall("search", {"query": "heat"}, {"ids": [7]}),
+            RecordedCall("clock", {}, "Error: no clock", True),
+        ],
     )
-    assert second == Turn("", [Call("details", {"id": 7}, "A film.")])  # the id "a" is used twice
+    assert second == RecordedTurn(
+        "", [RecordedCall("details", {"id": 7}, "A film.")]
+    )  # the id "a" is used twice
 
 
 def test_parallel_calls_without_ids_have_a_list_of_results(tmp_path: Path) -> None:
@@ -135,11 +140,11 @@ def test_parallel_calls_without_ids_have_a_list_of_results(tmp_path: Path) -> No
     ]
     assert list(read_traces(trace_file(tmp_path, {"conversations": chat}), NAMES)) == [
         [
-            Turn(
+            RecordedTurn(
                 "",
                 [
-                    Call("search", {"query": "heat"}, FOUND),
-                    Call("search", {"query": "cold"}, "Error: no film", True),
+                    RecordedCall("search", {"query": "heat"}, FOUND),
+                    RecordedCall("search", {"query": "cold"}, "Error: no film", True),
                 ],
             )
         ]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from reviewed_links import link
 
-from toolassay.link_review import Verdict, apply_verdicts, doubtful_links
+from toolassay.link_review import LinkVerdict, apply_verdicts, doubtful_links
 
-YES, NO = Verdict("acme", True, "an id"), Verdict("acme", False, "a page")
+YES, NO = LinkVerdict("acme", True, "an id"), LinkVerdict("acme", False, "a page")
 SETTLED: list[dict[str, Any]] = [
     {"origin": "user"},
     {"origin": "critic"},
@@ -46,7 +46,7 @@ def test_weak_evidence_is_judged(open_link: dict[str, Any]) -> None:
     ("score", "verdict", "becomes"), [(0.4, YES, 0.85), (0.9, YES, 0.9), (0.4, NO, 0.1), (0.05, NO, 0.05)]
 )
 def test_a_verdict_moves_the_score_and_is_kept_with_the_link(
-    score: float, verdict: Verdict, becomes: float
+    score: float, verdict: LinkVerdict, becomes: float
 ) -> None:
     (judged,) = apply_verdicts([link(score=score)], {("find_0", "show_0"): verdict})
     assert (judged.score, judged.origin) == (becomes, "critic")

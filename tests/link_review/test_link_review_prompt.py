@@ -7,7 +7,7 @@ import pytest
 from reviewed_links import library, link, links, shown_links
 
 from toolassay.graph.links import FieldPair
-from toolassay.link_review.prompt import LinkKey, read_verdicts, review_prompt
+from toolassay.link_review import LinkKey, read_verdicts, review_prompt
 
 
 def test_the_prompt_shows_tools_fields_and_reasons() -> None:

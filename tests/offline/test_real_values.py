@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
-from toolassay.argument_values.fed_arguments import FedArgument
+from toolassay.argument_values.places import FedArgument
 from toolassay.dataset import Sample
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.work_order import real_arguments, unfillable, write_work_order

@@ -22,7 +22,7 @@ from toolassay.gates.duplicate_gates import DuplicateGate
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding.gate import GroundingGate
 from toolassay.gates.leak_gate import LeakGate
-from toolassay.gates.schema import SchemaGate
+from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gold import Gold
 from toolassay.graph import Link, ToolGraph
 from toolassay.offline.planner import Planner

@@ -13,10 +13,8 @@ from reviewing import folder_of, folder_with, label, say, session_of
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
-from toolassay.review.drawing import draw_plan, tool_card
-from toolassay.review.findings import Findings, read_findings
 from toolassay.review.outcome import markdown, verification
-from toolassay.review.session import Session
+from toolassay.review.session import Findings, Session, draw_plan, read_findings, tool_card
 from toolassay.stages.review import review_session
 from toolassay.tools import ToolLibrary
 

@@ -12,8 +12,7 @@ from reviewing import actions, folder_with, say, session_of
 from running import ROOT, environment
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.review.decision import UNDO, Record
-from toolassay.review.store import Log, ReviewStore
+from toolassay.review.decision import UNDO, Log, Record, ReviewStore
 
 
 def test_a_decision_is_a_line_with_all_that_is_known(tmp_path: Path) -> None:
@@ -131,7 +130,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from toolassay.review.decision import Record
-from toolassay.review.store import Log, ReviewStore
+from toolassay.review.decision import Log, ReviewStore
 store = ReviewStore(Path(sys.argv[1]))
 for number in range(25):
     store.append("Ann", lambda log: [Record(f"{sys.argv[2]}-{number}", "f", "correct", "Ann")])

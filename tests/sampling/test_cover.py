@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
-from toolassay.sampling.cover import COVER_KINDS, Cover, CoverKind, Round
+from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.tools import Tool, ToolLibrary
 
 MULTIMEDIA = ToolGraph.load("data_multimedia/graph_desc.json")
@@ -30,7 +30,7 @@ def covered(graph: ToolGraph, kind: CoverKind, rounds: int = 1, seed: int = 3) -
     return found
 
 
-@pytest.mark.parametrize("kind", COVER_KINDS)
+@pytest.mark.parametrize("kind", ["tools", "edges"])
 def test_every_target_has_as_many_samples_as_there_are_rounds(kind: CoverKind) -> None:
     found = covered(MULTIMEDIA, kind, rounds=2)
     number = len(MULTIMEDIA) if kind == "tools" else MULTIMEDIA.number_of_links

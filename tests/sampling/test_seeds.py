@@ -11,7 +11,7 @@ from sampling.graphs import listed, plain_library
 from toolassay.errors import UsageError
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.sampling import Sampler
-from toolassay.sampling.weights import parse_weights, shape_weights, size_weights, smallest
+from toolassay.sampling.search import parse_weights, shape_weights, size_weights, smallest
 from toolassay.tools import Tool, ToolLibrary
 
 

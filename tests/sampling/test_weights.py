@@ -7,7 +7,7 @@ import pytest
 from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
-from toolassay.sampling.weights import draw, shape_weights, size_weights
+from toolassay.sampling.search import draw, shape_weights, size_weights
 
 
 def test_the_published_weights() -> None:

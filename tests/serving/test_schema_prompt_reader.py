@@ -9,7 +9,7 @@ from bench_bookings import GRAPH, LIBRARY, PLANS
 
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.dataset import Sample
-from toolassay.gates.critic.prompt import critic_prompt
+from toolassay.gates.critic import critic_prompt
 from toolassay.gold import Gold
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.splits import Member, SplitFile, Splitting, Stratum
-from toolassay.splits.split_file import write_splits
+from toolassay.splits import Member, SplitFile, Splitting, Stratum, write_splits
 
 
 def splitting(seed: int = 0) -> Splitting:

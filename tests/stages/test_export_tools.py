@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from running import Capture, inside
 
-from toolassay.exporters.tools import TOOL_FORMS
+from toolassay.exporters.exported_tools import TOOL_FORMS
 from toolassay.files import write_json
 
 NODES = [

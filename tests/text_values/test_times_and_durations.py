@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from toolassay.text_values.durations import Duration, find_durations, find_minutes
-from toolassay.text_values.times import find_clock_texts, find_times
+from toolassay.text_values.times import Duration, find_clock_texts, find_durations, find_minutes, find_times
 
 
 def minutes(hour: int, minute: int = 0) -> float:

@@ -10,8 +10,15 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, jaccard, shingles
-from toolassay.variety.normal_form import PlanDigest, content
+from toolassay.variety.near_duplicates import (
+    Item,
+    PlanDigest,
+    Thresholds,
+    content,
+    find_repeats,
+    jaccard,
+    shingles,
+)
 
 item = Item.from_request
 LONG = (

@@ -20,8 +20,8 @@ from toolassay.variety.measures import (
     measure_variety,
     moving_type_token_ratio,
     nearest_rouge,
+    variety_page,
 )
-from toolassay.variety.variety_report import variety_page
 
 
 @pytest.fixture(scope="module")

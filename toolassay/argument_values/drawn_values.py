@@ -21,17 +21,21 @@ from typing import Any
 from uuid import UUID
 
 from toolassay.argument_schemas import ArgumentValidator, schema_problems
-from toolassay.argument_values.allowed_values import allowed_range, allowed_values
-from toolassay.argument_values.fed_arguments import FedArgument, included, is_fed, with_fed
 from toolassay.argument_values.places import (
     ABSENT,
+    FedArgument,
     Path,
     SchemaWalk,
     ValuePlace,
+    allowed_range,
+    allowed_values,
     as_text,
+    included,
+    is_fed,
     is_statable,
     places_of,
     template_of,
+    with_fed,
 )
 from toolassay.output_paths import EACH, parse_path, parse_reference
 from toolassay.tools import Parameter, Tool, is_required

@@ -8,7 +8,7 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN
-from toolassay.exporters.tools import TOOL_FORMS
+from toolassay.exporters.exported_tools import TOOL_FORMS
 
 
 @click.command("export-tools")

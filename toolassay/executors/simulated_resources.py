@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.executors.executor import one_line
-from toolassay.graph.derive import fields, names
-from toolassay.graph.derive.fields import Route, route_of
-from toolassay.graph.derive.names import IDENTITIES, Words, meaning_of, same_thing
+from toolassay.graph.derive import fields
+from toolassay.graph.derive.fields import IDENTITIES, Route, Words, meaning_of, route_of, same_thing
 from toolassay.tools import Tool, ToolLibrary, is_required
 
 _SHOWN_FIELDS = 5  # of an object in a text
@@ -22,9 +21,9 @@ _EFFECTS = frozenset({
 })  # fmt: skip
 _ENDINGS = frozenset({"archive", "cancel", "close"})  # the object is still there
 _CHANGES = ("make", "change", "remove")
-_IGNORED = names.word_list("empty names") | {"bulk", "multiple", "my", "new", "or"}  # before a thing
+_IGNORED = fields.word_list("empty names") | {"bulk", "multiple", "my", "new", "or"}  # before a thing
 # Attributes by which people name things.
-_NAMING = fields.IDENTIFYING | names.word_list("describing attributes")
+_NAMING = fields.IDENTIFYING | fields.word_list("describing attributes")
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Actions:
             kind = "remove" if does == "remove" and verb not in _ENDINGS else "change"
         elif key and (does != "search" or attribute in IDENTITIES or route is not None):
             kind = "get"
-        elif reads and (names.word_list("listing") & {*words} or tool.id[-1] == "s" != words[-1][-1]):
+        elif reads and (fields.word_list("listing") & {*words} or tool.id[-1] == "s" != words[-1][-1]):
             kind = "list"  # by a verb, or by a plural at the end of its name
         key, scope = "" if kind in ("list", "read") else key, () if attribute in IDENTITIES else scope
         return Action(kind, thing, resource, reads, verb, key, attribute, scope)
@@ -120,7 +119,7 @@ def _identifiers(tool: Tool, route: Route | None, thing: Words) -> tuple[str, st
         is_scalar = not one.type.casefold().startswith(("array", "list", "object", "bool"))
         if not is_scalar or "enum" in one.declaration or not (is_id or (is_name and is_required(one, tool))):
             continue
-        if not fit and is_required(one, tool) and (attribute or not names.is_control(one.name)):
+        if not fit and is_required(one, tool) and (attribute or not fields.is_control(one.name)):
             others.append(one.name)
         is_last = route is None or f"{{{one.name}}}" in route.parts[-1:]  # of a path only the last part
         if fit and is_last and fit + is_id > best[0]:

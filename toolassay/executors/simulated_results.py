@@ -14,7 +14,7 @@ from toolassay.argument_schemas import ArgumentValidator, kinds_of, properties_a
 from toolassay.argument_values.drawn_values import drawn_value
 from toolassay.argument_values.places import SchemaWalk
 from toolassay.executors.simulated_resources import is_key
-from toolassay.graph.derive.names import Words, is_transparent, same_thing, thing_of, words_of
+from toolassay.graph.derive.fields import Words, is_transparent, same_thing, thing_of, words_of
 from toolassay.tools import Tool
 
 _MOST_VALUES = 600  # of one result

@@ -28,8 +28,7 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.simulated_resources import Actions, Resource, ResourceStore, shown
 from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
-from toolassay.graph.derive.fields import name_words
-from toolassay.graph.derive.names import IDENTITIES, meaning_of, words_of
+from toolassay.graph.derive.fields import IDENTITIES, meaning_of, name_words, words_of
 from toolassay.text_formatting import count_of
 from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, declares_parameters, is_required

@@ -4,7 +4,3 @@ A label becomes an `CallPlan` (checked, ordered, typed), and a plan becomes a ro
 `jsonl` and `hf` (the same rows, as JSON Lines and as Parquet), `openai` and `sharegpt` (chats with tool
 calls).
 """
-
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, plan_of
-
-__all__ = ["Argument", "Call", "CallPlan", "Unfit", "plan_of"]

@@ -16,10 +16,8 @@ import yaml
 from toolassay.calls.call_plan import CallPlan
 from toolassay.data_folder import BY_RULES, is_by_rules
 from toolassay.dataset import SHAPES, Shape
-from toolassay.exporters.chats import ResultForm
 from toolassay.exporters.executed_results import Marking, PlanResults
-from toolassay.exporters.formats import CHAT_FORMATS, Format
-from toolassay.exporters.jsonl_parquet import columns
+from toolassay.exporters.formats import CHAT_FORMATS, Format, ResultForm, columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
 from toolassay.tables import Table, markdown_escaped
 from toolassay.text_formatting import count_of

@@ -36,7 +36,7 @@ class SelectedPlan(NamedTuple):
     results: PlanResults | None = None
 
 
-class Refusal(NamedTuple):
+class RefusedSample(NamedTuple):
     """A sample that cannot be exported, with the reason and the path in its label."""
 
     gold: Gold
@@ -54,7 +54,7 @@ class Refusal(NamedTuple):
 
 
 @dataclass
-class Selection:
+class SampleSelection:
     """The samples of a file of labels; of several lines with one id, the last counts.
 
     Attributes:
@@ -90,24 +90,24 @@ class Selection:
     def __len__(self) -> int:
         return len(self._last)
 
-    def __iter__(self) -> Iterator[SelectedPlan | Refusal | None]:
+    def __iter__(self) -> Iterator[SelectedPlan | RefusedSample | None]:
         """Each sample: a selected plan, a refusal, or None if its level is not wanted."""
         self.left_out = 0
         for number, label in read_labels(self.path):
             if self._last[str(label["id"])] == number:
                 yield self._one(Gold.of(label, number))
 
-    def _one(self, gold: Gold) -> SelectedPlan | Refusal | None:
+    def _one(self, gold: Gold) -> SelectedPlan | RefusedSample | None:
         level = NOT_CHECKED if self.levels is None else self.levels.get(str(gold.id), NOT_CHECKED)
         if self.wanted is not None and level not in self.wanted:
             self.left_out += 1
             return None
         split = DEFAULT_SPLIT if self.splits is None else self.splits.split(gold.id)
         if split is None:
-            return Refusal(gold, "is in no split of the split file", "id")
+            return RefusedSample(gold, "is in no split of the split file", "id")
         try:
             plan = plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
             return SelectedPlan(plan, split, level, gold, results)
         except Unfit as error:
-            return Refusal(gold, *error.fault)
+            return RefusedSample(gold, *error.fault)

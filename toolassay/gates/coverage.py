@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.gates.gate import state_of
-from toolassay.gates.gate_funnel import kind_of
-from toolassay.gates.gate_pipeline import Inspection
+from toolassay.gates.gate_pipeline import Inspection, kind_of
 from toolassay.graph import ToolGraph
 from toolassay.tools import ToolLibrary
 

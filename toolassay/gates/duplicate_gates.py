@@ -10,10 +10,10 @@ from toolassay.dataset import RequestId, form_of
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.line_index import CompactTexts
 from toolassay.files import LineRange
-from toolassay.gates.gate import Finding, State
+from toolassay.gates.gate import Finding
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gold import Gold
-from toolassay.variety.near_duplicates import DuplicatePair, Item, Plans, Thresholds, find_repeats
+from toolassay.variety.near_duplicates import Item, Plans, Thresholds, find_repeats
 
 _WHERE = "user_request"
 _PLANS: Mapping[Plans, str] = {
@@ -70,9 +70,6 @@ class DuplicateGate(RepeatGate):
         thresholds: minimum similarity of near duplicates. Default: `Thresholds()`.
         engine: where requests are read and hashed; a `LabelledSet` is read there, too.
 
-    Attributes:
-        repeats: all pairs found, for splits (`clusters`) and for the variety report.
-
     >>> twice = [Gold.of({"id": key, "user_request": text}, line)
     ...          for line, (key, text) in enumerate([("a", "Crop a.jpg."), ("b", "crop a.jpg")], start=1)]
     >>> gate = DuplicateGate(twice)
@@ -83,14 +80,7 @@ class DuplicateGate(RepeatGate):
     def __init__(
         self, golds: Iterable[Gold], thresholds: Thresholds | None = None, engine: Engine | None = None
     ) -> None:
-        engine = engine or OneProcess()
-        mine = _Set(golds, engine)
-        self.repeats = find_repeats(mine, thresholds=thresholds)
-        findings = {
-            key: _finding(DUPLICATE, match, mine.named(match.earlier))
-            for key, match in self.repeats.held_back.items()
-        }
-        super().__init__(DUPLICATE, findings)
+        super().__init__(DUPLICATE, _findings(DUPLICATE, golds, None, thresholds, engine))
 
 
 class ContaminationGate(RepeatGate):
@@ -110,14 +100,7 @@ class ContaminationGate(RepeatGate):
         thresholds: Thresholds | None = None,
         engine: Engine | None = None,
     ) -> None:
-        engine = engine or OneProcess()
-        theirs = _Set(against, engine)
-        repeats = find_repeats(_Set(golds, engine), against=theirs, thresholds=thresholds)
-        findings = {
-            key: _finding(CONTAMINATION, match, f"{theirs.named(match.earlier)} of the other set")
-            for key, match in repeats.held_back.items()
-        }
-        super().__init__(CONTAMINATION, findings)
+        super().__init__(CONTAMINATION, _findings(CONTAMINATION, golds, against, thresholds, engine))
 
 
 @dataclass(frozen=True)
@@ -163,7 +146,23 @@ class _Set:
         return f"'{key}' (line {line})" if line else f"'{key}'"
 
 
-def _finding(gate: str, match: DuplicatePair, other: str) -> Finding:
-    state: State = "reject" if match.exact else "quarantine"
-    similar = "has the same words as" if match.exact else f"is {match.similarity:.0%} similar in wording to"
-    return Finding(gate, state, f"{similar} {other}{_PLANS[match.plans]}", _WHERE)
+def _findings(
+    gate: str,
+    golds: Iterable[Gold],
+    against: Iterable[Gold] | None,
+    thresholds: Thresholds | None,
+    engine: Engine | None,
+) -> dict[str | int, Finding]:
+    """A finding for each label that repeats another one of its set, or one of the other set."""
+    engine = engine or OneProcess()
+    mine = _Set(golds, engine)
+    others, of = (mine, "") if against is None else (_Set(against, engine), " of the other set")
+    repeats = find_repeats(mine, against=None if against is None else others, thresholds=thresholds)
+    findings = {}
+    for key, match in repeats.held_back.items():
+        similar = (
+            "has the same words as" if match.exact else f"is {match.similarity:.0%} similar in wording to"
+        )
+        reason = f"{similar} {others.named(match.earlier)}{of}{_PLANS[match.plans]}"
+        findings[key] = Finding(gate, "reject" if match.exact else "quarantine", reason, _WHERE)
+    return findings

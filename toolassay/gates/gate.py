@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from toolassay.backinstruct.critics import Spellings
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType, ToolGraph
+from toolassay.text_formatting import some_of
 from toolassay.tools import Tool, ToolLibrary
 
 Level = Literal["pass", "quarantine", "reject"]
@@ -146,9 +147,7 @@ def listed(names: Iterable[Any]) -> str:
     >>> listed(["a", "b"]), listed("abcdefgh")
     ("'a', 'b'", "'a', 'b', 'c', 'd', 'e', 'f' and 2 more")
     """
-    names = list(names)
-    text = ", ".join(map(shown, names[:6]))
-    return text if len(names) <= 6 else f"{text} and {len(names) - 6} more"
+    return some_of([*map(shown, names)], 6)
 
 
 @lru_cache(maxsize=8)

@@ -1,15 +1,34 @@
-"""The gate "graph": nodes and links equal the sampled ones, and the tool graph allows them."""
+"""The gates "graph" and "wiring".
+
+"graph": nodes and links equal the sampled ones, and the tool graph allows them. "wiring": the references
+between nodes, and whether links and the order of steps agree.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from toolassay.backinstruct.critics import Spellings, rule_critic
+import networkx as nx
+
+from toolassay.backinstruct.critics import Spellings, rule_critic, same_tool
 from toolassay.dataset import is_paths, shape_of
-from toolassay.gates.fit import can_feed
-from toolassay.gates.gate import Background, Finding, listed, tool_spellings
-from toolassay.gold import Ends, Gold
+from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
+from toolassay.gates.references import (
+    PlanValue,
+    ReferenceReader,
+    ReferenceReading,
+    arguments_of,
+    can_feed,
+    fault_of,
+    is_order_only,
+    texts_in,
+)
+from toolassay.gold import Ends, Gold, GoldNode
+from toolassay.graph.dependencies import fields_of
+from toolassay.output_paths import Reference
 from toolassay.text_formatting import count_of
 
 
@@ -156,3 +175,303 @@ def _difference(who: str, lacking: str, extra: str) -> str:
     lacks = f"lacks {lacking} of the sample" if lacking else ""
     has = f"has {extra}, which {'was' if 'and' not in extra else 'were'} not sampled" if extra else ""
     return f"{who} {' and '.join(filter(None, (lacks, has)))}"
+
+
+Order = dict[str, int]
+"""The position of each tool, from 0."""
+
+
+def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
+    """The position of each tool in the steps; None unless each step first names a different tool.
+
+    >>> order_of_steps(["Step 1: Call b", "Step 2: Call a with what b gave"], ["a", "b"])
+    {'b': 0, 'a': 1}
+    """
+    names = {same_tool(tool): tool for tool in tools}
+    if len(names) < len(tools) or len(steps) != len(tools):
+        return None
+    # Longest first: "image search by image" must not be found as "image search".
+    longest_first = sorted(names, key=len, reverse=True)
+    # A whole name: "image search" in "call image search", not in "image searches".
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+    order: Order = {}
+    for place, step in enumerate(steps):
+        match = pattern.search(same_tool(step[:2000]))
+        if match is None or names[match[0]] in order:
+            return None
+        order[names[match[0]]] = place
+    return order
+
+
+def order_of_nodes(tools: Sequence[str]) -> Order | None:
+    """The position of each tool among the nodes; None if nodes are sorted by name or a tool occurs twice."""
+    by_name = list(tools) == sorted(tools) or [*map(same_tool, tools)] == sorted(map(same_tool, tools))
+    if by_name or len(set(tools)) < len(tools):
+        return None
+    return {tool: place for place, tool in enumerate(tools)}
+
+
+def orders_of(gold: Gold) -> tuple[Order | None, Order | None]:
+    """The order of the tools by the steps, and by the nodes; None for an order that does not show it."""
+    tools = [node.tool for node in gold.nodes]
+    return order_of_steps(gold.steps, tools), order_of_nodes(tools)
+
+
+def is_in_order(order: Order | None, link: Ends) -> bool | None:
+    """Whether the source of a link precedes its target; None if the order does not have both."""
+    if order is None or link[0] not in order or link[1] not in order or link[0] == link[1]:
+        return None
+    return order[link[0]] < order[link[1]]
+
+
+def find_cycle(links: Iterable[Ends], tools: Iterable[str]) -> list[str]:
+    """The tools of a cycle, in its order; empty without a cycle.
+
+    Args:
+        links: the links, each a pair of tool names.
+        tools: the tools of all nodes. Links of a tool that occurs twice are ignored, because they may belong
+            to different nodes.
+    """
+    often = Counter(tools)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_edges_from(link for link in links if max(often[link[0]], often[link[1]]) < 2)
+    try:
+        return [source for source, *_ in nx.find_cycle(graph)]
+    except nx.NetworkXNoCycle:
+        return []
+
+
+def leads_to(first: str, second: str, links: Iterable[Ends]) -> bool:
+    """Whether links lead from one tool to another, over others too.
+
+    >>> leads_to("a", "c", [("a", "b"), ("b", "c")]), leads_to("c", "a", [("a", "b"), ("b", "c")])
+    (True, False)
+    """
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_edges_from(links)
+    return first in graph and second in graph and nx.has_path(graph, first, second)
+
+
+Wire = tuple[int, int]
+"""A reference: index of the node that gives the output, index of the node that takes it."""
+
+
+@dataclass
+class _Wires:
+    """The references of a plan.
+
+    Attributes:
+        wires: the resolved references.
+        open: indices of nodes with a reference that cannot be resolved.
+        backward: the references to a later node, each with its argument.
+    """
+
+    wires: list[Wire] = field(default_factory=list)
+    open: set[int] = field(default_factory=set)
+    backward: list[tuple[Wire, PlanValue]] = field(default_factory=list)
+
+
+class WiringGate:
+    """Resolves every reference, and compares the links with them, and with the order of the steps.
+
+    Links of resource and schema plans are compared with the references, of temporal and schema plans with
+    the order.
+    """
+
+    name = "wiring"
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._names = tool_spellings(background.library)
+
+    def check(self, gold: Gold) -> list[Finding]:
+        """Findings for references that do not resolve, point forward or have a wrong type, and for links."""
+        if not gold.has_arguments:
+            reason = "the gold has no arguments, and so no references"
+            return [*self._order(gold), Finding(self.name, "not applicable", reason)]
+        reader = ReferenceReader.of(gold)
+        found = _Wires()
+        findings = [
+            finding
+            for node in gold.nodes
+            for whole in arguments_of(node)
+            for argument in texts_in(whole)
+            for finding in self._argument(argument, node, reader, found)
+        ]
+        findings += self._backward(found)
+        if self._background.kind != "temporal":
+            findings += self._links(gold, reader, found)
+        if self._background.kind != "resource":
+            findings += self._order(gold)
+        return findings
+
+    def _say(self, state: State, reason: str, where: str) -> Finding:
+        return Finding(self.name, state, reason, where)
+
+    def _argument(
+        self, argument: PlanValue, node: GoldNode, reader: ReferenceReader, found: _Wires
+    ) -> list[Finding]:
+        text, where = str(argument.value), argument.where
+        reading = reader.read(text, node.place)
+        if reading is None:
+            return []
+        findings = self._spelling(reading, text, where, reader)
+        if reading.spelling in ("placeholder", "malformed"):
+            found.open.add(node.place)
+        places = reading.places[:1] if reading.spelling == "name" else reading.places
+        for place in places:
+            if place >= len(reader.tools):
+                reason = f"{shown(text)} refers to node {place}, but the plan has {_nodes(len(reader.tools))}"
+                findings.append(self._say("reject", reason, where))
+                found.open.add(node.place)
+            elif place == node.place:
+                findings.append(
+                    self._say("reject", f"{shown(text)} refers to its own node, {shown(node.tool)}", where)
+                )
+                found.open.add(node.place)
+            else:
+                found.wires.append((place, node.place))
+                if place > node.place and reading.spelling != "name":
+                    found.backward.append(((place, node.place), argument))
+                findings += self._flow(Reference(place, reading.path), node, reader, text, where)
+        return findings
+
+    def _spelling(
+        self, reading: ReferenceReading, text: str, where: str, reader: ReferenceReader
+    ) -> list[Finding]:
+        temporal = self._background.kind == "temporal"
+        in_part = bool(reading.path) and self._background.kind != "schema"
+        if reading.spelling == "published" and not in_part:
+            return []
+        if reading.spelling in ("inside", "published"):
+            reason = f"{shown(text)} has a reference inside a text, where only a whole argument can be one"
+            return [self._say("quarantine", reason, where)]
+        if reading.spelling == "near":
+            return [
+                self._say(
+                    "reject",
+                    f"{shown(text)} is not spelled like a reference: <node-{reading.places[0]}>",
+                    where,
+                )
+            ]
+        if reading.spelling == "name":
+            tool = reader.tools[reading.places[0]]
+            if temporal and text.strip() == tool:
+                return []  # published temporal plans refer so
+            reason = f"{shown(text)} names a step, but is not a reference like <node-{reading.places[0]}>"
+            return [self._say("quarantine" if temporal else "reject", reason, where)]
+        reason = f"{shown(text)} mentions another step, but is not a reference"
+        return [self._say("quarantine" if temporal else "reject", reason, where)]
+
+    def _flow(
+        self, reference: Reference, node: GoldNode, reader: ReferenceReader, text: str, where: str
+    ) -> Iterator[Finding]:
+        """Findings if the output has another type than the tool takes, or lacks the part that is named."""
+        source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
+        if source is None or target is None:
+            return
+        first, second = self._background.library[source], self._background.library[target]
+        if second.inputs and first.is_resource and not can_feed(first, second, self._background):
+            gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs)
+            reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
+            yield self._say("reject", reason, where)
+        if self._background.kind == "schema" and (
+            fault := fault_of(reference, first, second, self._background)
+        ):
+            yield self._say("reject", f"{shown(text)}: {fault}", where)
+
+    def _backward(self, found: _Wires) -> list[Finding]:
+        if not found.backward:
+            return []
+        turned = find_cycle([(str(source), str(target)) for source, target in found.wires], ())
+        more = (
+            "and the references form a cycle"
+            if turned
+            else "repair sorts the nodes so that all references point back"
+        )
+        return [
+            self._say(
+                "reject",
+                f"{shown(argument.value)} refers to a later node ({source} after {target}); {more}",
+                argument.where,
+            )
+            for (source, target), argument in found.backward
+        ]
+
+    def _links(self, gold: Gold, reader: ReferenceReader, found: _Wires) -> list[Finding]:
+        """Findings for links without a reference and references without a link, compared by tool names."""
+        if gold.record.get("task_links") is None:
+            if not found.wires:
+                return []
+            reason = "arguments refer to other steps, but the label lists no links"
+            return [self._say("quarantine", reason, "task_links")]
+        flows = {self._ends(wire, reader): wire for wire in found.wires}
+        tools = {self._names.read(node.tool) for node in gold.nodes}
+        unsure = {self._names.read(reader.tools[place] or "") for place in found.open}
+        links = {
+            (self._names.read(source), self._names.read(target)): (source, target)
+            for source, target in gold.links
+        }
+        findings = []
+        turned: set[Ends] = set()
+        for link, written in links.items():
+            if link in flows or link[1] in unsure or not tools.issuperset(link) or self._is_order_only(link):
+                continue
+            source, target = map(shown, link)
+            back = (link[1], link[0])
+            if back in flows and back not in links:
+                turned.add(back)
+                why = f"{source} takes the output of {target}"
+                reason = f"the link {source} -> {target} has the wrong direction: {why}"
+            else:
+                reason = (
+                    f"there is a link {source} -> {target}, but no argument of {target} refers to {source}"
+                )
+            findings.append(self._say("reject", reason, place_of(gold, written)))
+        for (first, second), (_, place) in flows.items():
+            if self._background.kind == "schema" and leads_to(first, second, links):
+                continue  # a step may repeat an argument of the step before it, which is a reference
+            if (first, second) not in links and (first, second) not in turned:
+                link_text = f"{shown(first)} -> {shown(second)}"
+                reason = (
+                    f"{shown(second)} takes the output of {shown(first)}, but there is no link {link_text}"
+                )
+                findings.append(self._say("reject", reason, f"task_nodes[{place}].arguments"))
+        return findings
+
+    def _is_order_only(self, link: Ends) -> bool:
+        library, graph = self._background.library, self._background.graph
+        if self._background.kind == "schema":
+            # A link that the graph does not have is a matter of the gate "graph".
+            dependency = graph.dependency(*link) if graph is not None else None
+            return dependency is None or not fields_of(dependency)
+        if link[0] not in library or link[1] not in library:
+            return False
+        return is_order_only(library[link[0]], library[link[1]], self._background)
+
+    def _ends(self, wire: Wire, reader: ReferenceReader) -> Ends:
+        source, target = (self._names.read(reader.tools[place] or "") for place in wire)
+        return source, target
+
+    def _order(self, gold: Gold) -> list[Finding]:
+        """Findings for links that form a cycle, or contradict the order of the steps and of the nodes."""
+        tools = [node.tool for node in gold.nodes]
+        if turned := find_cycle(gold.links, tools):
+            reason = f"the links form a cycle: {' -> '.join(map(shown, [*turned[:8], turned[0]]))}"
+            return [self._say("reject", reason, place_of(gold, (turned[0], turned[1 % len(turned)])))]
+        steps, nodes = orders_of(gold)
+        findings = []
+        for link in dict.fromkeys(gold.links):
+            by_steps, by_nodes = is_in_order(steps, link), is_in_order(nodes, link)
+            if by_steps is False and by_nodes is not True:
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the steps"
+                findings.append(self._say("reject", reason, place_of(gold, link)))
+            elif by_steps is False or (by_steps is None and by_nodes is False):
+                what = "nodes" if by_nodes is False else "steps"
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the {what}"
+                findings.append(self._say("quarantine", reason, place_of(gold, link)))
+        return findings
+
+
+def _nodes(count: int) -> str:
+    return "one node" if count == 1 else f"{count} nodes"

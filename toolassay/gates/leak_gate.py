@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from toolassay.gates.gate import Background, Finding, State
-from toolassay.gates.grounding.literals import literals_of
+from toolassay.gates.grounding.normalization import literals_of
 from toolassay.gold import Gold
 
 # Letters and digits without "_": two runs in "send_email", one in "sendEmail2".

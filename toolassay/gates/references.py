@@ -1,4 +1,4 @@
-"""The arguments of a gold plan, and how they refer to the output of another node.
+"""The arguments of a gold plan, how they refer to the output of another node, and whether that output fits.
 
 A reference has the published spelling or a near one, names a tool, is a placeholder, or is inside a text.
 """
@@ -6,16 +6,22 @@ A reference has the published spelling or a near one, names a tool, is a placeho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from toolassay.argument_schemas import Schema, has_place, kinds_of, schema_at
 from toolassay.backinstruct.critics import same_tool
+from toolassay.gates.gate import Background, State
 from toolassay.gold import Gold, GoldNode
-from toolassay.output_paths import Part, parse_reference
+from toolassay.graph.derive.given_fields import is_informative
+from toolassay.output_paths import EACH, Part, Reference, parse_path, parse_reference, path_text
+from toolassay.tools import Tool, normal_type
 
-# Values of one argument that are visited: a limit on time for deeply nested arguments.
-_MOST_VALUES = 10_000
+Leaf = str | int | float | bool
+Place = tuple[str | int, ...]
+# Bounds the work on values that are very deep or wide.
+_MOST_LEAVES = 10_000
 # Soft hyphen, zero-width characters, word joiner and byte order mark.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 
@@ -50,20 +56,54 @@ def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
     >>> [(text.value, text.where) for text in texts_in(PlanValue(0, ["a", {"b": "c"}], "arguments[0].value"))]
     [('a', 'arguments[0].value[0]'), ('c', 'arguments[0].value[1].b')]
     """
-    waiting, count = [argument], 0
-    while waiting and count < _MOST_VALUES:
-        place, value, where = waiting.pop()
-        count += 1
-        if isinstance(value, str):
-            yield PlanValue(place, value, where)
-        elif isinstance(value, list):
-            waiting.extend(
-                PlanValue(place, item, f"{where}[{i}]") for i, item in reversed([*enumerate(value)])
-            )
-        elif isinstance(value, Mapping):
-            waiting.extend(
-                PlanValue(place, item, f"{where}.{key}") for key, item in reversed([*value.items()])
-            )
+    for place, text in texts_of(argument.value):
+        yield PlanValue(argument.place, text, f"{argument.where}{place_text(place)}")
+
+
+def leaves(value: Any) -> Iterator[Leaf]:
+    """The texts, numbers and booleans in a JSON value, in order.
+
+    >>> list(leaves({"a": [1, "x"], "b": None}))
+    [1, 'x']
+    """
+    return (leaf for _, leaf in placed_leaves(value))
+
+
+def placed_leaves(value: Any) -> Iterator[tuple[Place, Leaf]]:
+    """`leaves`, each with its place in the value.
+
+    >>> list(placed_leaves({"a": [1, "x"], "b": None}))
+    [(('a', 0), 1), (('a', 1), 'x')]
+    """
+    waiting: list[tuple[Place, Any]] = [((), value)]
+    count = 0
+    while waiting and count < _MOST_LEAVES:
+        place, item = waiting.pop()
+        if isinstance(item, Mapping):
+            waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
+        elif isinstance(item, list | tuple):
+            waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
+        elif isinstance(item, str | int | float):
+            count += 1
+            yield place, item
+
+
+def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
+    """The texts in a JSON value, each with its place.
+
+    >>> list(texts_of({"a": ["x", 1]}))
+    [(('a', 0), 'x')]
+    """
+    return ((place, leaf) for place, leaf in placed_leaves(value) if isinstance(leaf, str))
+
+
+def place_text(parts: Sequence[str | int]) -> str:
+    """A place in a value as text.
+
+    >>> place_text(["filter", "tags", 0])
+    '.filter.tags[0]'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
 
 
 def is_empty(value: Any) -> bool:
@@ -217,3 +257,151 @@ class ReferenceReader:
 def _step_in(text: str) -> int | None:
     numbers = re.findall(r"step[ _#-]?(\d{1,9})(?!\d)", text, re.IGNORECASE)
     return int(numbers[0]) if len(numbers) == 1 else None
+
+
+class Fit(NamedTuple):
+    """How well a value matches the type of an input.
+
+    Attributes:
+        grade: "doubtful" if the author may have meant it, "wrong" if every reader would reject it.
+        what: what the value is instead ("an audio file"); empty if it fits.
+    """
+
+    grade: Literal["fits", "doubtful", "wrong"]
+    what: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the grade is "fits"."""
+        return self.grade == "fits"
+
+    @property
+    def state(self) -> State:
+        """The state that a gate reports: doubtful values are quarantined, wrong ones rejected."""
+        states: dict[str, State] = {"fits": "pass", "doubtful": "quarantine", "wrong": "reject"}
+        return states[self.grade]
+
+    @property
+    def cost(self) -> int:
+        """The cost of assigning the value to the input: two doubtful values cost less than a wrong one."""
+        return {"fits": 0, "doubtful": 1, "wrong": 3}[self.grade]
+
+
+FITS = Fit("fits")
+
+
+def doubtful(what: str) -> Fit:
+    """A fit that a person should review; `what` names the value's own type."""
+    return Fit("doubtful", what)
+
+
+def wrong(what: str) -> Fit:
+    """A fit that every reader would reject; `what` names the value's own type."""
+    return Fit("wrong", what)
+
+
+def output_fit(source: Tool, target: Tool, slot: int, background: Background) -> Fit:
+    """How well an output of `source` matches one input of `target`.
+
+    One matching output is enough. A link that the graph lists although no types match always fits.
+
+    Args:
+        source: the tool that runs first.
+        target: the tool that takes its output.
+        slot: index of the input in `target.inputs`.
+        background: the graph that may list such a link.
+    """
+    outputs = {normal_type(kind) for kind in source.outputs}
+    if normal_type(target.inputs[slot]) in outputs or is_order_only(source, target, background):
+        return FITS
+    gives = " and ".join(source.outputs) or "nothing"
+    return wrong(f"the output of '{source.id}' ({gives})")
+
+
+def is_order_only(source: Tool, target: Tool, background: Background) -> bool:
+    """Whether the graph links two tools that share no type: the link gives an order, but passes no value."""
+    graph = background.graph
+    if graph is None or {*map(normal_type, source.outputs)} & {*map(normal_type, target.inputs)}:
+        return False
+    return bool(graph.link_types(source.id, target.id))
+
+
+def can_feed(source: Tool, target: Tool, background: Background) -> bool:
+    """Whether an output of `source` fits any input of `target`."""
+    return any(output_fit(source, target, slot, background).fits for slot in range(len(target.inputs)))
+
+
+Shape = Literal["a list", "an object", "a single value"]
+_SHAPES: Mapping[str, Shape] = {"array": "a list", "object": "an object"}
+
+
+class OutputPart(NamedTuple):
+    """What a schema says of a part of a result.
+
+    Attributes:
+        is_declared: False if the schema lists the fields of the object around it, and not this one.
+        shapes: What its value may be; empty if the schema does not say.
+    """
+
+    is_declared: bool
+    shapes: frozenset[Shape]
+
+
+def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
+    """What an `output_schema` says of a path.
+
+    >>> movies = {"properties": {"results": {"items": {"properties": {"id": {"type": "integer"}}}}}}
+    >>> output_part(movies, ("results", 0, "id"))
+    OutputPart(is_declared=True, shapes=frozenset({'a single value'}))
+    >>> output_part(movies, ("results", 0, "title")).is_declared, output_part(None, ("a",)).is_declared
+    (False, True)
+    """
+    if schema is None or not is_informative(schema):
+        return OutputPart(True, frozenset())
+    parts = list(path)
+    place = [0 if part == EACH else part for part in parts]
+    if not has_place(place, schema):
+        return OutputPart(False, frozenset())
+    is_many = EACH in parts
+    return OutputPart(True, frozenset({"a list"}) if is_many else shapes_of(schema_at(place, schema), schema))
+
+
+def shapes_of(schema: Schema, root: Schema) -> frozenset[Shape]:
+    """What a value may be: a list, an object or a single value; empty if the schema does not say."""
+    return frozenset(_SHAPES.get(kind, "a single value") for kind in kinds_of(schema, root) - {"null"})
+
+
+def fault_of(reference: Reference, source: Tool, target: Tool, background: Background) -> str | None:
+    """Why a reference to a part of a result is wrong; None if it may be right.
+
+    A part that the link of the tool graph names is right whatever the schema says.
+    """
+    part = output_part(source.output_schema, reference.path)
+    if part.is_declared:
+        return None
+    link = background.graph.dependency(source.id, target.id) if background.graph is not None else None
+    named = {_plain(parse_path(pair.source)) for pair in link.fields} if link is not None else set()
+    if _plain(reference.path) in named:
+        return None
+    return f"'{source.id}' returns no '{path_text(reference.path)}'"
+
+
+def _plain(path: Iterable[Part]) -> tuple[Part, ...]:
+    """A path without the numbers of items, and without an item at its end."""
+    parts = [EACH if isinstance(part, int) else part for part in path]
+    while parts and parts[-1] == EACH:
+        parts.pop()
+    return tuple(parts)
+
+
+def takes(tool: Tool, place: Iterable[str | int], *, is_whole: bool) -> frozenset[Shape]:
+    """What an argument of a tool, or a part of one, may be; empty if its schema does not say.
+
+    Args:
+        tool: The tool.
+        place: The path of the argument.
+        is_whole: Whether a whole result is given, which any text can be.
+    """
+    root = tool.input_schema or {}
+    schema = schema_at(list(place), root)
+    return frozenset() if is_whole and "string" in kinds_of(schema, root) else shapes_of(schema, root)

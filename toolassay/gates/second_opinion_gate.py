@@ -19,7 +19,7 @@ from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gold import Gold
 from toolassay.normalised_plan import Plan, PlanReader
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 Part = TypeVar("Part")
 
@@ -179,8 +179,7 @@ def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
             who = f"{count} of {count_of(len(given), 'solver')}"
             name = f"{wanted.names[slot[0]]}.{slot[1]}"
             found.append(f"{name}: the gold has {_shown(own)}, {who} have {_shown(other)}")
-    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return f"{'; '.join(found[:_NAMED])}{more}"
+    return some_of(found, _NAMED, between="; ", last="; and ")
 
 
 def _spelled(name: str) -> str:
@@ -210,6 +209,4 @@ def _difference(wanted: Counter[Part], given: Counter[Part]) -> tuple[Counter[Pa
 def _phrases(difference: tuple[Counter[Part], Counter[Part]], name: Callable[[Part], str]) -> Iterator[str]:
     for verb, part in zip(("lacks", "adds"), difference, strict=True):
         if part:
-            named = [name(one) for one in part.elements()]
-            more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-            yield f"{verb} {', '.join(named[:_NAMED])}{more}"
+            yield f"{verb} {some_of([*map(name, part.elements())], _NAMED)}"

@@ -129,7 +129,7 @@ class _Edit(msgspec.Struct, frozen=True):
     link: dict[str, Any] | None = None
 
 
-class Problem(NamedTuple):
+class EditProblem(NamedTuple):
     """Why an edit does not fit the present tools and links."""
 
     edit: Edit
@@ -141,7 +141,7 @@ class Edited(NamedTuple):
 
     dependencies: list[Dependency]
     applied: list[Edit]
-    problems: list[Problem]
+    problems: list[EditProblem]
 
 
 def read_edits(path: Path) -> list[Edit]:
@@ -230,16 +230,16 @@ def apply(edits: Iterable[Edit], dependencies: Iterable[Dependency], library: To
     for edit in edits:
         unknown = [name for name in edit.pair if name not in library]
         if unknown:
-            problems.append(Problem(edit, f"the tools have no '{unknown[0]}'"))
+            problems.append(EditProblem(edit, f"the tools have no '{unknown[0]}'"))
             continue
         if edit.action == "remove":
             if links.pop(edit.pair, None) is None:
-                problems.append(Problem(edit, "there is no such link to remove"))
+                problems.append(EditProblem(edit, "there is no such link to remove"))
             else:
                 applied.append(edit)
             continue
         changed, reasons = _changed(edit, links.get(edit.pair), library)
-        problems += [Problem(edit, reason) for reason in reasons]
+        problems += [EditProblem(edit, reason) for reason in reasons]
         if changed is not None:
             links[edit.pair] = changed
             applied.append(edit)

@@ -172,6 +172,12 @@ class FieldPair(NamedTuple):
         return {"from": self.source, "to": self.target}
 
 
+def overlap(one: str, other: str) -> bool:
+    """Whether one of two arguments is the other or a part of it: `filter` and `filter.id`."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
+
+
 class Links(Protocol):
     """The links of a tool graph.
 

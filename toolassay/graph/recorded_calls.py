@@ -57,7 +57,7 @@ _END = object()  # after the last value of a file
 _SEPARATOR = re.compile(r"__|[./:]")  # after the name of a server: mcp__files__read, files.read
 
 
-class Call(NamedTuple):
+class RecordedCall(NamedTuple):
     """A recorded call; `failed` if its result is an error."""
 
     tool: str
@@ -66,14 +66,14 @@ class Call(NamedTuple):
     failed: bool = False
 
 
-class Turn(NamedTuple):
+class RecordedTurn(NamedTuple):
     """Calls that were made together, after `words` of a person (and of the system prompt)."""
 
     words: str
-    calls: Sequence[Call]
+    calls: Sequence[RecordedCall]
 
 
-def read_traces(path: Path, names: Container[str]) -> Iterator[Sequence[Turn]]:
+def read_traces(path: Path, names: Container[str]) -> Iterator[Sequence[RecordedTurn]]:
     """Yield the sequences of a file, one at a time; those of sessions and of single messages at the end.
 
     Args:
@@ -157,17 +157,17 @@ class _Made:
     event: _Event
     answer: _Event | None = None
 
-    def call(self) -> Call:
+    def call(self) -> RecordedCall:
         assert self.event.tool is not None and self.event.arguments is not None
         if self.answer is None:
-            return Call(self.event.tool, self.event.arguments, None, True)
+            return RecordedCall(self.event.tool, self.event.arguments, None, True)
         result = result_value(self.answer.result)
         is_error = isinstance(self.answer.result, Mapping) and self.answer.result.get("isError") is True
         failed = self.answer.failed or self.event.failed or is_error or is_refusal(result)
-        return Call(self.event.tool, self.event.arguments, result, failed)
+        return RecordedCall(self.event.tool, self.event.arguments, result, failed)
 
 
-def _turns(events: Sequence[_Event]) -> list[Turn]:
+def _turns(events: Sequence[_Event]) -> list[RecordedTurn]:
     """The turns of a sequence; nothing if it has no call.
 
     A call without id and result is left out: it belongs to a plan.
@@ -198,7 +198,7 @@ def _turns(events: Sequence[_Event]) -> list[Turn]:
         if event.has_result and called and called[0].answer is None:
             called[0].answer = event
     read = [(said, [one.call() for one in calls if one.event.ids or one.answer]) for said, calls in turns]
-    return [Turn(*one) for one in read if any(one)] if any(calls for _, calls in read) else []
+    return [RecordedTurn(*one) for one in read if any(one)] if any(calls for _, calls in read) else []
 
 
 class _Reader:

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import schema_at
 from toolassay.graph.dependencies import ORDER, Dependency
-from toolassay.graph.links import FieldPair
-from toolassay.graph.recorded_calls import Call, Turn, read_traces
+from toolassay.graph.links import FieldPair, overlap
+from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces
 from toolassay.identifiers import words
 from toolassay.output_paths import EACH, Part, path_text
 from toolassay.text_formatting import count_of
@@ -120,7 +120,7 @@ class _Counts:
         self.paths: dict[_Flow, Counter[str]] = {}
         self.takers: Counter[tuple[str, str]] = Counter()  # calls that took any value
 
-    def add(self, turns: Sequence[Turn]) -> None:
+    def add(self, turns: Sequence[RecordedTurn]) -> None:
         """Count a sequence."""
         self.found.sequences += 1
         sequence = _Sequence(self)
@@ -183,7 +183,7 @@ class _Sequence:
         self.before: list[str] = []  # the tools of the last turn
         self.earlier: dict[str, None] = {}  # the tools with a result, in order
 
-    def add(self, number: int, turn: Turn) -> None:
+    def add(self, number: int, turn: RecordedTurn) -> None:
         self.words += f"\n{turn.words.casefold()}" if turn.words else ""
         known = [call for call in turn.calls if call.tool in self.library and not call.failed]
         self.found.unknown.update(call.tool for call in turn.calls if call.tool not in self.library)
@@ -210,7 +210,7 @@ class _Sequence:
             self.counts.followed.update((source, target) for target in others)
         self.before = tools
 
-    def take(self, call: Call) -> None:
+    def take(self, call: RecordedCall) -> None:
         """Count where the values of a call's arguments come from."""
         tool = self.library[call.tool]
         arguments: dict[str, list[tuple[tuple[Part, ...], str]]] = {}
@@ -257,7 +257,7 @@ class _Sequence:
             return key in self.given or _is_in(key, self.words)
         return _is_in(key, self.words[: self.seen[key].words])
 
-    def give(self, call: Call, own: set[str], turn: int) -> None:
+    def give(self, call: RecordedCall, own: set[str], turn: int) -> None:
         """Remember the values of a result that were new in it."""
         tool = call.tool if call.tool in self.library else None
         for parts, value in islice(_leaves(call.result), _MOST_VALUES):
@@ -372,7 +372,7 @@ def merge(derived: Sequence[Dependency], traced: Sequence[Dependency]) -> list[D
 def _combined(derived: Dependency, traced: Dependency) -> Dependency:
     fields = list(traced.fields)
     for one in derived.fields:
-        if not any(_overlap(one.target, other.target) for other in fields):
+        if not any(overlap(one.target, other.target) for other in fields):
             fields.append(one)
     is_stronger = traced.score > derived.score and (traced.kind == "dependency" or not derived.fields)
     dependency = "dependency" in (derived.kind, traced.kind)
@@ -386,9 +386,3 @@ def _combined(derived: Dependency, traced: Dependency) -> Dependency:
         origin="trace" if is_stronger else derived.origin,
         count=traced.count,
     )
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Whether an argument is the other, or a part of it: `filter` and `filter.id`."""
-    short, long = sorted((one, other), key=len)
-    return long == short or (long.startswith(short) and long[len(short)] in ".[")

@@ -12,10 +12,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of, properties_at
-from toolassay.argument_values.allowed_values import allowed_values
-from toolassay.argument_values.places import SIMPLE, SchemaWalk, ValuePlace, place_of_parameter
-from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of
-from toolassay.graph.derive.names import words_of
+from toolassay.argument_values.places import (
+    SIMPLE,
+    SchemaWalk,
+    ValuePlace,
+    allowed_values,
+    place_of_parameter,
+)
+from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of, words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
 from toolassay.live_values.statements import Table, statements
 from toolassay.tools import Tool, is_required

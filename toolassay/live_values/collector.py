@@ -13,7 +13,7 @@ from typing import Any
 
 from toolassay.argument_schemas import kinds_of, schema_at
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
-from toolassay.argument_values.fed_arguments import FedArgument, fed_argument
+from toolassay.argument_values.places import FedArgument, fed_argument
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -25,8 +25,7 @@ from toolassay.executors.executor import (
 from toolassay.executors.references import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
-from toolassay.graph.derive.fields import verb_of
-from toolassay.graph.derive.names import words_of
+from toolassay.graph.derive.fields import verb_of, words_of
 from toolassay.live_values.candidates import Known, Place, is_closed, is_written_anew, places_of, writes
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.observed_schemas import schema_of_results

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
-from toolassay.graph.derive.fields import name_words, things_of_tool
-from toolassay.graph.derive.names import thing_of, words_of
+from toolassay.graph.derive.fields import name_words, thing_of, things_of_tool, words_of
 from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool
 

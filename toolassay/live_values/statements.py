@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolassay.graph.derive.fields import name_words
-from toolassay.graph.derive.names import words_of
+from toolassay.graph.derive.fields import name_words, words_of
 from toolassay.tools import Tool
 from toolassay.type_names import read_type, types_of
 

@@ -11,9 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from toolassay.answers import without_reasoning
-from toolassay.answers.malformed_json import load
-from toolassay.answers.spans import spans
+from toolassay.answers import load, spans, without_reasoning
 from toolassay.models.protocol import ChatRequest, ChatResponse, ToolCall
 
 _LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")

@@ -21,8 +21,7 @@ from toolassay.argument_values.drawn_values import (
     draw_arguments,
     drawn_value,
 )
-from toolassay.argument_values.fed_arguments import FedArgument, fed_arguments
-from toolassay.argument_values.places import ValuePlace, as_text
+from toolassay.argument_values.places import FedArgument, ValuePlace, as_text, fed_arguments
 from toolassay.dataset import WORK_ORDER_OPENINGS, Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType

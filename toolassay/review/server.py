@@ -18,9 +18,15 @@ from typing import Any, cast
 from aiohttp import web
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.review.decision import UNDO, ChangedSample, RejectedEdit, RequestedDecision, checked_json
+from toolassay.review.decision import (
+    UNDO,
+    ChangedSample,
+    RejectedEdit,
+    RequestedDecision,
+    checked_json,
+    checked_name,
+)
 from toolassay.review.session import QUEUES, Queue, Session
-from toolassay.review.store import checked_name
 from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
 __all__ = ["ReviewServer"]

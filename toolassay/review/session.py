@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
 
+from toolassay.dataset import RequestId, references_in
 from toolassay.errors import UsageError
-from toolassay.gates.gate import Background, Gate
+from toolassay.files import read_json_lines
+from toolassay.gates.gate import (
+    LEVELS,
+    STATES,
+    Background,
+    Finding,
+    Gate,
+    Level,
+    State,
+    current_name,
+    level_of,
+)
 from toolassay.gold import Gold
+from toolassay.report.style import given_type, type_colours, types_by_use
 from toolassay.review.decision import (
     COMMENT,
     UNDO,
     ChangedSample,
+    Log,
     Record,
     RequestedDecision,
+    ReviewStore,
     Role,
     changed_parts,
     check,
@@ -22,20 +39,185 @@ from toolassay.review.decision import (
     edited,
     record_of,
 )
-from toolassay.review.drawing import draw_plan, tool_card
-from toolassay.review.findings import Findings
 from toolassay.review.outcome import Outcome, markdown, outcomes, verification
 from toolassay.review.samples import ReviewSample, Shares
-from toolassay.review.store import Log, ReviewStore
+from toolassay.signatures import details_of
+from toolassay.tools import ToolLibrary
+
+
+def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
+    """The nodes of a plan and the lines between them.
+
+    A line is a `link` of the label, or a `reference`: an argument takes the output of a node, and no link
+    says so. A link names tools. Where the plan uses a tool more than once, the link joins the nodes that a
+    reference joins, else the first node of its source and the last of its target. A link to a tool that no
+    node uses ends at an extra node, which is `missing`.
+
+    Args:
+        gold: the plan.
+        library: describes its tools; gives the colour of a node (its output type) and the type of a line.
+
+    Returns:
+        `nodes`, each with `place` (its number in the plan; negative for a missing one), `tool`, `known`,
+        `missing` and `colour`; and `lines`, each with `from` and `to` (places), `kind` and `type`.
+    """
+    tools = {node.place: node.tool for node in gold.nodes}
+    lines, missing = _lines(gold, tools, _references(gold))
+    names = {**tools, **{place: tool for tool, place in missing.items()}}
+    colours = type_colours([*types_by_use(library), ""])
+    return {
+        "nodes": [
+            {
+                "place": place,
+                "tool": name,
+                "known": name in library,
+                "missing": place not in tools,
+                "colour": colours[given_type(library[name]) if name in library else ""],
+            }
+            for place, name in names.items()
+        ],
+        "lines": [{**line, "type": _flowing_types(line, names, library)} for line in lines],
+    }
+
+
+def tool_card(name: str, library: ToolLibrary) -> dict[str, Any]:
+    """A tool as the page describes it; `known` is False if the library lacks the tool.
+
+    An imported tool also has its signature, what it gives, and its required arguments: the page lists an
+    optional one only if it is given.
+    """
+    if name not in library:
+        return {"name": name, "known": False, "description": "", "takes": [], "gives": [], "parameters": []}
+    tool = library[name]
+    required = [item.name for item in tool.parameters if item.required]
+    return {
+        "name": name,
+        "known": True,
+        "description": tool.description,
+        "takes": list(tool.inputs),
+        "gives": list(tool.outputs),
+        "parameters": [[item.name, item.type, item.description] for item in tool.parameters],
+        **({} if tool.input_schema is None else details_of(tool) | {"required": required}),
+    }
+
+
+def _references(gold: Gold) -> list[tuple[int, int]]:
+    """Pairs of the node that is referred to and the node that refers to it; each once, in order."""
+    found: dict[tuple[int, int], None] = {}
+    for node in gold.nodes:
+        for argument in node.arguments or ():
+            value = argument.get("value") if isinstance(argument, dict) else argument
+            for reference in references_in(value):
+                found[reference.node, node.place] = None
+    return list(found)
+
+
+def _lines(
+    gold: Gold, tools: dict[int, str], references: list[tuple[int, int]]
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The lines of a plan, and the place of each missing tool."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, tool in tools.items():
+        places[tool].append(place)
+    missing: dict[str, int] = {}
+    left = [pair for pair in references if pair[0] in tools]
+    lines: list[dict[str, Any]] = []
+    for source, target in gold.links:
+        joined = next((p for p in left if (tools[p[0]], tools[p[1]]) == (source, target)), None)
+        if joined is not None:
+            left.remove(joined)
+            start, end = joined
+        else:
+            for tool in (source, target):
+                if tool not in places:
+                    missing.setdefault(tool, -1 - len(missing))
+            start = places[source][0] if source in places else missing[source]
+            end = places[target][-1] if target in places else missing[target]
+        lines.append({"from": start, "to": end, "kind": "link"})
+    lines += [{"from": start, "to": end, "kind": "reference"} for start, end in left]
+    return lines, missing
+
+
+def _flowing_types(line: dict[str, Any], names: dict[int, str], library: ToolLibrary) -> str:
+    """The types that the source gives and the target takes; empty if there are none."""
+    source, target = names[line["from"]], names[line["to"]]
+    if source not in library or target not in library:
+        return ""
+    taken = library[target].inputs
+    return ", ".join(dict.fromkeys(kind for kind in library[source].outputs if kind in taken))
+
+
+FILE = "gates.jsonl"
+
+
+class Findings:
+    """The level and the findings of each sample.
+
+    Args:
+        written: the level and findings in `gates.jsonl`, by id; empty without the file.
+        gates: the gates to run on a sample that the file lacks.
+    """
+
+    def __init__(self, written: Mapping[RequestId, tuple[Level, tuple[Finding, ...]]], gates: Sequence[Gate]):
+        self._found = dict(written)
+        self._gates = gates
+
+    def of(self, sample: ReviewSample) -> tuple[Level, tuple[Finding, ...]]:
+        """The level of a sample, and its findings."""
+        key = sample.id
+        if key not in self._found:
+            checked = check(sample.record, self._gates)
+            findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
+            self._found[key] = level_of(finding.state for finding in findings), findings
+        return self._found[key]
+
+    def level(self, sample: ReviewSample) -> Level | None:
+        """The level, if it is known without running the gates; else None."""
+        known = self._found.get(sample.id)
+        return known[0] if known else None
+
+
+def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...]]]:
+    """Read a `gates.jsonl`.
+
+    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`. A
+    finding without a `state` has the level as its state.
+
+    Returns:
+        The level and the findings by id of the sample.
+
+    Raises:
+        UsageError: a line has another form.
+    """
+    found: dict[RequestId, tuple[Level, tuple[Finding, ...]]] = {}
+    for number, value in read_json_lines(path, fix="write it with toolassay check"):
+        level = value.get("level") if isinstance(value, dict) else None
+        if level not in LEVELS or not isinstance(value.get("id"), str | int):
+            raise UsageError("has no id or no level", file=path, line=number, fix="run toolassay check again")
+        listed = value.get("findings")
+        listed = listed if isinstance(listed, list) else []
+        findings = tuple(_finding(item, level) for item in listed if isinstance(item, dict))
+        found[value["id"]] = level, findings
+    return found
+
+
+def _finding(item: Mapping[str, Any], level: Level) -> Finding:
+    state = item.get("state", level)
+    gate, reason, where, author = (str(item.get(key, "")) for key in ("gate", "reason", "where", "author"))
+    return Finding(
+        current_name(gate), cast(State, state if state in STATES else level), reason, where, author
+    )
+
 
 Queue = Literal["all", "conflicts"]
 QUEUES: tuple[Queue, ...] = ("all", "conflicts")
 
 
+@dataclass(eq=False)
 class Session:
     """The review of one data folder.
 
-    Args:
+    Attributes:
         name: the name of the folder, which the page shows.
         samples: its samples.
         background: its tools.
@@ -46,27 +228,17 @@ class Session:
         shares: which reviewer looks at which samples; by default all look at all.
     """
 
-    def __init__(
-        self,
-        name: str,
-        samples: Sequence[ReviewSample],
-        background: Background,
-        gates: Sequence[Gate],
-        findings: Findings,
-        store: ReviewStore,
-        *,
-        unchanged: Callable[[], bool] = lambda: True,
-        shares: Shares | None = None,
-    ) -> None:
-        self.name = name
-        self.samples = samples
-        self.background = background
-        self.gates = gates
-        self.findings = findings
-        self.store = store
-        self.shares = shares or Shares()
-        self._unchanged = unchanged
-        self._by_id = {sample.id: sample for sample in samples}
+    name: str
+    samples: Sequence[ReviewSample]
+    background: Background
+    gates: Sequence[Gate]
+    findings: Findings
+    store: ReviewStore
+    unchanged: Callable[[], bool] = lambda: True
+    shares: Shares = field(default_factory=Shares)
+
+    def __post_init__(self) -> None:
+        self._by_id = {sample.id: sample for sample in self.samples}
 
     def outcomes(self) -> list[Outcome]:
         """The outcome of every sample, by the current content of the files of decisions."""
@@ -157,7 +329,7 @@ class Session:
             ToolassayError: the file cannot be written.
         """
         sample = self._sample(wanted.number)
-        if not self._unchanged():
+        if not self.unchanged():
             raise ChangedSample(
                 "data.json has changed since this review was started",
                 fix="start the review again; all decisions are saved",

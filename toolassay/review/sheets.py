@@ -10,11 +10,18 @@ from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.review.decision import COMMENT, DECISIONS, FIXES, Record, RequestedDecision, edited, record_of
-from toolassay.review.findings import Findings
+from toolassay.review.decision import (
+    COMMENT,
+    DECISIONS,
+    FIXES,
+    Log,
+    Record,
+    RequestedDecision,
+    edited,
+    record_of,
+)
 from toolassay.review.samples import ReviewSample
-from toolassay.review.session import Session
-from toolassay.review.store import Log
+from toolassay.review.session import Findings, Session
 from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, fits_cell, read_rows, write_csv
 
 __all__ = ["COLUMNS", "read_sheet", "rows_of", "take_sheet", "write_sheet"]

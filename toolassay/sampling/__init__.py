@@ -4,6 +4,6 @@ Sample i depends only on the seed, i and the graph, not on the number or order o
 """
 
 from toolassay.sampling.sampler import Sampler
-from toolassay.sampling.weights import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
+from toolassay.sampling.search import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
 
 __all__ = ["SHAPE_WEIGHTS", "SIZE_WEIGHTS", "Sampler", "parse_weights", "wanted"]

@@ -12,17 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling.dags import GrowingDag, grow, grow_branch, more_after, more_before
-from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget
-from toolassay.sampling.weights import SMALLEST, draw
+from toolassay.sampling.search import SMALLEST, FoundSubgraph, Neighbours, SearchBudget, draw
 
 CoverKind = Literal["tools", "edges"]
-COVER_KINDS: tuple[CoverKind, ...] = get_args(CoverKind)
 MOST_TARGETS = 1_000_000
 _ATTEMPTS = 12  # subgraphs grown around a target before smaller ones are tried
 _UNITS = 200_000  # budget of tools examined for one sample

@@ -25,11 +25,11 @@ from toolassay.sampling.search import (
     FoundSubgraph,
     Neighbours,
     SearchBudget,
+    draw,
     largest_dag_bound,
     pick,
     weight_at,
 )
-from toolassay.sampling.weights import draw
 
 
 class GrowingDag:

@@ -14,11 +14,12 @@ from toolassay.graph.links import FieldPair, NumberedLink
 from toolassay.sampling.chains import find_chain
 from toolassay.sampling.cover import Cover, find_around
 from toolassay.sampling.dags import find_dag
-from toolassay.sampling.search import FoundSubgraph, Neighbours
-from toolassay.sampling.weights import (
+from toolassay.sampling.search import (
     SHAPE_WEIGHTS,
     SIZE_WEIGHTS,
     SMALLEST,
+    FoundSubgraph,
+    Neighbours,
     count_of_tools,
     draw,
     shape_weights,

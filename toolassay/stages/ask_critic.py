@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from toolassay.files import read_json, write_json_lines
-from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, CriticWork, template
-from toolassay.gates.critic.review_run import PARAMETERS
+from toolassay.gates.critic import NOT_FOR_IT, PARAMETERS, CriticVerdict, CriticWork, template
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import Selected
 from toolassay.gold import Gold

@@ -18,10 +18,16 @@ from toolassay.engines import open_engine
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, sha256_of, write_json, write_text
 from toolassay.gates.coverage import Coverage
-from toolassay.gates.critic.gate import RULES
+from toolassay.gates.critic import RULES
 from toolassay.gates.gate import Background, Finding, Level, current_name
-from toolassay.gates.gate_funnel import GateFunnel, funnel_page, funnel_table, levels_text
-from toolassay.gates.gate_pipeline import GateRecipe, SampleContext
+from toolassay.gates.gate_pipeline import (
+    GateFunnel,
+    GateRecipe,
+    SampleContext,
+    funnel_page,
+    funnel_table,
+    levels_text,
+)
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.gates.repair import repair as repaired
 from toolassay.graph import ToolGraph

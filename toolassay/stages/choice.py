@@ -9,7 +9,7 @@ from pathlib import Path
 from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine
 from toolassay.errors import UsageError
-from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.critic import TeacherGate
 from toolassay.gates.duplicate_gates import (
     CONTAMINATION,
     DUPLICATE,
@@ -17,9 +17,15 @@ from toolassay.gates.duplicate_gates import (
     DuplicateGate,
     RepeatGate,
 )
-from toolassay.gates.execution_gate import ExecutionGate
 from toolassay.gates.gate import Background
-from toolassay.gates.gate_pipeline import GateRecipe, SampleContext, gate_pipeline, inspect, select_gates
+from toolassay.gates.gate_pipeline import (
+    ExecutionGate,
+    GateRecipe,
+    SampleContext,
+    gate_pipeline,
+    inspect,
+    select_gates,
+)
 from toolassay.gates.labelled_set import LabelledSet, LabelReader, Selected
 from toolassay.gates.second_opinion_gate import SecondOpinionGate
 from toolassay.screen import Screen

@@ -13,13 +13,23 @@ from toolassay.calls.call_plan import Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.exporters.chats import CLOSINGS, ChatStyle, ResultForm
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
-from toolassay.exporters.formats import CHAT_FORMATS, FORMATS, MOST_TOOLS, Chats, Format, Rows
-from toolassay.exporters.jsonl_parquet import JsonLinesWriter, parquet_libraries
-from toolassay.exporters.sample_selection import Refusal, SelectedPlan, Selection
+from toolassay.exporters.formats import (
+    CHAT_FORMATS,
+    CLOSINGS,
+    FORMATS,
+    MOST_TOOLS,
+    Chats,
+    ChatStyle,
+    Format,
+    JsonLinesWriter,
+    ResultForm,
+    Rows,
+    parquet_libraries,
+)
+from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
 from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level
 from toolassay.runs.settings import gather, refuse_unknown
@@ -140,7 +150,7 @@ def export(
     split_file = _split_file(folder, splits)
     levels = _levels(folder.path / "gates.jsonl", level)
     executed = ExecutedResults(executions, library, kind) if results == "executed" else None
-    selection = Selection(folder.data, library, kind, split_file, levels, _wanted(level), executed)
+    selection = SampleSelection(folder.data, library, kind, split_file, levels, _wanted(level), executed)
     if selection.repeated:
         screen.say(f"{WARNING}{count_of(selection.repeated, 'line')} left out: a later one has the same id")
     written = Chats(library, kind, style, tools, form.seed)
@@ -218,7 +228,7 @@ def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:
     )
 
 
-def _recoveries(selection: Selection, rows: Rows, form: ChatForm, screen: Screen) -> frozenset[str]:
+def _recoveries(selection: SampleSelection, rows: Rows, form: ChatForm, screen: Screen) -> frozenset[str]:
     """The ids of the samples whose chat has a wrong call: the wanted share of all that can be exported."""
     if not form.recoveries:
         return frozenset()
@@ -239,14 +249,14 @@ def _recoveries(selection: Selection, rows: Rows, form: ChatForm, screen: Screen
     return drawn(possible, wanted, form.seed)
 
 
-def _samples(selection: Selection, rows: Rows) -> Iterator[SelectedPlan | Refusal | None]:
+def _samples(selection: SampleSelection, rows: Rows) -> Iterator[SelectedPlan | RefusedSample | None]:
     """Each sample: a plan that the format can represent, a refusal, or None if its level is not wanted."""
     for found in selection:
         yield _checked(found, rows) if isinstance(found, SelectedPlan) else found
 
 
 def _write(
-    selection: Selection,
+    selection: SampleSelection,
     rows: Rows,
     tally: ExportTally,
     recoveries: Collection[str],
@@ -260,7 +270,7 @@ def _write(
         screen.progress("exporting", len(selection)) as advance,
     ):
         for found in _samples(selection, rows):
-            if isinstance(found, Refusal):
+            if isinstance(found, RefusedSample):
                 count += 1
                 refused.write(found.to_json())
                 if count <= _SHOWN:
@@ -277,12 +287,12 @@ def _write(
     return count
 
 
-def _checked(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | Refusal:
+def _checked(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | RefusedSample:
     results = chosen.results
     try:
         rows.check(chosen.plan.calls if results is None else results.calls)
     except Unfit as error:
-        return Refusal(chosen.gold, *error.fault)
+        return RefusedSample(chosen.gold, *error.fault)
     if results is None or results.refused is None:
         return chosen
     try:

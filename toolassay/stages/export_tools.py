@@ -7,8 +7,7 @@ from pathlib import Path
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.exporters.tools import tool_exporter
-from toolassay.exporters.tools.exported_tools import ExportedTools
+from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.files import refuse_to_replace, write_json, write_text
 from toolassay.importers.intake import Finding
 from toolassay.screen import DEFAULT, Screen

@@ -8,7 +8,7 @@ from typing import Any
 from toolassay.backinstruct.generator import Problem, Review, Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.dataset import Sample
-from toolassay.gates.critic.review_run import reviewed
+from toolassay.gates.critic import reviewed
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gold import Gold

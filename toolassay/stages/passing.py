@@ -13,8 +13,7 @@ from toolassay.files import read_json_lines, write_json_lines
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.duplicate_gates import DuplicateGate
 from toolassay.gates.gate import Background
-from toolassay.gates.gate_funnel import GateFunnel
-from toolassay.gates.gate_pipeline import GateRecipe, SampleContext, gate_pipeline
+from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
 from toolassay.locks import temporary_folder

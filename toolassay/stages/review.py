@@ -14,13 +14,11 @@ from toolassay.errors import UsageError
 from toolassay.files import copy_file, write_json, write_text
 from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import gate_pipeline
-from toolassay.review.apply import Applied, apply_reviews
-from toolassay.review.findings import FILE, Findings, read_findings
-from toolassay.review.outcome import markdown, verification
+from toolassay.review.decision import FOLDER, Log, ReviewStore, checked_name
+from toolassay.review.outcome import Applied, apply_reviews, markdown, verification
 from toolassay.review.samples import Shares, Unchanged, read_samples
-from toolassay.review.session import QUEUES, Queue, Session
+from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session, read_findings
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
-from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed

@@ -13,7 +13,7 @@ from toolassay.dataset import Sample, Shape
 from toolassay.graph.links import COMPLETE
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind
-from toolassay.sampling.weights import SMALLEST, count_of_tools
+from toolassay.sampling.search import SMALLEST, count_of_tools
 from toolassay.screen import DEFAULT, Screen
 
 

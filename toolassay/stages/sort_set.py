@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from toolassay.engines import Engine
 from toolassay.files import LineRange
 from toolassay.gates.coverage import Coverage, SampleCounts
-from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import LEVELS, Gate
-from toolassay.gates.gate_funnel import GateFunnel
-from toolassay.gates.gate_pipeline import GateRecipe, Inspection, SampleContext, inspect
+from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gates.repair import repair
 from toolassay.gold import Gold

@@ -11,8 +11,7 @@ from toolassay.dataset import read_labels
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.gold import Gold
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats
-from toolassay.splits.split_file import signature, write_splits
+from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats, signature, write_splits
 from toolassay.tables import Table
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds

@@ -17,9 +17,16 @@ from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 from toolassay.variety import measures
-from toolassay.variety.measures import PART, SAMPLE, VarietyPart, VarietyTask
+from toolassay.variety.measures import (
+    PART,
+    REPORT_FILES,
+    SAMPLE,
+    VarietyPart,
+    VarietyReport,
+    VarietyTask,
+    write_variety,
+)
 from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
-from toolassay.variety.variety_report import REPORT_FILES, VarietyReport, write_variety
 
 
 def measure_variety(

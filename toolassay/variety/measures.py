@@ -1,31 +1,34 @@
-"""The figures of a variety report: repeats, four numbers about the wording, and the use of tools and links.
+"""The figures of a variety report, and its files: `variety.json`, its table in Markdown, and the pictures.
 
-The four numbers are distinct-2, the moving-average type-token ratio, ROUGE-L with the most similar request,
-and the share of requests above 0.7 of it.
+The figures are repeats, four numbers about the wording, and the use of tools and links. The four numbers are
+distinct-2, the moving-average type-token ratio, ROUGE-L with the most similar request, and the share of
+requests above 0.7 of it.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.dataset import SHAPES, read_labels, shape_of
-from toolassay.files import LineRange
+from toolassay.files import LineRange, write_json, write_text
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.metrics.confidence_interval import mean_intervals
+from toolassay.report.variety_pictures import PICTURES, draw_variety
+from toolassay.tables import Table, Value, markdown_escaped, number, percent
 from toolassay.tools import ToolLibrary
-from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats
-from toolassay.variety.normal_form import words
+from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, words
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
 
 SAMPLE = 1_000
 """Default number of sampled requests; ROUGE-L compares every pair of them."""
@@ -240,3 +243,69 @@ def _used(whole: VarietyPart, library: ToolLibrary | None, graph: ToolGraph | No
         unknown = len(whole.links) - used
         links = {"possible": possible, "used": used, "share": share, "not_in_graph": unknown}
     return {"tools": tools, "links": links}
+
+
+_NAMED = 100  # unused tools that the report names
+REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTURES))
+
+
+class VarietyReport(NamedTuple):
+    """The figures, and the files of the report: `variety.json`, `variety.md` and the pictures."""
+
+    figures: dict[str, Any]
+    files: list[Path]
+
+
+def write_variety(out: Path, figures: dict[str, Any]) -> VarietyReport:
+    """Write `variety.json`, `variety.md` and the pictures into a folder.
+
+    Raises:
+        ToolassayError: the folder cannot be written.
+    """
+    write_json(out / "variety.json", figures)  # first: it marks the folder as one of a report
+    pictures = draw_variety(figures, out)
+    write_text(out / "variety.md", variety_page(figures, [picture.name for picture in pictures]))
+    return VarietyReport(figures, [out / "variety.json", out / "variety.md", *pictures])
+
+
+def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
+    """The text of `variety.md`.
+
+    Args:
+        figures: the result of `measure_variety`.
+        pictures: names of the picture files in the same folder.
+    """
+    repeats, likeness, wording, tools, links = (
+        figures[name] for name in ("repeats", "likeness", "wording", "tools", "links")
+    )
+    near = likeness.get("nearest", {})
+    rows: list[tuple[str, Value]] = [
+        ("requests", figures["requests"]),
+        ("plans", figures["plans"]),
+        ("exact duplicates", repeats["exact"]),
+        (f"near duplicates (similar from {repeats['threshold']:g}, by plan)", repeats["near"]),
+        ("groups of duplicates", repeats["clusters"]),
+        ("distinct-2", number(wording.get("distinct_2"), 3, unknown="")),
+        (f"different words in {WINDOW}", _share(wording, f"moving_type_token_ratio_{WINDOW}")),
+        ("ROUGE-L with the most similar request", number(near.get("value"), 3, unknown="")),
+        (f"requests above {likeness.get('above', 0):g} of it", _share(likeness, "share_above")),
+        ("tools used", _share(tools, "share")),
+        ("possible links used", _share(links, "share")),
+    ]
+    parts = ["# Variety", Table(("", "value"), rows).markdown()]
+    sample = f"{figures['sample']['requests']:,} requests"
+    parts.append(f"The rows from distinct-2 to ROUGE-L are of {sample}: compare only samples of one size.")
+    parts += [
+        f"{name}: not applicable, {figures[name]['not_applicable']}."
+        for name in ("likeness", "wording", "sizes", "tools", "links")
+        if "not_applicable" in figures[name]
+    ]
+    if names := tools.get("never_used"):
+        listed = ", ".join(markdown_escaped(name, keep_markup=True) for name in names[:_NAMED])
+        more = f" and {len(names) - _NAMED:,} more (in variety.json)" if len(names) > _NAMED else ""
+        parts.append(f"Never used: {listed}{more}.")
+    return "\n\n".join([*parts, *(f"![]({name})" for name in pictures)]) + "\n"
+
+
+def _share(part: Mapping[str, Any], name: str) -> str:
+    return percent(part.get(name), sign="%", unknown="")

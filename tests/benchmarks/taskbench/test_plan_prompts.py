@@ -89,7 +89,7 @@ def test_a_back_instruct_prompt_is_read_back(wording: Wording, check: bool) -> N
 
 
 def test_a_critics_prompt_is_read_back() -> None:
-    from toolassay.gates.critic.prompt import critic_prompt
+    from toolassay.gates.critic import critic_prompt
     from toolassay.gold import Gold
 
     node = {"task": "order_material", "arguments": [{"name": "lines", "value": LINES}]}

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.exporters.tools import tool_exporter
-from toolassay.exporters.tools.exported_tools import ExportedTools, Loss
+from toolassay.exporters.exported_tools import ExportedTools, Loss, tool_exporter
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 SCHEMA = {

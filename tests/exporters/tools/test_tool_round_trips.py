@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.exporters.tools import tool_exporter
-from toolassay.exporters.tools.exported_tools import ExportedTools
+from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import Intake, take_in
 from toolassay.importers.registry import importer_named

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict
 from toolassay.dataset import read_labels
-from toolassay.gates.critic import CriticVerdict
-from toolassay.gates.critic.gate import TeacherGate
+from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.gate import Background, Finding, state_of
 from toolassay.gates.gate_pipeline import Inspection, inspect, rule_gates, select_gates
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
-from toolassay.review.findings import read_findings
+from toolassay.review.session import read_findings
 from toolassay.tools import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(

@@ -9,8 +9,7 @@ from typing import Any
 from toolassay.graph import Dependency
 from toolassay.graph.derive import derive_dependencies
 from toolassay.graph.derive.fields import Given, Taken, route_of
-from toolassay.graph.derive.given_fields import given_fields
-from toolassay.graph.derive.taken_fields import taken_fields
+from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.tools import Tool, ToolLibrary
 
 Schema = Mapping[str, Any]

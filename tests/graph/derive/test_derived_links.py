@@ -25,7 +25,7 @@ from graph.derive.libraries import (
     record,
     tool_of,
 )
-from toolassay.gates.output_fields import output_part, takes
+from toolassay.gates.references import output_part, takes
 from toolassay.graph.derive import Derivation
 from toolassay.output_paths import EACH, parse_path
 

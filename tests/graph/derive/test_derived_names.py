@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolassay.graph.derive.names import (
+from toolassay.graph.derive.fields import (
     IDENTITIES,
     attribute_fit,
     is_control,

@@ -1,17 +1,22 @@
-"""Whether one text occurs in another, and the keys by which content words are compared.
+"""Literals of a plan, whether one text occurs in another, and the keys by which content words are compared.
 
-A key is the stem of a word, its dictionary form, or the group of words that mean the same.
+A literal is a value that is no reference to another call. A key is the stem of a word, its dictionary form,
+or the group of words that mean the same.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
+from toolassay.gates.references import Leaf, placed_leaves
+from toolassay.gold import Gold, GoldNode
 from toolassay.offline.planner.terms import STOP_WORDS
+from toolassay.output_paths import parse_reference
 
 # Scripts without blanks between words: there a word may start anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -179,3 +184,45 @@ def lemma_key(word: str) -> str:
     import simplemma  # late: its dictionary takes a quarter of a second to load
 
     return key_of(simplemma.lemmatize(word, lang="en"))
+
+
+class PlanLiteral(NamedTuple):
+    """A value of a plan.
+
+    Attributes:
+        node: the call.
+        where: path of the argument in the label.
+        parameter: the name of the argument; "" if it has none.
+        value: the value.
+        place: where it is in the argument, if that is a list or an object: `("tags", 0)`.
+    """
+
+    node: GoldNode
+    where: str
+    parameter: str
+    value: Leaf
+    place: tuple[str | int, ...] = ()
+
+
+def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
+    """Every literal of a plan, in order; lists and objects yield each value in them.
+
+    >>> arguments = ["<node-1>", {"name": "n", "value": [2]}]
+    >>> gold = Gold.of({"id": 1, "task_nodes": [{"task": "a", "arguments": arguments}]})
+    >>> [(literal.where, literal.parameter, literal.value) for literal in literals_of(gold)]
+    [('task_nodes[0].arguments[1]', 'n', 2)]
+    """
+    tools = {_name(node.tool) for node in gold.nodes}
+    for node in gold.nodes:
+        for place, argument in enumerate(node.arguments or ()):
+            name, value = "", argument
+            if isinstance(argument, Mapping) and "value" in argument:
+                name, value = str(argument.get("name", "")), argument["value"]
+            for inner, leaf in placed_leaves(value):
+                if isinstance(leaf, str) and (parse_reference(leaf) is not None or _name(leaf) in tools):
+                    continue
+                yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf, inner)
+
+
+def _name(text: str) -> str:
+    return text.replace("_", " ").strip().casefold()

@@ -19,9 +19,8 @@ from toolassay.gates.grounding.normalization import key_of, lists, other_names, 
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold, GoldNode
 from toolassay.output_paths import parse_reference
-from toolassay.text_values.money import currency_names
-from toolassay.text_values.spelling import plain
-from toolassay.text_values.vocabulary import word_set
+from toolassay.text_values.numbers import currency_names
+from toolassay.text_values.vocabulary import plain, word_set
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 _MOST_ARGUMENTS = 30
@@ -164,7 +163,7 @@ def _amount_of(
         return
     if not isinstance(first.value, str) or not isinstance(second.value, str):
         return
-    own, other = (_alternatives(_text(one)) for one in (first, second))
+    own, other = ("|".join(map(re.escape, _names(_text(one)))) for one in (first, second))
     for one in arguments:
         if isinstance(one.value, bool) or not isinstance(one.value, int | float) or not (own and other):
             continue
@@ -179,11 +178,6 @@ def _amount_of(
 
 # "Swedish " in "300 Swedish kronor", but not "into ".
 _ADJECTIVE = r"(?:(?!(?:into|from|for|and|are|the)\s)\w{3,15}\s)?"
-
-
-def _alternatives(value: str) -> str:
-    """A regular expression for the names of a value; empty without one."""
-    return "|".join(map(re.escape, _names(value)))
 
 
 def _order(first: Any, second: Any) -> Literal["", "before", "after", "late"]:

@@ -19,11 +19,17 @@ from toolassay.gates.grounding.normalization import (
     words_in,
 )
 from toolassay.text_values.dates import RELATIVE, Day, find_days, relative_days_in, years_in
-from toolassay.text_values.durations import Duration, find_durations
-from toolassay.text_values.money import Currencies, amounts_in, currencies_in
-from toolassay.text_values.numbers import converted_numbers_in, has_article, numbers_in, shares_in
-from toolassay.text_values.spelling import plain, with_digits
-from toolassay.text_values.times import find_times
+from toolassay.text_values.numbers import (
+    Currencies,
+    amounts_in,
+    converted_numbers_in,
+    currencies_in,
+    has_article,
+    numbers_in,
+    shares_in,
+)
+from toolassay.text_values.times import Duration, find_durations, find_times
+from toolassay.text_values.vocabulary import plain, with_digits
 
 _MOST_BASES = 4
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")

@@ -15,9 +15,8 @@ from toolassay.gates.grounding.identifiers import is_phone_of
 from toolassay.gates.grounding.normalization import key_of
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.text_values.dates import Day, find_days, parse_short_day
-from toolassay.text_values.durations import find_durations
 from toolassay.text_values.numbers import find_numbers, is_share, parse_number
-from toolassay.text_values.times import find_times
+from toolassay.text_values.times import find_durations, find_times
 from toolassay.text_values.vocabulary import MONTHS
 
 _DOINGS = (
@@ -160,7 +159,7 @@ def _missing_day(found: str, days: tuple[Day, ...], source: SourceText) -> Value
     whole = [words for day, words in source.days.items() if day.day]
     if source.has_relative_days and not whole:
         return ValuePart(found, False, True, "it gives the day only relative to an unknown day")
-    if any(_is_but_for_year(day, source) for day in days):
+    if any(any(day.agrees_with(other) and (not other.year) for other in source.days) for day in days):
         return ValuePart(found, False, True, f"the year it says is {min(source.years)}")
     return ValuePart(found, False, remark=f"it says {_some(whole)}" if whole else "", kind="day")
 
@@ -176,10 +175,6 @@ def _is_day_stated(day: Day, source: SourceText) -> bool:
     if any(day.agrees_with(other) for other in source.days):
         return True
     return _is_stated_apart(day, source)
-
-
-def _is_but_for_year(day: Day, source: SourceText) -> bool:
-    return any(day.agrees_with(other) and not other.year for other in source.days)
 
 
 def _is_stated_apart(day: Day, source: SourceText) -> bool:

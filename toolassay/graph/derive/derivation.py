@@ -9,24 +9,25 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from toolassay.graph.dependencies import Dependency
-from toolassay.graph.derive.descriptions import Similarity, described_fields, mentions
 from toolassay.graph.derive.evidence import (
     Match,
+    Shapes,
+    Similarity,
     ToolFields,
+    described_fields,
     link_score,
     match,
+    mentions,
     reasons,
     route_fit,
     shared_arguments,
     type_fit,
     with_similarity,
 )
-from toolassay.graph.derive.fields import Taken, in_words, route_of, verb_of
-from toolassay.graph.derive.given_fields import given_fields
-from toolassay.graph.derive.names import IDENTITIES
-from toolassay.graph.derive.shapes import Shapes
-from toolassay.graph.derive.taken_fields import taken_fields
+from toolassay.graph.derive.fields import IDENTITIES, Taken, in_words, route_of, verb_of
+from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
+from toolassay.text_formatting import some_of
 from toolassay.tools import ToolLibrary
 
 LEAST = 0.2
@@ -238,11 +239,12 @@ class Derivation:
         settings = [
             one.name for one in second.tool.parameters if one.name not in {t.path for t in second.taken}
         ]
+        gives, takes, kept = (some_of([*names], _MOST_NAMED) for names in (given, taken, settings))
         lines = ["no field of the result fits an argument"]
-        lines.append(f"{source} gives {_listed(given) or 'nothing that an argument of any tool names'}")
-        lines.append(f"{target} takes {_listed(taken) or 'nothing that another tool could give'}")
-        if settings:
-            lines.append(f"not compared, because they are settings or free text: {_listed(settings)}")
+        lines.append(f"{source} gives {gives or 'nothing that an argument of any tool names'}")
+        lines.append(f"{target} takes {takes or 'nothing that another tool could give'}")
+        if kept:
+            lines.append(f"not compared, because they are settings or free text: {kept}")
         return lines
 
 
@@ -259,12 +261,6 @@ def _chosen(matches: dict[str, Match]) -> list[Match]:
 
 
 _MOST_NAMED = 12
-
-
-def _listed(names: Iterator[str] | Sequence[str] | dict[str, None]) -> str:
-    texts = list(names)
-    more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
-    return ", ".join(texts[:_MOST_NAMED]) + more
 
 
 def derive_dependencies(library: ToolLibrary, *, progress: Progress = _silent) -> list[Dependency]:

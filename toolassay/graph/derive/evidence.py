@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from toolassay.graph.derive.fields import Given, Owner, Route, Taken, in_words
+import numpy as np
+
+from toolassay.graph.derive.fields import (
+    BY_CONTAINER,
+    BY_PATH_BEFORE,
+    IDENTIFYING,
+    IDENTITIES,
+    Given,
+    Owner,
+    Route,
+    Taken,
+    Words,
+    attribute_fit,
+    in_words,
+    is_control,
+    meaning_of,
+    same_thing,
+    things_of_tool,
+    word_list,
+    words_of,
+)
 from toolassay.graph.derive.given_fields import DescribedPlace, described_place
-from toolassay.graph.derive.names import IDENTITIES, Words, attribute_fit, meaning_of, same_thing
 from toolassay.graph.links import FieldPair
 from toolassay.tools import Tool
 
@@ -302,3 +324,237 @@ def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -
     return [
         one.path for one in target.needs if one.path not in fed and (one.thing, one.attribute) not in known
     ]
+
+
+_LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
+_LIKELY, _MARGIN = 0.35, 1.5
+_FEW = 2  # uncommon fields that both objects must have
+_RIVAL = 0.9  # of the best similarity that the thing named by a path must have to be kept
+_SEVERAL, _USUAL = 8, 0.2  # objects, or share of them, above which a field says nothing
+_MOST_FIELDS = 200
+_MOST_SHAPES = 200  # objects with which one is compared
+
+
+class Shapes:
+    """The fields of known objects.
+
+    Args:
+        tools: All tools.
+        wanted: The last words of the things that arguments refer to.
+    """
+
+    def __init__(self, tools: Sequence[ToolFields], wanted: frozenset[str]) -> None:
+        known: dict[frozenset[str], set[Words]] = defaultdict(set)
+        objects: set[frozenset[str]] = set()
+        for one in tools:
+            single = _returned(one)
+            for given in one.given:
+                if not given.bare or given.attribute not in IDENTIFYING or len(given.shape) > _MOST_FIELDS:
+                    continue
+                objects.add(given.shape)
+                listed = given.own and given.listed and given.depth == 0
+                names = {
+                    owner.thing
+                    for owner in given.owners
+                    # The name of a container may be a role, such as `cast`.
+                    if owner.certainty >= (BY_PATH_BEFORE if listed else 1.0)
+                    and owner.certainty != BY_CONTAINER
+                }
+                if single and given.own and not given.listed and given.depth == 0:
+                    names.add(single)
+                for thing in names:
+                    if thing[-1] in wanted:
+                        known[given.shape].add(thing)
+        # Things to which a name such as `network_id` refers: a container named after one contains just these.
+        meanings = (meaning_of(taken.path.rpartition(".")[2]) for one in tools for taken in one.taken)
+        self._identified = {one.thing[-1] for one in meanings if one.thing and one.attribute in IDENTITIES}
+        self._number = len(objects) or 1
+        self._frequency = Counter(name for shape in objects for name in shape)
+        self._known = known
+        self._by_field: dict[str, list[frozenset[str]]] = defaultdict(list)
+        most = max(_SEVERAL, _USUAL * self._number)
+        for shape in known:
+            for name in shape - word_list("common fields"):
+                if self._frequency[name] <= most:
+                    self._by_field[name].append(shape)
+        self._recognise = lru_cache(maxsize=50_000)(self._recognised)
+
+    def named(self, given: Iterable[Given]) -> list[Given]:
+        """The fields, with further owners where their object has the shape of a known thing."""
+        return [named for one in given if (named := self._with_owners(one)).owners]
+
+    def _with_owners(self, given: Given) -> Given:
+        if not given.bare or given.named or given.depth > 1 or given.attribute not in IDENTITIES:
+            return given
+        certain = max((owner.certainty for owner in given.owners), default=0.0)
+        if certain == 1.0:
+            return given
+        known = {owner.thing for owner in given.owners}
+        if any(one.certainty == BY_CONTAINER and one.thing[-1] in self._identified for one in given.owners):
+            return given
+        likely = self._recognise(given.shape)
+        if not given.own:
+            likely = tuple(one for one in likely if one[0] >= _LIKELY)
+        best = likely[0][0] if likely else 0.0
+        if any(thing in known and share >= best * _RIVAL for share, thing in likely):
+            return given
+        found = tuple(
+            Owner(
+                thing,
+                0.5 + 0.5 * share,
+                f"it has the fields of {'an' if thing[0][0] in 'aeio' else 'a'} {' '.join(thing)}",
+            )
+            for share, thing in likely[:1]
+        )
+        return replace(given, owners=(*given.owners, *found)) if found else given
+
+    def _recognised(self, shape: frozenset[str]) -> tuple[tuple[float, Words], ...]:
+        """The things that an object with these fields may be, with the similarity, the most similar first."""
+        if not len(shape) <= _MOST_FIELDS:
+            return ()
+        counts: Counter[frozenset[str]] = Counter()
+        for name in shape - word_list("common fields"):
+            shapes = self._by_field.get(name, ())
+            if len(shapes) <= _MOST_SHAPES:
+                counts.update(shapes)
+        total = self._weight(shape)
+        found: dict[Words, float] = {}
+        for other, number in counts.most_common(_MOST_SHAPES):
+            if number < _FEW:
+                break
+            both = self._weight(shape & other)
+            share = (both / total + both / (total + self._weight(other) - both)) / 2
+            for thing in self._known[other]:
+                found[thing] = max(found.get(thing, 0.0), share)
+        ranked = sorted(((share, thing) for thing, share in found.items() if share >= _LEAST), reverse=True)
+        if ranked and ranked[0][0] < _LIKELY and len(ranked) > 1 and ranked[1][0] * _MARGIN > ranked[0][0]:
+            return ()
+        return tuple(ranked)
+
+    def _weight(self, names: frozenset[str]) -> float:
+        """The information of names of fields: rare ones have more."""
+        return sum(
+            math.log(1 + self._number / self._frequency[name]) for name in names if name in self._frequency
+        )
+
+
+def _returned(one: ToolFields) -> Words:
+    """The thing of which an operation returns one, by the parameter at the end of its path."""
+    if one.route is None or not one.route.ends_in_parameter or one.route.method != "GET":
+        return ()
+    last = one.route.parts[-1].strip("{}")
+    return next((taken.thing for taken in one.taken if taken.path == last), ())
+
+
+# What a description says that a tool returns: "files and folders" in "Lists files and folders in a path". Not
+# what follows a preposition.
+_RETURNED = re.compile(
+    r"\b(?:returns?|returning|lists?|listing of|lists? of|gets?|fetch(?:es)?|retrieves?|finds?|"
+    r"search(?:es)? for|shows?|provides?|creates?|discovers?|displays?)\s+(?P<what>[^.;:,()\n]{3,90})",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(
+    r"\b(?:in|from|for|by|with|using|based|to|at|on|within|given|via|under|matching|that|which|whose|between)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z][\w.-]{3,}")
+_MENTIONED = 0.9
+_LONGEST = 1_000  # characters of a description that are compared
+
+
+def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
+    """The result of a tool without a schema: one field that may be any of the things it is said to return."""
+    if any(given.own for given in one.given) or one.verb == "remove":
+        return []
+    if one.route is not None and (one.described.kinds or one.verb not in ("search", "find")):
+        return []
+    if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
+        return []  # "/cards/{id}/board/{field}" returns one property
+    owners: dict[tuple[str, ...], Owner] = {}
+    if one.verb in ("search", "find", "make", ""):
+        for owner in things_of_tool(one.tool, one.route):
+            owners.setdefault(owner.thing, owner)
+    listed = _lists(one)
+    for found in _RETURNED.finditer(one.tool.description[:2_000]):
+        text = _PREPOSITION.split(found["what"])[0]
+        for word in words_of(text):
+            word = "url" if word in ("link", "uri", "href") else word
+            if word in wanted:
+                owners.setdefault((word,), Owner((word,), 0.75 if listed else 0.6, "its description"))
+    known = tuple(owner for owner in owners.values() if owner.thing[-1] in wanted)
+    if not known:
+        return []
+    return [_described(one, known, listed)]
+
+
+def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool) -> Given:
+    path, kinds = one.described
+    nothing: frozenset[str] = frozenset()
+    return Given(path, owners, "", kinds, "", nothing, listed, True, 0, nothing, is_described=True)
+
+
+def _lists(one: ToolFields) -> bool:
+    """Whether a tool returns things that its caller did not name: "list_files", "getStories"."""
+    name = str(one.tool.source.get("name") or one.tool.id)
+    words = words_of(name)
+    plural = (
+        name[-1:].casefold() == "s" and words[-1:] != (name.casefold(),) and not name.endswith(words[-1:])
+    )
+    return plural or bool(word_list("listing") & set(words))
+
+
+def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
+    """The arguments whose description names another tool ("the id that search_movies returns").
+
+    Returns:
+        By the number of the tool that is named, then of the tool that takes the argument.
+    """
+    numbers: dict[str, int] = {}
+    for number, one in enumerate(tools):
+        for name in (one.tool.id, str(one.tool.source.get("name") or one.tool.id)):
+            # A name of one plain word would be found in any text.
+            if len(words_of(name)) > 1:
+                numbers.setdefault(name.casefold(), number)
+    found: dict[int, dict[int, Match]] = {}
+    for target, one in enumerate(tools):
+        for taken in one.taken:
+            for word in _NAME.findall(taken.description):
+                source = numbers.get(word.strip(".-").casefold())
+                if source is None or source == target:
+                    continue
+                why = f"the description of `{taken.path}` names `{tools[source].tool.id}`"
+                given = _described(tools[source], (), True)
+                found.setdefault(source, {})[target] = Match(
+                    _MENTIONED, given, taken, Owner(taken.thing, 0.9, why)
+                )
+    return found
+
+
+class Similarity:
+    """The cosine similarity of the names and descriptions of tools, by TF-IDF (scikit-learn).
+
+    Args:
+        tools: The tools.
+    """
+
+    def __init__(self, tools: Sequence[ToolFields]) -> None:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        texts = [
+            " ".join(
+                (*words_of(str(one.tool.source.get("name") or one.tool.id)), one.tool.description[:_LONGEST])
+            )
+            for one in tools
+        ]
+        vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
+        try:
+            self._rows = vectorizer.fit_transform(texts)
+        except ValueError:  # no words at all
+            self._rows = None
+
+    def of(self, source: int, targets: Sequence[int]) -> list[float]:
+        """The similarity of a tool with each of others, from 0 to 1."""
+        if self._rows is None or not targets:
+            return [0.0] * len(targets)
+        found = self._rows[list(targets)] @ self._rows[source].T
+        return [float(value) for value in found.toarray().ravel()]

@@ -9,8 +9,7 @@ from datetime import date, datetime
 from typing import TypeVar
 
 from toolassay.text_values.dates import find_dates_near
-from toolassay.text_values.durations import find_minutes
-from toolassay.text_values.times import find_clock_texts
+from toolassay.text_values.times import find_clock_texts, find_minutes
 
 T = TypeVar("T")
 

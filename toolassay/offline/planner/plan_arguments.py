@@ -10,9 +10,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from toolassay.argument_values.allowed_values import allowed_range, allowed_values
-from toolassay.argument_values.fed_arguments import FedArgument, fed_argument, is_fed, with_fed
-from toolassay.argument_values.places import ABSENT, ValuePlace, filled_arguments, places_of
+from toolassay.argument_values.places import (
+    ABSENT,
+    FedArgument,
+    ValuePlace,
+    allowed_range,
+    allowed_values,
+    fed_argument,
+    filled_arguments,
+    is_fed,
+    places_of,
+    with_fed,
+)
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions

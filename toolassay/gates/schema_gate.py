@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import schema_at
+from toolassay.argument_schemas import ArgumentValidator, Problem, schema_at
 from toolassay.backinstruct.critics import Spellings
-from toolassay.gates.fit import FITS, Fit, doubtful, output_fit, wrong
-from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
-from toolassay.gates.output_fields import output_part, takes
-from toolassay.gates.references import ReferenceReader, is_empty, text_of_number
-from toolassay.gates.schema.argument_objects import (
-    certain_value,
-    path_text,
-    reference_test,
-    takes_any_name,
-    texts_of,
-    validators_of,
-)
-from toolassay.gates.schema.declared_types import (
+from toolassay.errors import UsageError
+from toolassay.files import line_of_item
+from toolassay.gates.declared_types import (
     MEDIA,
     content_of,
     family_of,
@@ -34,9 +25,157 @@ from toolassay.gates.schema.declared_types import (
     type_in_words,
     value_fit,
 )
+from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
+from toolassay.gates.references import (
+    FITS,
+    Fit,
+    Place,
+    ReferenceReader,
+    doubtful,
+    is_empty,
+    output_fit,
+    output_part,
+    place_text,
+    takes,
+    text_of_number,
+    texts_of,
+    wrong,
+)
 from toolassay.gold import Gold, GoldNode
 from toolassay.metrics.assignment import best_assignment
-from toolassay.tools import Parameter, Tool, declares_parameters, is_required
+from toolassay.tools import Parameter, Tool, ToolLibrary, declares_parameters, is_required
+
+
+@lru_cache(maxsize=8)
+def validators_of(library: ToolLibrary) -> Mapping[str, ArgumentValidator]:
+    """The validator of each tool with an `input_schema`; cached, as several gates and repairs need it.
+
+    Raises:
+        UsageError: an `input_schema` is not a valid schema; names the file, line and tool.
+    """
+    validators = {}
+    for number, tool in enumerate(library, start=1):
+        if tool.input_schema is None:
+            continue
+        try:
+            validators[tool.id] = ArgumentValidator(tool.input_schema)
+        except ValueError as error:
+            path = library.path
+            raise UsageError(
+                f"'input_schema' of tool '{tool.id}' is not valid JSON Schema 2020-12: {error}",
+                file=path,
+                line=line_of_item(path, library.list_name, number, key="input_schema") if path else None,
+                fix="correct it, or import the tools again: toolassay import --help",
+            ) from None
+    return validators
+
+
+def takes_any_name(tool: Tool) -> bool:
+    """Whether the `input_schema` says that further arguments are allowed.
+
+    JSON Schema allows them by default; but then an unknown name is more likely an invented parameter.
+    """
+    schema = tool.input_schema or {}
+    return bool(schema.get("additionalProperties")) or "patternProperties" in schema
+
+
+def reference_test(reader: ReferenceReader, place: int) -> Callable[[str], bool]:
+    """Whether a text of the node with index `place` is, as a whole, the output of another step."""
+
+    def is_reference(text: str) -> bool:
+        reading = reader.read(text, place)
+        return reading is not None and reading.spelling != "inside"
+
+    return is_reference
+
+
+def value_at(value: Any, place: Place) -> Any:
+    """The value at a place, which must exist."""
+    for part in place:
+        value = value[part]
+    return value
+
+
+def with_value(value: Any, place: Place, new: Any) -> Any:
+    """A copy of a JSON value with a new value at a place.
+
+    >>> with_value({"a": [1, 2]}, ("a", 0), 3)
+    {'a': [3, 2]}
+    """
+    if not place:
+        return new
+    first, rest = place[0], place[1:]
+    inner = with_value(value[first], rest, new)
+    if isinstance(value, list):
+        return [inner if number == first else item for number, item in enumerate(value)]
+    return {**value, first: inner}
+
+
+class CertainValue(NamedTuple):
+    """The only value that a wrong one can mean."""
+
+    value: Any
+
+
+def certain_value(
+    validator: ArgumentValidator,
+    arguments: Mapping[str, Any],
+    problem: Problem,
+    is_reference: Callable[[str], bool],
+) -> CertainValue | None:
+    """The value that a wrong one means, if exactly one reading of it is valid; else None.
+
+    Args:
+        validator: of the tool.
+        arguments: the arguments object.
+        problem: of the value, as the validator reports it.
+        is_reference: whether a text is the output of another step.
+
+    >>> validator, text = ArgumentValidator({"properties": {"n": {"type": "integer"}}}), {"n": "4"}
+    >>> certain_value(validator, text, validator.problems(text)[0], lambda text: False)
+    CertainValue(value=4)
+    """
+    if not problem.parts or problem.keyword not in _OF_TYPES:
+        return None
+    schema = schema_at(problem.parts, validator.schema)
+    found: list[Any] = []
+    for value in _readings(value_at(arguments, problem.parts), schema):
+        changed = with_value(arguments, problem.parts, value)
+        others = validator.problems(changed, is_reference)
+        if all(other.parts[: len(problem.parts)] != problem.parts for other in others):
+            found.append(value)
+    return CertainValue(found[0]) if len(found) == 1 else None
+
+
+_OF_TYPES = frozenset({"type", "enum", "const", "anyOf", "oneOf"})
+# "4", "-7.50"; not "007", which is a code, and not "1,000".
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
+# "Ann, Bo" and "Ann and Bo" may be two items of a list.
+_SEVERAL = re.compile(r"[,;\n]|\band\b|\bor\b", re.IGNORECASE)
+
+
+def _readings(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The values of other types that a value may mean."""
+    if isinstance(value, str):
+        text = value.strip()
+        if _NUMBER.fullmatch(text):
+            yield int(float(text)) if "." in text and float(text).is_integer() else json.loads(text)
+        elif text.casefold() in ("true", "false"):
+            yield text.casefold() == "true"
+        elif text[:1] in ("[", "{"):
+            try:
+                yield json.loads(text)
+            except (ValueError, RecursionError):
+                return
+        choices = schema.get("enum")
+        texts = [one for one in choices if isinstance(one, str)] if isinstance(choices, list) else []
+        if (meant := Spellings(texts).meant(text)) is not None:
+            yield meant
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield text_of_number(value)
+    if not isinstance(value, list | Mapping) and not (isinstance(value, str) and _SEVERAL.search(value)):
+        yield [value]
+
 
 _WORDS = frozenset(
     {
@@ -251,13 +390,13 @@ class SchemaGate:
         needed |= given.keys() - {parameter.name for parameter in tool.parameters}
 
         def where(parts: Sequence[str | int]) -> str:
-            return f"{node.where}.arguments[{values[str(parts[0])][1]}].value{path_text(parts[1:])}"
+            return f"{node.where}.arguments[{values[str(parts[0])][1]}].value{place_text(parts[1:])}"
 
         for place, text in texts_of(given):
             is_choice = not schema_at(place, validator.schema).keys().isdisjoint(("enum", "const"))
             is_checked = place[0] in needed and not is_reference(text) and not is_choice
             if is_checked and (nothing := placeholder(text, reader.request)):
-                reason = f"{shown(text)} says no value for '{path_text(place)[1:]}' of '{tool.id}'"
+                reason = f"{shown(text)} says no value for '{place_text(place)[1:]}' of '{tool.id}'"
                 yield Finding(self.name, nothing, reason, where(place))
             if self._background.kind == "schema" and (fault := self._output(text, place, tool, node, reader)):
                 yield self._reject(fault, where(place))
@@ -265,7 +404,7 @@ class SchemaGate:
             # A violated `format` may be a spelling that the tool accepts.
             state: State = "quarantine" if problem.keyword == "format" else "reject"
             if problem.parts and str(problem.parts[0]) in values:
-                reason = f"'{path_text(problem.parts)[1:]}' of '{tool.id}': {problem.reason}"
+                reason = f"'{place_text(problem.parts)[1:]}' of '{tool.id}': {problem.reason}"
                 if fix := certain_value(validator, given, problem, is_reference):
                     reason += f"; repair writes {json.dumps(fix.value, ensure_ascii=False)[:60]}"
                 yield Finding(self.name, state, reason, where(problem.parts))
@@ -289,7 +428,7 @@ class SchemaGate:
         if not part.shapes or not wanted or part.shapes & wanted:
             return None
         gives, needs = " or ".join(sorted(part.shapes)), " or ".join(sorted(wanted))
-        return f"'{path_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
+        return f"'{place_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
 
     # Resource tools
 

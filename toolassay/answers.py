@@ -1,20 +1,321 @@
-"""Finds the wanted JSON object in a model's answer.
+"""Parses the JSON object in a model's answer.
 
-The methods, the most reliable first: the whole text as JSON; each object in it as JSON; each object with
-Markdown escapes, comments and foreign quotes removed; repair by the `json_repair` library. Valid JSON is
-never changed, and a truncated object never counts as complete.
+The object may be surrounded by prose, fences and reasoning, and may be malformed. No function here executes
+anything or raises for any text, and the work is bounded, so that a hostile text cannot make it slow.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, SupportsIndex
 
-from toolassay.answers.malformed_json import NOTHING, load, repaired_values
-from toolassay.answers.reasoning import without_reasoning
-from toolassay.answers.spans import DEEPEST, LONGEST, Span, spans
+DEEPEST = 100
+"""Maximum levels of nesting; plans and requests need fewer than ten."""
+LONGEST = 2_000_000
+"""Maximum characters of an answer that is parsed; the longest outputs of models have about half of that."""
+SCANNED = 1_200_000
+"""Maximum characters that all searches for objects in one text may read."""
+_OBJECTS = 500  # maximum objects in a text; bounds the list, as SCANNED bounds the scan
+
+# A closing fence: matches the line "```" after an object, not a fence in the middle of a line.
+_CLOSING_FENCE = re.compile(r"\n[ \t]{0,8}```")
+# A brace that starts an object: matches '{"a"', "{'a'", "{a:", "{}" and '{\"a' (escaped), not "{see above}".
+OBJECT_START = re.compile(
+    r"\{\s{0,200}(?:(?P<escaped>\\+\")|[\"'“”‘`}/#]|[^\W\d]\w{0,60}\\{0,2}\w{0,60}\s?:|\Z)"
+)
+# The rest of a string in the quotes q. A quote ends it only before ",", ":", "}" or "]": in 'it's', 'b'
+# the apostrophe does not.
+_QUOTED = r"(?:[^{q}\\]++|\\.|[{q}](?!\s{{0,80}}[,:}}\]]))*+[{q}]?"
+# A comment: matches "// x", "# x" and "/* x */", also unclosed; not "a / b".
+_COMMENT = r"//[^\n]*+|\#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?"
+# A string of valid JSON: matches '"a \" b"', also unclosed; not "'a'".
+STRICT_STRING = r'"(?:[^"\\]++|\\.)*+"?'
+_SMART_STRING = "[“”]" + _QUOTED.format(q="“”")
+# Everything that matters for nesting: strings, brackets and comments; matches "{" in '{"a"', not in '"{"'.
+_TOKEN = re.compile(rf"{STRICT_STRING}|{_SMART_STRING}|[{{}}\[\]]|{_COMMENT}", re.DOTALL)
+_SINGLE_STRING = "['‘]" + _QUOTED.format(q="'’")
+# The same with strings in single quotes: matches "'a'" in "{'a'" as one string.
+SINGLE_QUOTED_TOKEN = re.compile(
+    rf"{STRICT_STRING}|{_SINGLE_STRING}|{_SMART_STRING}|[{{}}\[\]]|{_COMMENT}", re.DOTALL
+)
+# A backslash with its character: matches "\n" and, as one escape, "\\"; not a backslash at the end.
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_PLAIN_ESCAPE = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+class Span(NamedTuple):
+    """An object in a text.
+
+    Attributes:
+        source: The text.
+        start: Position of its opening brace.
+        end: Position after its end.
+        whole: Whether it is closed.
+    """
+
+    source: str
+    start: int
+    end: int
+    whole: bool
+
+    @property
+    def text(self) -> str:
+        """The text of the object."""
+        return self.source[self.start : self.end]
+
+
+def spans(text: str) -> Iterator[Span]:
+    """Yield the objects in a text in order; after an unclosed one, also the objects inside it."""
+    position, budget = 0, SCANNED
+    for _ in range(_OBJECTS):
+        start = OBJECT_START.search(text, position)
+        if start is None or budget <= 0:
+            return
+        if start["escaped"]:
+            # JSON inside a JSON string whose outer quotes are missing.
+            text, position = _unescaped(text[start.start() :]), 0
+            continue
+        end, whole = end_of_object(text, start.start())
+        budget -= end - start.start()
+        position = end if whole else start.end()
+        yield Span(text, start.start(), end, whole)
+
+
+def end_of_object(text: str, start: int) -> tuple[int, bool]:
+    """The end of the object that starts at `start`, and whether it is closed.
+
+    A closing bracket also closes the unclosed brackets inside it: a bracket is missing there, but nothing was
+    cut off.
+    """
+    expected: list[str] = []
+    end = len(text)
+    last_close = start
+    for token in token_of(text, start).finditer(text, start):
+        sign = text[token.start()]
+        if sign in "{[":
+            expected.append("}" if sign == "{" else "]")
+            if len(expected) > DEEPEST:
+                return end, False
+        elif sign in "}]" and sign in expected:
+            while expected.pop() != sign:
+                pass
+            last_close = token.end()
+            if not expected:
+                return last_close, True
+    body = text[start:].rstrip("` \t\r\n")
+    if body.endswith("}") and all(body.count(a) == body.count(b) for a, b in ("{}", "[]")):
+        return end, True  # a stray quote hid the brackets; their counts show that the object is closed
+    fence = _CLOSING_FENCE.search(text, max(last_close, start))
+    if fence is not None:
+        return fence.start(), False
+    tail = text[last_close:].lstrip()
+    return (end if last_close == start or not tail or tail[0] in ',"]}' else last_close), False
+
+
+def token_of(text: str, start: int) -> re.Pattern[str]:
+    """The tokenizer pattern of an object: apostrophes are quotes only if its first key is in them."""
+    return SINGLE_QUOTED_TOKEN if text[start + 1 : start + 200].lstrip()[:1] in ("'", "‘") else _TOKEN
+
+
+def _unescaped(text: str) -> str:
+    """Remove one level of JSON escapes; the text need not be a complete string."""
+    return _ESCAPE.sub(lambda escape: _PLAIN_ESCAPE.get(escape[1], escape[1]), text)
+
+
+_REASONING = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"
+# An opening or closing tag of any model: matches "<think>", "</seed:think>" and "[/THINK]", not "<thinker>".
+_REASONING_TAG = re.compile(
+    rf"(?P<open><{_REASONING}>|\[THINK\]|◁think▷)|"
+    rf"(?P<close></{_REASONING}>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>)",
+    re.IGNORECASE,
+)
+# The text after a real closing tag: matches a line end, "{", "[", "`" and the end of the text, not '", "b"',
+# which follows a tag inside a JSON string.
+_AFTER_REASONING = re.compile(r"[ \t]{0,8}(?:[\r\n{\[`]|\Z)")
+
+
+def without_reasoning(text: str) -> tuple[str, bool]:
+    r"""The text without its reasoning blocks, and whether the last block is unclosed.
+
+    >>> without_reasoning("<think>{draft}</think>\n{answer}"), without_reasoning("{draft}</think>No.")
+    (('{answer}', False), ('No.', False))
+    """
+    parts, unclosed = visible_parts(text)
+    return "".join(text[start:end] for start, end in parts).strip(), unclosed
+
+
+def visible_parts(text: str) -> tuple[list[tuple[int, int]], bool]:
+    """Find the parts of a text outside of reasoning blocks.
+
+    A closing tag without an opening one ends a block that began in the prompt, so everything before it is
+    reasoning. A tag inside a closed JSON object is part of a string, except for an opening tag at the start
+    of a line and a closing tag at the end of a line or before a brace, bracket or fence. A text of more than
+    `LONGEST` characters counts as one part.
+
+    Returns:
+        Start and end of each part in order, and whether the text ends inside a block.
+    """
+    if len(text) > LONGEST:
+        return [(0, len(text))], False
+    parts: list[tuple[int, int]] = []
+    start, inside = 0, False
+    brace = text.find("{")
+    budget = [SCANNED]
+    for tag in _REASONING_TAG.finditer(text):
+        place = tag.start()
+        if tag["open"]:
+            if not inside and (
+                not 0 <= brace < place
+                or text[place - 1] == "\n"
+                or place == start
+                or not _is_in_object(text, brace, place, budget)
+            ):
+                parts.append((start, place))
+                inside = True
+        elif inside:
+            inside, start = False, tag.end()
+        elif _AFTER_REASONING.match(text, tag.end()) or not _is_in_object(text, brace, place, budget):
+            parts, start = [], tag.end()
+        if 0 <= brace < start:
+            brace = text.find("{", start)
+    if not inside:
+        parts.append((start, len(text)))
+    return parts, inside
+
+
+def _is_in_object(text: str, brace: int, place: int, budget: list[int]) -> bool:
+    """Whether a closed object that begins at or after `brace` contains `place`.
+
+    `budget` holds the number of characters that may still be read. When it is used up the answer is False,
+    because it is safer to drop possible reasoning than to act on it.
+    """
+    position = brace
+    while budget[0] > 0 and 0 <= position < place:
+        start = OBJECT_START.search(text, position, place)
+        if start is None:
+            return False
+        end, whole = end_of_object(text, start.start())
+        budget[0] -= 1 + end - start.start()
+        if whole and end > place:
+            return True
+        position = end if whole else start.start() + 1
+    return False
+
+
+_REPAIRED = 50_000  # maximum characters of an object to repair; a plan has a few thousand
+
+NOTHING = object()
+"""Returned instead of a value for a text that is not JSON; None is a valid JSON value."""
+
+# The next two match a whole string first (group 1), so that its content is never changed.
+# A trailing comma: matches the last comma of '{"a": 1, }', not that of '{"a": 1, "b": 2}' or '"a, }"'.
+_TRAILING_COMMA = re.compile(rf"({STRICT_STRING})|,(?=\s{{0,200}}[}}\]])", re.DOTALL)
+_PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
+# A Python literal: matches True in "{'a': True}", not in "Truely" or '"True"'.
+_PYTHON_LITERAL = re.compile(rf"({STRICT_STRING})|\b(True|False|None)\b", re.DOTALL)
+# A double quote or an escape inside a string: matches '"' and "\'", not a bare apostrophe.
+_INNER_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
+_INNER_QUOTES = {r"\'": "'", '"': r"\""}
+_MARKDOWN = frozenset("_*[]{}()<>#~`|!-.+&$'")  # characters that Markdown escapes with a backslash
+
+
+def repaired_values(span: str, *, whole: bool, meter: list[int]) -> Iterator[Any]:
+    """Yield the possible values of a malformed object, the most reliable first; `NOTHING` for a failure.
+
+    Args:
+        span: Text of the object.
+        whole: Whether the object is closed; an unclosed one is repaired by json_repair only.
+        meter: A list with one number, the characters that json_repair may still read; it is reduced.
+    """
+    if len(span) > _REPAIRED:
+        return
+    span = _without_markdown_escapes(span)
+    if whole:
+        yield load(_respelled(span), strict=False)
+    yield _repair(span, meter)
+
+
+def load(text: str, *, strict: bool = True) -> Any:
+    """The JSON value of a text, or `NOTHING`. `strict=False` allows control characters in strings."""
+    try:
+        return json.loads(text, strict=strict, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return NOTHING
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _respelled(text: str) -> str:
+    """Replace quotes and literals by those of JSON, and remove comments and trailing commas.
+
+    json_repair handles these too, but it drops empty strings next to comments and cuts text in typographic
+    quotes at its commas. Here every string keeps its content.
+    """
+    plain = token_of(text, 0).sub(lambda token: _respelled_token(token[0]), text)
+    plain = _TRAILING_COMMA.sub(lambda match: match[1] or "", plain)
+    return _PYTHON_LITERAL.sub(lambda match: match[1] or _PYTHON_LITERALS[match[2]], plain)
+
+
+def _respelled_token(token: str) -> str:
+    if token[0] in "/#":
+        return " "
+    if token[0] in '{}[]"':
+        return token
+    return '"' + _INNER_QUOTE.sub(lambda match: _INNER_QUOTES.get(match[0], match[0]), token[1:-1]) + '"'
+
+
+class _Metered(str):
+    """A string that raises `_TooMuchWork` after a number of reads.
+
+    json_repair looks ahead from every unpaired quote and bracket, so a few kilobytes of them would take it
+    minutes.
+    """
+
+    __slots__ = ("meter",)
+    meter: list[int]
+
+    @classmethod
+    def of(cls, text: str, meter: list[int]) -> _Metered:
+        metered = cls(text)
+        metered.meter = meter
+        return metered
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        part = super().__getitem__(key)
+        self.meter[0] -= 1 + len(part) // 100
+        if self.meter[0] < 0:
+            raise _TooMuchWork
+        return _Metered.of(part, self.meter) if isinstance(key, slice) else part
+
+    def __add__(self, other: str) -> str:
+        return _Metered.of(super().__add__(other), self.meter)
+
+
+class _TooMuchWork(Exception):
+    pass
+
+
+def _repair(text: str, meter: list[int]) -> Any:
+    from json_repair import repair_json
+
+    try:
+        value = repair_json(_Metered.of(text, meter), return_objects=True, skip_json_loads=True)
+        return json.loads(json.dumps(value))  # converts `_Metered` back to plain strings
+    except Exception:  # whatever json_repair raises, a failed repair must not end a run
+        return NOTHING
+
+
+def _without_markdown_escapes(text: str) -> str:
+    r"""Remove backslashes of Markdown escapes that JSON does not have: `task\_nodes` -> `task_nodes`."""
+    kept = "'" if token_of(text, 0) is SINGLE_QUOTED_TOKEN else ""
+    return _ESCAPE.sub(
+        lambda escape: escape[1] if escape[1] in _MARKDOWN and escape[1] != kept else escape[0], text
+    )
+
 
 CUT_OFF = ("length", "max_tokens", "model_length")
 """Finish reasons with which providers report a token limit."""
@@ -251,7 +552,7 @@ class _AnswerReader:
                 is_outer = level == 0 or (level == 1 and isinstance(value, list))
                 may_count = not fits and (self._nested or is_outer)
                 count = len(self._wanted & item.keys()) if may_count else 0
-                if count and self._is_echo(item):
+                if count and self._forms and self._compared(item) in self._forms:
                     self.echoed = True
                     continue
                 if count and self._required <= item.keys():
@@ -273,9 +574,6 @@ class _AnswerReader:
     def _compared(self, value: Mapping[str, Any]) -> Any:
         """The part of an object by which echoes are recognised; empty lists do not count."""
         return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
-
-    def _is_echo(self, item: Mapping[str, Any]) -> bool:
-        return bool(self._forms) and self._compared(item) in self._forms
 
 
 def _belongs(span: Span, owners: Collection[tuple[Span, int]]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from toolassay.backinstruct.critics import same_tool
-from toolassay.gates.fit import FITS, Fit, doubtful, wrong
+from toolassay.gates.references import FITS, Fit, doubtful, wrong
 from toolassay.text_values.dates import is_impossible_day
 from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time, may_be_whole
 from toolassay.type_names import Schema, choices_of, read_type, types_of

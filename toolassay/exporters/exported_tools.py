@@ -1,4 +1,4 @@
-"""The forms of tool libraries: each a function that writes one, and what they share."""
+"""Tool libraries in the forms of model services and protocols, each with a list of what that form loses."""
 
 from __future__ import annotations
 
@@ -8,11 +8,30 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import declared_at, properties_of, resolve, type_name
-from toolassay.calls.function_schemas import Names, function_of, slots_of
+from toolassay.calls.call_plan import Names, function_of, slots_of
 from toolassay.data_folder import DEFAULT_BENCHMARK
+from toolassay.errors import UsageError
 from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, ToolLibrary, normal_type
 from toolassay.type_names import types_of
+
+TOOL_FORMS = ("openai", "anthropic", "mcp", DEFAULT_BENCHMARK)
+"""The forms; the published tool file has the name of its benchmark."""
+
+
+def tool_exporter(form: str) -> Callable[[ToolLibrary], ExportedTools]:
+    """The function that writes a tool library in a form.
+
+    Args:
+        form: One of `TOOL_FORMS`.
+
+    Raises:
+        UsageError: There is no such form.
+    """
+    if form not in TOOL_FORMS:
+        raise UsageError(f"unknown form '{form}'", fix=f"use one of {', '.join(TOOL_FORMS)}")
+    writers = (write_openai, write_anthropic, write_mcp, write_published)
+    return writers[TOOL_FORMS.index(form)]
 
 
 class Loss(NamedTuple):
@@ -42,7 +61,7 @@ class ExportedTools:
     losses: Sequence[Loss]
 
 
-class Signature(NamedTuple):
+class CallSignature(NamedTuple):
     """What every form has of a tool.
 
     Attributes:
@@ -64,7 +83,7 @@ _TOOL_KEYS = frozenset(
 _PARAMETER_KEYS = frozenset({"name", "type", "desc", "description", "required", "optional", "enum", "items"})
 
 
-def signature_of(tool: Tool) -> Signature:
+def signature_of(tool: Tool) -> CallSignature:
     """The description and the schema of a tool; one without `input_schema` gets it from its declarations.
 
     >>> signature = signature_of(Tool("paint", "Paints.", inputs=("text",), outputs=("image",)))
@@ -72,7 +91,7 @@ def signature_of(tool: Tool) -> Signature:
     ('Paints. Gives image.', ['text'], 'input-type')
     """
     if tool.input_schema is not None:
-        return Signature(tool.description, dict(tool.input_schema), ())
+        return CallSignature(tool.description, dict(tool.input_schema), ())
     slots = slots_of(tool, "resource")
     names = Names({tool.id: tool.id}, {tool.id: {slot.name: slot.name for slot in slots}})
     function = function_of(tool, "resource", names)
@@ -82,7 +101,7 @@ def signature_of(tool: Tool) -> Signature:
         losses.append(Loss(tool.id, "input-type", "each type is a text argument of that name"))
         losses += [Loss(tool.id, "output-type", "is a sentence of the description")] if tool.outputs else []
         losses += [Loss(tool.id, "parameters", "the types are written instead")] if tool.parameters else []
-        return Signature(function["description"], schema, losses)
+        return CallSignature(function["description"], schema, losses)
     for slot in slots:
         written = type_name(schema["properties"][slot.name], schema)
         if written != normal_type(slot.kind):
@@ -92,14 +111,14 @@ def signature_of(tool: Tool) -> Signature:
             for key in slot.source
             if key not in _PARAMETER_KEYS
         ]
-    return Signature(function["description"], schema, losses)
+    return CallSignature(function["description"], schema, losses)
 
 
 # Keywords that the APIs of OpenAI and Anthropic refuse beside the arguments.
 _REFUSED = ("$ref", "allOf", "anyOf", "oneOf", "not", "enum")
 
 
-def accepted_signature(tool: Tool) -> Signature:
+def accepted_signature(tool: Tool) -> CallSignature:
     """`signature_of` with a schema that model services accept: they refuse a request for one tool.
 
     An array without items gets items of any value. Alternatives at the root become one object with the
@@ -130,7 +149,7 @@ def accepted_signature(tool: Tool) -> Signature:
     if schema.get("type") != "object":
         reasons["type"] = "is written as 'object': model services refuse arguments of another type"
     changes += [Loss(tool.id, f"input_schema.{key}", reason) for key, reason in reasons.items()]
-    return Signature(description, _merged(schema) if reasons else schema, changes)
+    return CallSignature(description, _merged(schema) if reasons else schema, changes)
 
 
 def _merged(root: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +199,7 @@ def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> l
 
 
 def _write_functions(
-    library: ToolLibrary, form: str, entry: Callable[[str, Signature], dict[str, Any]]
+    library: ToolLibrary, form: str, entry: Callable[[str, CallSignature], dict[str, Any]]
 ) -> ExportedTools:
     """A list with an entry for each tool, with names that the APIs of models accept."""
     names = Names.of(library, "resource").functions
@@ -202,7 +221,7 @@ def write_openai(library: ToolLibrary) -> ExportedTools:
     [Loss(tool='shop.find', field='id', reason="is written as 'shop_find'")]
     """
 
-    def entry(name: str, signature: Signature) -> dict[str, Any]:
+    def entry(name: str, signature: CallSignature) -> dict[str, Any]:
         function = {"name": name, "description": signature.description, "parameters": signature.schema}
         return {"type": "function", "function": function}
 
