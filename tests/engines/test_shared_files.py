@@ -17,7 +17,7 @@ from running import files_below
 
 from toolassay import check, evaluate, infer
 from toolassay.engines import open_engine
-from toolassay.engines.shared_files import SharedFiles, as_sent, fetch_into
+from toolassay.engines.dask_cluster import SharedFiles, as_sent, fetch_into
 from toolassay.errors import ToolassayError, UsageError
 
 pytest.importorskip("fsspec")

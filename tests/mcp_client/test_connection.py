@@ -267,7 +267,7 @@ async def test_a_redirect_elsewhere_gets_no_header() -> None:
 
 
 async def test_a_session_that_cannot_be_ended_does_not_delay_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolassay.mcp_client.http._DELETE_SECONDS", 0.2)
+    monkeypatch.setattr("toolassay.mcp_client.transports._DELETE_SECONDS", 0.2)
     deleted = asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -29,6 +28,8 @@ from toolassay.executors.workspace import (
     FRESH,
     PLACEHOLDER,
     WORKSPACE,
+    CopiedEnvironment,
+    PooledExecutor,
     Workspace,
     digest_of,
     folder_of,
@@ -37,7 +38,6 @@ from toolassay.executors.workspace import (
 )
 from toolassay.extras import Option
 from toolassay.files import read_text
-from toolassay.mcp_client.config_file import parse_json, servers_of
 from toolassay.mcp_client.connection import Connection, connect
 from toolassay.mcp_client.link import Limits
 from toolassay.mcp_client.server_config import (
@@ -46,6 +46,8 @@ from toolassay.mcp_client.server_config import (
     parse_address,
     parse_command,
     parse_entry,
+    parse_json,
+    servers_of,
 )
 from toolassay.models.redaction import without
 from toolassay.tool_results import is_refusal, parsed_text

@@ -26,8 +26,14 @@ from toolassay.executors.executor import (
     State,
     one_line,
 )
-from toolassay.executors.simulated_resources import Actions, Resource, ResourceStore, shown
-from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
+from toolassay.executors.simulated_results import (
+    Actions,
+    Resource,
+    ResourceStore,
+    ResultMaker,
+    UnmakeableError,
+    shown,
+)
 from toolassay.graph.derive.fields import name_words
 from toolassay.graph.derive.names import IDENTITIES, meaning_of, words_of
 from toolassay.text_formatting import count_of

@@ -19,7 +19,6 @@ from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note,
 from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
-from toolassay.mcp_client.config_file import parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import Limits
 from toolassay.mcp_client.server_config import (
@@ -28,6 +27,8 @@ from toolassay.mcp_client.server_config import (
     parse_address,
     parse_command,
     parse_entry,
+    parse_json,
+    servers_of,
 )
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import SILENT, Screen

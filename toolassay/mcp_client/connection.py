@@ -235,8 +235,7 @@ async def connect(config: ServerConfig, limits: Limits = DEFAULT_LIMITS) -> Asyn
     from mcp.client.session import ClientSession
     from mcp_types import Implementation
 
-    from toolassay.mcp_client.http import http_transport
-    from toolassay.mcp_client.stdio import stdio_transport
+    from toolassay.mcp_client.transports import http_transport, stdio_transport
 
     link = Link(config, limits)
     deadline = asyncio.get_running_loop().time() + limits.seconds

@@ -16,11 +16,11 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.places import metrics_folder, prediction_file
 from toolassay.evaluation.signature import Signature
+from toolassay.executors import executor_named
 from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanSet, RunRules, RunSummary
-from toolassay.executors.registry import executor_named
 from toolassay.files import atomic_writer, sha256_of, write_json
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings

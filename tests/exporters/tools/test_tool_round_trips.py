@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from toolassay.exporters.tools import tool_exporter
 from toolassay.exporters.tools.exported_tools import ExportedTools
+from toolassay.importers import importer_named
 from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import Intake, take_in
-from toolassay.importers.registry import importer_named
 from toolassay.tools import ToolLibrary
 
 KINDS = ("openai", "anthropic", "mcp")

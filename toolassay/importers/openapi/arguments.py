@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.importers.importer import Note
-from toolassay.importers.openapi.converted import Piece, measured
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
-from toolassay.importers.openapi.responses import (
+from toolassay.importers.openapi.schemas import (
+    Piece,
+    Schemas,
     chosen_media_type,
     declared_media_types,
     lose_media_types,
+    measured,
 )
-from toolassay.importers.openapi.schemas import Schemas
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
 """Where a parameter may be. Of several with one name, the first in this order keeps it."""

@@ -14,7 +14,6 @@ from toolassay.errors import UsageError
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
-from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
 from toolassay.importers.openapi.operations import (
     Operation,
     Operations,
@@ -23,8 +22,15 @@ from toolassay.importers.openapi.operations import (
     hashed_name,
 )
 from toolassay.importers.openapi.references import Document, Node, References, without_secrets
-from toolassay.importers.openapi.responses import ResponseReader
-from toolassay.importers.openapi.schemas import Direction, Schemas
+from toolassay.importers.openapi.schemas import (
+    Direction,
+    Piece,
+    ResponseReader,
+    Schemas,
+    loosened,
+    measured,
+    pruned,
+)
 from toolassay.importers.tool_lists import other_kind
 from toolassay.screen import SILENT, Screen
 from toolassay.text_formatting import count_of
