@@ -354,7 +354,7 @@ async def test_environments_share_nothing() -> None:
             assert await environment.state() == {}
             await World(environment, SHOP)("get_customer", customer_id=7)
         assert executor.is_isolated
-        assert EXECUTOR.is_harmless
+        assert SimulateExecutor.is_harmless
 
 
 async def test_an_id_that_exists_cannot_be_created_again() -> None:

@@ -10,7 +10,7 @@ from toolassay.gates.critic import critic_prompt, critique_of
 from toolassay.gates.critic.prompt import plan_of
 from toolassay.gold import Gold
 from toolassay.offline.critic import review
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.offline_answers import PromptReader
 
 
 def offline(path: Path, sample: Gold) -> str:

@@ -5,7 +5,7 @@ import random
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from toolassay.metrics.assignment import best_assignment
+from toolassay.metrics.f1 import best_assignment
 
 
 @pytest.mark.parametrize("size", range(1, 7))

@@ -12,8 +12,7 @@ from simulated import http
 from measurements.adaptive_concurrency import LEAST, MOST_AGAIN, Case, best_fixed, simulate
 from measurements.simulated_time import run
 from toolassay.models import ModelError
-from toolassay.models.adaptive_concurrency import START
-from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter, QueueTurn
+from toolassay.models.concurrency import QUEUE_TURN, START, Limiter, QueueTurn
 from toolassay.models.retry import over_time_limit, retry_delay, timed_out
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolassay.models.adaptive_concurrency import START
 from toolassay.models.address import Address, VersionPath
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import START, Limiter
 from toolassay.models.options import ClientName
 from toolassay.models.protocol import ToolCall
 from toolassay.models.refused_parameters import Change, Refusals

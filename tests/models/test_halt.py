@@ -7,7 +7,7 @@ import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Halt, Limiter, waiting
+from toolassay.models.concurrency import Halt, Limiter, waiting
 
 
 class Slow:

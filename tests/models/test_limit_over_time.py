@@ -7,8 +7,7 @@ import asyncio
 from simulated import Driver, http
 
 from measurements.simulated_time import run
-from toolassay.models.adaptive_concurrency import SLOW_START, LimitChange, Permit
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import SLOW_START, LimitChange, Limiter, Permit
 
 
 def test_a_life_at_one_ceiling() -> None:

@@ -8,8 +8,7 @@ from simulated import Driver, Endpoint, ask_all, http
 
 from measurements.simulated_time import now, run
 from toolassay.models import ModelError
-from toolassay.models.adaptive_concurrency import LONGEST_DWELL, MOST, PAUSE, START
-from toolassay.models.concurrency_limiter import Limiter, limiter_of
+from toolassay.models.concurrency import LONGEST_DWELL, MOST, PAUSE, START, Limiter, limiter_of
 from toolassay.models.retry import LONGEST_RETRY_AFTER, retry_delay
 
 

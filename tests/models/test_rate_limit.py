@@ -11,7 +11,7 @@ from simulated import PerMinute
 from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import Limiter
 from toolassay.models.retry import retry_delay
 
 

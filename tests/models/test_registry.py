@@ -9,7 +9,7 @@ from wheels import installed
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
 from toolassay.models.client import Client, Registered
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import Limiter
 from toolassay.models.registry import is_served
 from toolassay.offline.model_tasks import ReformatTask
 from toolassay.offline.offline_model import OfflineModel

@@ -39,7 +39,7 @@ from toolassay.executors.workspace import (
 from toolassay.extras import Option
 from toolassay.files import read_text
 from toolassay.mcp_client.connection import Connection, connect
-from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import (
     ServerConfig,
     ServerError,
@@ -398,7 +398,7 @@ class _Session:
 
     async def _serve(self) -> None:
         message = max(self._limits.result_bytes + 2**16, _LEAST_MESSAGE)
-        limits = Limits(message_bytes=message, total_bytes=4 * message)
+        limits = ServerLimits(message_bytes=message, total_bytes=4 * message)
         failure: Exception | None = None
         try:
             async with connect(self._config, limits) as connection:

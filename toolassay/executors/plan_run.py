@@ -200,7 +200,7 @@ class RunRules:
 
 
 @dataclass
-class RunSummary:
+class PlanRunSummary:
     """What a start did.
 
     Attributes:
@@ -255,7 +255,7 @@ class PlanRunner:
 
     async def run_all(
         self, items: Sequence[PlannedItem], workers: int, advance: Callable[[], None]
-    ) -> RunSummary:
+    ) -> PlanRunSummary:
         """Run the plans that have not ended, several at a time; their order does not matter.
 
         Second executions come after all first ones, so that some time has passed between the two.
@@ -265,7 +265,7 @@ class PlanRunner:
             workers: Number of plans at a time.
             advance: Called after each plan of each pass.
         """
-        summary = RunSummary()
+        summary = PlanRunSummary()
 
         async def first(item: PlannedItem) -> None:
             if self._journal.outcome(item.id, item.fingerprint) in (None, "provider_error"):
@@ -291,7 +291,7 @@ class PlanRunner:
         items: Sequence[PlannedItem],
         workers: int,
         advance: Callable[[], None],
-        summary: RunSummary,
+        summary: PlanRunSummary,
     ) -> None:
         waiting = iter(items)
 

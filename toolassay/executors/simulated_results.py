@@ -43,7 +43,7 @@ _NAMING = fields.IDENTIFYING | names.word_list("describing attributes")
 
 
 @dataclass(frozen=True)
-class Action:
+class SimulatedAction:
     """What a tool does with which resource."""
 
     kind: str  # "read", "list", "get", "create", "change" or "remove"
@@ -76,7 +76,7 @@ class Actions:
             if one.kind != "create" and one.key and self.attributes.get(one.resource) not in IDENTITIES:
                 self.attributes[one.resource] = one.attribute
 
-    def of(self, tool: Tool) -> Action:
+    def of(self, tool: Tool) -> SimulatedAction:
         """What a tool does."""
         route, words = route_of(tool), fields.name_words(tool)
         verbs = [word for word in words if word in fields.tool_verbs()]
@@ -88,7 +88,7 @@ class Actions:
             does = changes[0]  # "search_and_replace"
         thing, resource = self._resource(tool, route)
         if not thing or (tool.is_resource and not tool.parameters):
-            return Action("read", thing, resource, reads)
+            return SimulatedAction("read", thing, resource, reads)
         key, attribute, scope = _identifiers(tool, route, thing)
         kind = "read"
         if not is_marked and (does == "make" or (verb in _EFFECTS and not key)):
@@ -101,7 +101,7 @@ class Actions:
         elif reads and (names.word_list("listing") & {*words} or tool.id[-1] == "s" != words[-1][-1]):
             kind = "list"  # by a verb, or by a plural at the end of its name
         key, scope = "" if kind in ("list", "read") else key, () if attribute in IDENTITIES else scope
-        return Action(kind, thing, resource, reads, verb, key, attribute, scope)
+        return SimulatedAction(kind, thing, resource, reads, verb, key, attribute, scope)
 
     def _resource(self, tool: Tool, route: Route | None) -> tuple[Words, str]:
         """The thing that a tool is about, preferably one that other tools create or identify."""
@@ -392,7 +392,7 @@ class _Draw:
         return values | {name: self.value({}, (*path, name)) for name in missing}
 
 
-class Place(NamedTuple):
+class ResultPlace(NamedTuple):
     """The paths of a resource in a result: of the object, a list of objects, and a free text, if any."""
 
     object: Path
@@ -400,18 +400,18 @@ class Place(NamedTuple):
     text: Path | None
 
 
-def place_of(value: Any, thing: Words) -> Place:
+def place_of(value: Any, thing: Words) -> ResultPlace:
     """Where a result has a thing.
 
     >>> place_of({"page": 1, "users": [{"id": 7}]}, ("user",))
-    Place(object=(), listed=('users',), text=None)
+    ResultPlace(object=(), listed=('users',), text=None)
     """
 
     def is_list(value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
     if not isinstance(value, dict):
-        return Place((), () if is_list(value) else None, () if isinstance(value, str) else None)
+        return ResultPlace((), () if is_list(value) else None, () if isinstance(value, str) else None)
     objects = [(name,) for name, one in value.items() if isinstance(one, dict)]
     paths = [*((name,) for name in value), *((*path, name) for path in objects for name in value[path[0]])]
 
@@ -425,7 +425,9 @@ def place_of(value: Any, thing: Words) -> Place:
     is_single = len(value) == 1 and not thing_of(next(iter(value)))
     text = "message" if isinstance(value.get("message"), str) else next(iter(value)) if is_single else ""
     has_text = isinstance(value.get(text), str)
-    return Place(best if is_inside else (), max(lists, key=fit, default=None), (text,) if has_text else None)
+    return ResultPlace(
+        best if is_inside else (), max(lists, key=fit, default=None), (text,) if has_text else None
+    )
 
 
 def identity_in(value: Any, thing: Words, attribute: str = "id") -> Any:

@@ -20,7 +20,7 @@ from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
-from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import (
     ServerConfig,
     ServerError,
@@ -94,7 +94,7 @@ class McpImporter(Importer):
         headers = _headers(options.header)
         if not 0 < options.timeout <= _LONGEST:
             raise UsageError("--timeout is out of range", fix=f"give up to {_LONGEST} seconds")
-        limits = Limits(seconds=options.timeout)
+        limits = ServerLimits(seconds=options.timeout)
         if not source.strip():
             raise UsageError("SOURCE is empty", fix="write a file, an address or a command line")
         found = _SCHEME.match(source)
@@ -200,14 +200,14 @@ class _Listing:
 # Live servers
 
 
-async def _list(config: ServerConfig, limits: Limits) -> _Listing:
+async def _list(config: ServerConfig, limits: ServerLimits) -> _Listing:
     async with connect(config, limits) as connection:
         tools = await connection.list_tools()
         info = connection.info
         return _Listing(tools, config.name or info.name, bool(info.instructions))
 
 
-def _configured(servers: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
+def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
     Raises:
@@ -253,7 +253,7 @@ def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
 
 
 async def _list_all(
-    configs: Sequence[ServerConfig], limits: Limits, screen: Screen
+    configs: Sequence[ServerConfig], limits: ServerLimits, screen: Screen
 ) -> list[_Listing | ServerError]:
     free = asyncio.Semaphore(_AT_ONCE)
     with screen.progress("listing MCP servers", len(configs)) as advance:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from toolassay.mcp_client.link import INVALID_ANSWER, Link
+from toolassay.mcp_client.link import INVALID_ANSWER, ServerLink
 from toolassay.mcp_client.server_process import GRACE, ServerProcess, has_ended
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _MOST_UNSENT = 100  # messages to a server that does not read them; the next one
 
 
 @asynccontextmanager
-async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
+async def stdio_transport(link: ServerLink) -> AsyncIterator[TransportStreams]:
     """Start a server and connect to its standard streams; it is ended with its children on exit.
 
     Raises:
@@ -63,7 +63,7 @@ async def stdio_transport(link: Link) -> AsyncIterator[TransportStreams]:
 
 
 async def _read(
-    server: ServerProcess, link: Link, arrived: MemoryObjectSendStream[SessionMessage | Exception]
+    server: ServerProcess, link: ServerLink, arrived: MemoryObjectSendStream[SessionMessage | Exception]
 ) -> None:
     """Pass on the messages until the output ends or the connection fails; then discard the rest."""
     import anyio
@@ -92,7 +92,7 @@ async def _read(
 
 
 async def _end_with(
-    server: ServerProcess, link: Link, arrived: MemoryObjectSendStream[SessionMessage | Exception]
+    server: ServerProcess, link: ServerLink, arrived: MemoryObjectSendStream[SessionMessage | Exception]
 ) -> None:
     """End the connection with the server, although a child may hold its output open.
 
@@ -116,7 +116,7 @@ async def _write(server: ServerProcess, unsent: MemoryObjectReceiveStream[Sessio
             await server.process.stdin.drain()
 
 
-def _parsed(line: bytearray, link: Link) -> JSONRPCMessage | None:
+def _parsed(line: bytearray, link: ServerLink) -> JSONRPCMessage | None:
     """The message of a line; None, and counted, if it is none."""
     from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
     from pydantic import ValidationError
@@ -149,7 +149,7 @@ _UNSENT = (401, 403, 404, 405)
 
 
 @asynccontextmanager
-async def http_transport(link: Link) -> AsyncIterator[TransportStreams]:
+async def http_transport(link: ServerLink) -> AsyncIterator[TransportStreams]:
     """Connect to the address of a server."""
     import httpx2
     from mcp.client.sse import sse_client
@@ -177,7 +177,7 @@ async def http_transport(link: Link) -> AsyncIterator[TransportStreams]:
         yield streams
 
 
-def _client(link: Link, headers: dict[str, str], timeout: httpx2.Timeout) -> httpx2.AsyncClient:
+def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) -> httpx2.AsyncClient:
     """A client that counts what arrives and notes why a request failed."""
     import httpx2
 

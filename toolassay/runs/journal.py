@@ -280,7 +280,7 @@ class KeyIndex:
             self._slots[place] = number
 
 
-class Address(NamedTuple):
+class LineAddress(NamedTuple):
     """What a line of a journal is about: an item as a whole, or one of its answers.
 
     Attributes:
@@ -297,7 +297,7 @@ class Address(NamedTuple):
     again: int = 0
 
     @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Address:
+    def of(cls, line: Mapping[str, Any]) -> LineAddress:
         """The address of a line.
 
         Raises:
@@ -338,9 +338,9 @@ class Journal:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
-    ...     journal.add_answer(Address("a", "planner"), {"text": "Hello"})
+    ...     journal.add_answer(LineAddress("a", "planner"), {"text": "Hello"})
     ...     journal.append("a", {"outcome": "answered"})
-    ...     "a" in journal, journal["a"]["outcome"], journal.answer(Address("a", "planner"))["text"]
+    ...     "a" in journal, journal["a"]["outcome"], journal.answer(LineAddress("a", "planner"))["text"]
     (True, 'answered', 'Hello')
     """
 
@@ -348,15 +348,17 @@ class Journal:
         self.path, self.read_only = path, read_only
         self._lines = AppendOnlyLines(path, what="journal", read_only=read_only)
         self._index = KeyIndex(self._holds)
-        self._answers = KeyIndex(lambda offset, name: Address.of(self._lines.line_at(offset)).name == name)
+        self._answers = KeyIndex(
+            lambda offset, name: LineAddress.of(self._lines.line_at(offset)).name == name
+        )
         try:
-            for offset, address in self._lines.scan(Address.of):
+            for offset, address in self._lines.scan(LineAddress.of):
                 self._set(address, offset)
         except BaseException:
             self.close()
             raise
 
-    def _set(self, address: Address, offset: int) -> None:
+    def _set(self, address: LineAddress, offset: int) -> None:
         if address.role:
             self._answers.set(address.name, offset)
         else:
@@ -372,11 +374,11 @@ class Journal:
         """
         self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
 
-    def add_answer(self, address: Address, content: Mapping[str, Any]) -> None:
+    def add_answer(self, address: LineAddress, content: Mapping[str, Any]) -> None:
         """Write an answer; otherwise like `append`."""
         self._set(address, self._lines.append({**address._asdict(), **content}))
 
-    def answer(self, address: Address) -> dict[str, Any]:
+    def answer(self, address: LineAddress) -> dict[str, Any]:
         """The line of an answer; {} without one."""
         offset = self._answers.get(address.name)
         return {} if offset is None else self._lines.line_at(offset)
@@ -384,7 +386,7 @@ class Journal:
     def answers(self, key: str, role: str, again: int = 0) -> list[dict[str, Any]]:
         """The lines of an item's answers of one role, in order."""
         found: list[dict[str, Any]] = []
-        while line := self.answer(Address(key, role, len(found), again)):
+        while line := self.answer(LineAddress(key, role, len(found), again)):
             found.append(line)
         return found
 
@@ -397,7 +399,7 @@ class Journal:
         """Append lines of another journal; otherwise like `append`."""
         offset = self._lines.append_lines(lines)
         for line in lines.splitlines(keepends=True):
-            self._set(Address.of(parse_json(line)), offset)
+            self._set(LineAddress.of(parse_json(line)), offset)
             offset += len(line)
 
     @property

@@ -17,7 +17,7 @@ from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.runs import Start
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.screen import WARNING, Screen
 

@@ -21,8 +21,7 @@ from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget
 from toolassay.runs.items import ItemWork, answer_items
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import JOURNAL, RetryPlan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.trials import SEED
 

@@ -15,10 +15,9 @@ from typing import Any
 
 from aiohttp import web
 
-from toolassay.serving.completions import Received, has_messages
+from toolassay.serving.completions import Received, abort, error_response, has_messages
 from toolassay.serving.faults import WHOLE
 from toolassay.serving.loopback import json_object
-from toolassay.serving.responses import abort, error_response
 
 FILES, BATCHES = "/v1/files", "/v1/batches"
 URL = "/v1/chat/completions"

@@ -16,7 +16,7 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import Wording, turns_of
 from toolassay.schemas import plan_schema
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.offline_answers import PromptReader
 from toolassay.tools import ToolLibrary
 
 GOLD = list(PLANS.values())[-1]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolassay.models import ModelError
-from toolassay.runs.batches.lines import is_answer, missing_line, parse_line, read_result, was_run
+from toolassay.runs.batches.state import is_answer, missing_line, parse_line, read_result, was_run
 
 BODY = {
     "choices": [{"message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],

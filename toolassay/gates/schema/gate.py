@@ -35,7 +35,7 @@ from toolassay.gates.schema.declared_types import (
     value_fit,
 )
 from toolassay.gold import Gold, GoldNode
-from toolassay.metrics.assignment import best_assignment
+from toolassay.metrics.f1 import best_assignment
 from toolassay.tools import Parameter, Tool, declares_parameters, is_required
 
 _WORDS = frozenset(

@@ -77,7 +77,7 @@ class UnresolvedError(Exception):
     """A reference has no usable target; the text is one clause."""
 
 
-class References:
+class SchemaReferences:
     """The main document and those it refers to.
 
     Args:

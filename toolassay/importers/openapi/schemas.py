@@ -18,7 +18,7 @@ from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import (
     Document,
     Node,
-    References,
+    SchemaReferences,
     UnresolvedError,
     pointer_tokens,
     shown,
@@ -78,7 +78,7 @@ class Schemas:
         has_siblings: Whether keywords beside `$ref` count, as in OpenAPI 3.1.
     """
 
-    def __init__(self, references: References, *, has_siblings: bool) -> None:
+    def __init__(self, references: SchemaReferences, *, has_siblings: bool) -> None:
         self.references = references
         self.has_siblings = has_siblings
         self._targets: dict[str, Node] = {}

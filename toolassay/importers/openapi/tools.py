@@ -17,11 +17,11 @@ from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.operations import (
     Operation,
     Operations,
-    Selection,
+    OperationSelection,
     built_name,
     hashed_name,
 )
-from toolassay.importers.openapi.references import Document, Node, References, without_secrets
+from toolassay.importers.openapi.references import Document, Node, SchemaReferences, without_secrets
 from toolassay.importers.openapi.schemas import (
     Direction,
     Piece,
@@ -74,12 +74,12 @@ def read_tools(
         UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
     """
     with no_cycle_search():
-        references = References(source, allow_remote=allow_remote)
+        references = SchemaReferences(source, allow_remote=allow_remote)
         return _Import(references, screen).read(only, without_deprecated)
 
 
 class _Import:
-    def __init__(self, references: References, screen: Screen) -> None:
+    def __init__(self, references: SchemaReferences, screen: Screen) -> None:
         self._references = references
         self._main = references.main
         self._root: dict[str, Any] = _checked_root(self._main, references.shown)
@@ -139,7 +139,7 @@ class _Import:
         self, operations: Operations, only: Sequence[str], without_deprecated: bool
     ) -> list[Operation]:
         """The operations that the options leave."""
-        selection = Selection(only)
+        selection = OperationSelection(only)
         chosen = []
         total = deprecated = 0
         for operation in operations:

@@ -14,7 +14,7 @@ from toolassay.evaluation.comparison import (
     comparison_tables,
 )
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.runs.marks import RULES_AT_HAND
+from toolassay.runs.outcomes import RULES_AT_HAND
 from toolassay.tables import Cell
 
 SCORE = ScoreComparison(
