@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from distributed import Client, Worker, WorkerPlugin
@@ -32,6 +31,7 @@ from distributed.scheduler import KilledWorker
 from toolassay.engines.engine import AHEAD, Result, Shard, ShardTask, too_many_deaths
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import sha256_of
+from toolassay.locks import Closable
 from toolassay.version import __version__
 
 _WRITTEN_HERE = ("metrics", "predictions", "quarantine", "report", "runs", "task_graphs")
@@ -214,7 +214,7 @@ _NO_WORKER = 120.0  # seconds without any worker after which a command ends
 _FIX = "start one: dask scheduler, and on each machine: dask worker tcp://HOST:8786 --nthreads 1 --nworkers N"
 
 
-class DaskCluster:
+class DaskCluster(Closable):
     """Runs shards on a Dask cluster.
 
     Args:
@@ -330,14 +330,6 @@ class DaskCluster:
     def close(self) -> None:
         """Disconnect. The cluster goes on."""
         self._client.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Ended(NamedTuple):

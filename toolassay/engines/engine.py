@@ -7,10 +7,10 @@ in that order, so that the output has the same bytes on one process and on a hun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from toolassay.errors import ToolassayError
+from toolassay.locks import Closable
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -58,12 +58,10 @@ class Engine(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
-class OneProcess:
+class OneProcess(Closable):
     """Runs every shard in this process.
 
     >>> class Doubled:
@@ -80,14 +78,6 @@ class OneProcess:
 
     def close(self) -> None:
         pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def too_many_deaths(where: str) -> ToolassayError:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.dataset import RequestId
+from toolassay.locks import Closable
 from toolassay.runs.journal import AppendOnlyLines, text_in
 
 
@@ -28,7 +28,7 @@ class UnfinishedPlan:
     intended: int | None = None
 
 
-class ExecutionJournal:
+class ExecutionJournal(Closable):
     """An append-only file with the events of every plan; the last end of a plan counts.
 
     Args:
@@ -118,14 +118,6 @@ class ExecutionJournal:
     def close(self) -> None:
         """Close the file and release the lock."""
         self._lines.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _checked(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -61,23 +61,23 @@ _PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+){0,2}(?:\[\w+\])?(?:(?:@|==
 _SCRIPT = re.compile(r"[\w.-]+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|jar|rb|php|exe|bat|cmd)", re.IGNORECASE)
 # Programs that start a package, so that the first word after their flags is its name.
 _LAUNCHERS = frozenset(
-    (
-        *(
-            "bun",
-            "bunx",
-            "deno",
-            "docker",
-            "dotnet",
-            "node",
-            "npm",
-            "npx",
-            "pipx",
-            "pnpm",
-            "podman",
-            "python",
-        ),
-        *("uv", "uvx", "yarn"),
-    )
+    [
+        "bun",
+        "bunx",
+        "deno",
+        "docker",
+        "dotnet",
+        "node",
+        "npm",
+        "npx",
+        "pipx",
+        "pnpm",
+        "podman",
+        "python",
+        "uv",
+        "uvx",
+        "yarn",
+    ]
 )
 _SUBCOMMANDS = frozenset(("run", "exec", "x", "dlx", "tool"))
 # The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key".

@@ -13,12 +13,11 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, NamedTuple, Self, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
-from toolassay.locks import lock_descriptor, open_regular
+from toolassay.locks import Closable, lock_descriptor, open_regular
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter
 _SYNC_EVERY = 1.0  # seconds between two syncs to the disk
@@ -318,7 +317,7 @@ TOOL = "tool"
 """Role of the results of tool calls, which are journalled beside the answers."""
 
 
-class Journal:
+class Journal(Closable):
     """An append-only file of answers, and of entries about items, exclusively locked while it is open.
 
     A line is the answer to one request of an item (`key`, `role`, `number`, `again`, then its content), or
@@ -454,11 +453,3 @@ class Journal:
     def close(self) -> None:
         """Close the file and release the lock."""
         self._lines.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

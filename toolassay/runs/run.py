@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
@@ -247,11 +247,9 @@ class Run:
             return self._work.preview(output, journal, estimate, retry), estimate
 
     def _show_foreseen(self) -> Inference:
-        facts, llm, screen = self._facts, self._trial.llm, self._settings.screen
+        llm, screen = self._trial.llm, self._settings.screen
         already, estimate = self.foreseen()
-        helpers = tuple(name for name in facts.helpers if name not in FREE)
-        counts = Counts(already, f"{facts.noun}s", facts.not_counted, helpers)
-        for line in dry_run_lines(estimate, counts, llm, self._options, self._books.prices):
+        for line in self._dry_run_lines(already, estimate):
             screen.show(line)
         expected = self._work.expected(estimate, self.price)
         if llm in FREE:  # a model without a server uses no tokens
@@ -259,6 +257,38 @@ class Run:
         for line in self._work.range_lines(expected, estimate):
             screen.show(line)
         return Inference(0, already, RunSummary(), expected=expected)
+
+    def _dry_run_lines(self, already: int, estimate: Estimate) -> Iterator[str]:
+        """What is said in place of a run: requests, tokens, money, and where they would go."""
+        llm, options = self._trial.llm, self._options
+        helpers = [name for name in self._facts.helpers if name not in FREE]
+        yield "dry run: nothing is sent, nothing is written"
+        yield f"model: {llm}{f' at {options.endpoint}' if is_served(llm) else ', without a server'}"
+        total = already + estimate.requests
+        yield f"requests: {estimate.requests} to send; {already} of {total} {self._facts.noun}s are answered"
+        if llm in FREE:
+            asked = f"; what {', '.join(helpers)} costs is not counted" if helpers else ""
+            yield f"money: none, {llm if helpers else 'it'} costs nothing{asked}"
+            return
+        how = f"as the {estimate.answers} answers there are" if estimate.answers else "4 bytes a token"
+        yield f"tokens to read: about {estimate.prompt_tokens} ({how})"
+        most, likely = estimate.most_completion_tokens, estimate.likely_completion_tokens
+        yield (
+            f"tokens to write: {most} at most ({estimate.limit} an answer)"
+            f"{'' if likely is None else f', about {likely} if as long as the answers there are'}"
+        )
+        price = self.price
+        if price is None:
+            yield f"money: {NO_PRICE}"
+        elif price.local:
+            yield f"money: none ({price.words})"
+        else:
+            yield (
+                f"money: up to about ${estimate.cost(price, most=True):.4f}"
+                f"{'' if likely is None else f', likely ${estimate.cost(price, most=False):.4f}'}"
+            )
+            yield f"price: {price.words}"
+        yield f"not counted: tries after a failure{self._facts.not_counted}"
 
 
 def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:
@@ -320,47 +350,3 @@ def _tools_warning(verdict: Verdict, facts: Mapping[str, Any], noun: str) -> str
         "choose another --agent; see docs/servers.md (Tools that never arrive). Reports mark this run "
         f"{TOOLS_MISSING.sign}"
     )
-
-
-class Counts(NamedTuple):
-    """How many are answered already, of what (requests or samples), and which calls cannot be foreseen."""
-
-    already: int
-    what: str
-    also: str = ""
-    helpers: tuple[str, ...] = ()
-    """Further models that are asked and cost money."""
-
-
-def dry_run_lines(
-    estimate: Estimate, counts: Counts, llm: str, options: ModelOptions, prices: Mapping[str, Tariff]
-) -> Iterator[str]:
-    """What is said in place of a run: requests, tokens, money, and where they would go."""
-    already, what, also, helpers = counts
-    yield "dry run: nothing is sent, nothing is written"
-    yield f"model: {llm}{f' at {options.endpoint}' if is_served(llm) else ', without a server'}"
-    total = already + estimate.requests
-    yield f"requests: {estimate.requests} to send; {already} of {total} {what} are answered"
-    if llm in FREE:
-        asked = f"; what {', '.join(helpers)} costs is not counted" if helpers else ""
-        yield f"money: none, {llm if helpers else 'it'} costs nothing{asked}"
-        return
-    how = f"as the {estimate.answers} answers there are" if estimate.answers else "4 bytes a token"
-    yield f"tokens to read: about {estimate.prompt_tokens} ({how})"
-    most, likely = estimate.most_completion_tokens, estimate.likely_completion_tokens
-    yield (
-        f"tokens to write: {most} at most ({estimate.limit} an answer)"
-        f"{'' if likely is None else f', about {likely} if as long as the answers there are'}"
-    )
-    price = prices.get(llm)
-    if price is None:
-        yield f"money: {NO_PRICE}"
-    elif price.local:
-        yield f"money: none ({price.words})"
-    else:
-        yield (
-            f"money: up to about ${estimate.cost(price, most=True):.4f}"
-            f"{'' if likely is None else f', likely ${estimate.cost(price, most=False):.4f}'}"
-        )
-        yield f"price: {price.words}"
-    yield f"not counted: tries after a failure{also}"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.dataset import last_of_each, read_requests
+from toolassay.dataset import read_requests
 from toolassay.errors import UsageError
 from toolassay.requests import Chosen, Requests, key_of
 
@@ -24,7 +24,10 @@ def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
             "".join(json.dumps({"id": i, "user_request": f"{n}"}) + "\n\n" for n, i in enumerate(ids))
         )
         requests = Requests(path)
-        expected, repeated = last_of_each(list(read_requests(path)))
+        every = list(read_requests(path))
+        last = {request.id: request.line for request in every}
+        expected = [request for request in every if last[request.id] == request.line]
+        repeated = list(dict.fromkeys(one.id for one in every if last[one.id] != one.line))
         assert list(requests) == list(requests) == expected
         assert len(requests) == len(expected)
         assert requests.repeated == repeated

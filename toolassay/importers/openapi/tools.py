@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 from toolassay.errors import UsageError
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
+from toolassay.importers.openapi import OpenApiOptions
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.operations import (
     Operation,
@@ -32,7 +33,7 @@ from toolassay.importers.openapi.schemas import (
     pruned,
 )
 from toolassay.importers.tool_lists import other_kind
-from toolassay.screen import SILENT, Screen
+from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 
 # JSON values in the schemas of all tools together, and the bounds of the share of one tool: Microsoft Graph
@@ -58,24 +59,17 @@ class _Draft:
     losses: list[Note]
 
 
-def read_tools(
-    source: str,
-    *,
-    only: Sequence[str] = (),
-    without_deprecated: bool = False,
-    allow_remote: bool = False,
-    screen: Screen = SILENT,
-) -> Incoming:
-    """One tool per operation; the arguments are those of `OpenApiOptions`.
+def read_tools(source: str, options: OpenApiOptions, screen: Screen) -> Incoming:
+    """One tool per operation.
 
     A tool's description is the operation's summary and, below it, its description.
 
     Raises:
-        UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
+        UsageError: The document cannot be read, is no OpenAPI document, or `options.only` matches no operation of it.
     """
     with no_cycle_search():
-        references = SchemaReferences(source, allow_remote=allow_remote)
-        return _Import(references, screen).read(only, without_deprecated)
+        references = SchemaReferences(source, allow_remote=options.allow_remote)
+        return _Import(references, screen).read(options)
 
 
 class _Import:
@@ -97,11 +91,9 @@ class _Import:
         self._share = _MOST_VALUES  # JSON values in the schemas of a tool
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
-    def read(self, only: Sequence[str], without_deprecated: bool) -> Incoming:
+    def read(self, options: OpenApiOptions) -> Incoming:
         deadline = time.monotonic() + _SECONDS
-        operations = self._chosen(
-            Operations(self._root, self._references, deadline), only, without_deprecated
-        )
+        operations = self._chosen(Operations(self._root, self._references, deadline), options)
         count = max(1, len(operations))
         share = max(_ALL_VALUES // count, min(_FEWEST_VALUES, _ALL_FEWEST // count))
         self._share = min(_MOST_VALUES, share)
@@ -135,16 +127,14 @@ class _Import:
             self._skipped.append(Skipped(f"the last {left}", reason))
         return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
 
-    def _chosen(
-        self, operations: Operations, only: Sequence[str], without_deprecated: bool
-    ) -> list[Operation]:
+    def _chosen(self, operations: Operations, options: OpenApiOptions) -> list[Operation]:
         """The operations that the options leave."""
-        selection = OperationSelection(only)
+        selection = OperationSelection(options.only)
         chosen = []
         total = deprecated = 0
         for operation in operations:
             total += 1
-            if without_deprecated and operation.node.value.get("deprecated") is True:
+            if options.without_deprecated and operation.node.value.get("deprecated") is True:
                 deprecated += 1
             elif selection.matches(operation):
                 chosen.append(operation)
@@ -152,14 +142,14 @@ class _Import:
         if deprecated:
             reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
             self._notes[Note("paths", reason)] = None
-        if only and total > deprecated and not chosen:
+        if options.only and total > deprecated and not chosen:
             raise UsageError(
                 f"--only matches none of {count_of(total - deprecated, 'operation')}",
                 file=self._references.shown,
                 fix="use a tag, or a pattern of operationId or 'METHOD /path'",
             )
         unwanted = total - deprecated - len(chosen)
-        if only and unwanted:
+        if options.only and unwanted:
             self._notes[Note("paths", f"{count_of(unwanted, 'operation')} not matched by --only")] = None
         return chosen
 
