@@ -46,6 +46,7 @@ from toolassay.mcp_client.server_config import (
     parse_address,
     parse_command,
     parse_entry,
+    parse_headers,
     parse_json,
     servers_of,
 )
@@ -140,10 +141,7 @@ def _configs(options: McpExecution) -> dict[str, ServerConfig]:
         )
     if options.server:
         if options.server.startswith(("http://", "https://")):
-            pairs = (text.partition(":") for text in options.header)
-            return {
-                "": parse_address(options.server, {name.strip(): value.strip() for name, _, value in pairs})
-            }
+            return {"": parse_address(options.server, parse_headers(options.header))}
         return {"": parse_command(options.server)}
     path = Path(options.mcp_config)
     servers = servers_of(parse_json(read_text(path, fix="check --mcp_config")))

@@ -27,6 +27,7 @@ from toolassay.mcp_client.server_config import (
     parse_address,
     parse_command,
     parse_entry,
+    parse_headers,
     parse_json,
     servers_of,
 )
@@ -91,7 +92,7 @@ class McpImporter(Importer):
     def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
         """See `Importer.read`."""
         assert isinstance(options, McpOptions)
-        headers = _headers(options.header)
+        headers = parse_headers(options.header)
         if not 0 < options.timeout <= _LONGEST:
             raise UsageError("--timeout is out of range", fix=f"give up to {_LONGEST} seconds")
         limits = ServerLimits(seconds=options.timeout)
@@ -168,16 +169,6 @@ def _value(path: Path) -> Any:
     if not isinstance(value, dict | list):
         raise UsageError("is no MCP listing or configuration", file=path, fix=hint)
     return value
-
-
-def _headers(given: Sequence[str]) -> dict[str, str]:
-    headers = {}
-    for number, text in enumerate(given, start=1):
-        name, colon, value = text.partition(":")
-        if not colon:
-            raise UsageError(f"--header number {number} has no colon", fix="write --header 'Name: value'")
-        headers[name.strip()] = value.strip()
-    return headers
 
 
 @dataclass(frozen=True)

@@ -60,25 +60,10 @@ _PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+){0,2}(?:\[\w+\])?(?:(?:@|==
 # A program or script, of which the last part of the path is shown: "server.py", not "notes.txt".
 _SCRIPT = re.compile(r"[\w.-]+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|jar|rb|php|exe|bat|cmd)", re.IGNORECASE)
 # Programs that start a package, so that the first word after their flags is its name.
-_LAUNCHERS = frozenset(
-    [
-        "bun",
-        "bunx",
-        "deno",
-        "docker",
-        "dotnet",
-        "node",
-        "npm",
-        "npx",
-        "pipx",
-        "pnpm",
-        "podman",
-        "python",
-        "uv",
-        "uvx",
-        "yarn",
-    ]
-)
+_LAUNCHERS = {
+    *("bun", "bunx", "deno", "docker", "dotnet", "node", "npm", "npx", "pipx", "pnpm", "podman", "python"),
+    *("uv", "uvx", "yarn"),
+}
 _SUBCOMMANDS = frozenset(("run", "exec", "x", "dlx", "tool"))
 # The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key".
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -254,6 +239,19 @@ def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind:
             )
     legacy = kind == "sse" or (not kind and parts.path.rstrip("/").endswith("/sse"))
     return ServerConfig(name=name, url=url, headers=headers, legacy_sse=legacy)
+
+
+def parse_headers(given: Sequence[str]) -> dict[str, str]:
+    """The headers of `--header 'Name: value'`.
+
+    Raises:
+        UsageError: One has no colon.
+    """
+    for number, text in enumerate(given, start=1):
+        if ":" not in text:
+            raise UsageError(f"--header number {number} has no colon", fix="write --header 'Name: value'")
+    pairs = (text.partition(":") for text in given)
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def parse_entry(name: str, entry: Any) -> ServerConfig:

@@ -368,10 +368,6 @@ def _transport(name: str, options: ModelOptions) -> Transport:
     if options.make_transport is not None:
         transport: Transport = options.make_transport(name, options)
         return transport
-    if options.client == "openai":
-        from toolassay.models.transports import OpenAITransport
+    from toolassay.models.transports import AiohttpTransport, OpenAITransport
 
-        return OpenAITransport(name, options)
-    from toolassay.models.transports import AiohttpTransport
-
-    return AiohttpTransport(name, options)
+    return (OpenAITransport if options.client == "openai" else AiohttpTransport)(name, options)

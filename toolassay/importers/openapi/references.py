@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import ipaddress
 import socket
-import threading
 import time
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, parse_document, read_document, too_deep
+from toolassay.models.address import without_addresses
+from toolassay.runs.event_loop import run_coroutine
 from toolassay.version import __version__
 
 _MOST_HOPS = 50
@@ -238,8 +238,6 @@ class SchemaReferences:
             raise UnresolvedError(f"referenced file {_clause(error)}") from None
 
     def _fetched(self, address: str) -> Document:
-        from toolassay.importers.openapi.references import FetchError, fetch
-
         if not self._allow_remote:
             raise UnresolvedError("remote reference without --allow_remote")
         if self._remote >= _MOST_REMOTE:
@@ -254,8 +252,6 @@ class SchemaReferences:
             )
             self._bytes += len(body)
             return _checked(address, parse_document(body.decode("utf-8-sig"), without_secrets(address)))
-        except FetchError as error:
-            raise UnresolvedError(f"remote document {error}") from None
         except UnicodeDecodeError:
             raise UnresolvedError("remote document is not UTF-8 text") from None
         except UsageError as error:
@@ -318,17 +314,16 @@ def _clause(error: UsageError) -> str:
 _MOST_REDIRECTS = 5
 _IDLE = 10.0  # seconds without a byte
 _REDIRECTS = (301, 302, 303, 307, 308)
-
-
-class FetchError(Exception):
-    """A document cannot be fetched; the text is one clause."""
+_HEADERS = {
+    "Accept": "application/json, application/yaml, */*;q=0.5",
+    "User-Agent": f"toolassay/{__version__}",
+}
 
 
 def fetch(address: str, *, trusted_host: str | None, most_bytes: int, seconds: float) -> tuple[bytes, str]:
     """Download one document.
 
-    Each connection is made to the IP address that was checked, so a second DNS answer changes nothing.
-    Proxies are not used.
+    The IP address of each connection is checked before it is made. Proxies are not used.
 
     Args:
         address: An http or https address. Credentials in it are not sent.
@@ -340,86 +335,60 @@ def fetch(address: str, *, trusted_host: str | None, most_bytes: int, seconds: f
         The body, and the address after redirects.
 
     Raises:
-        FetchError: It cannot be fetched, exceeds a bound, or is on a private network.
+        UnresolvedError: It cannot be fetched, exceeds a bound, or is on a private network.
     """
-    deadline = time.monotonic() + seconds
+    import aiohttp
+
+    async def bounded() -> tuple[bytes, str]:
+        async with asyncio.timeout(seconds):
+            return await _fetch(address, trusted_host, most_bytes)
+
+    try:
+        return run_coroutine(bounded())
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
+            raise UnresolvedError(f"remote document: no complete answer within {seconds:.0f} s") from None
+        reason = without_addresses(str(getattr(error, "strerror", None) or error)) or type(error).__name__
+        reason = " ".join(reason.split())[:100]
+        raise UnresolvedError(f"remote document cannot be fetched: {reason}") from None
+
+
+async def _fetch(address: str, trusted_host: str | None, most_bytes: int) -> tuple[bytes, str]:
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_IDLE, sock_read=_IDLE)
     for _ in range(_MOST_REDIRECTS + 1):
-        try:
-            body, location = _get(urlsplit(address), trusted_host, most_bytes, deadline)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            if time.monotonic() >= deadline:
-                raise FetchError(f"no complete answer within {seconds:.0f} s") from None
-            raise FetchError(f"cannot be fetched: {_reason(error)}") from None
-        if body is not None:
-            return body, address
-        target = urljoin(address, location)
-        if urlsplit(target).scheme not in ("https", urlsplit(address).scheme):
-            raise FetchError("is redirected to another scheme")
-        address = target
-    raise FetchError(f"is redirected more than {_MOST_REDIRECTS} times")
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UnresolvedError("remote document is no http(s) address")
+        plain = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
+        def checked(info: Any, is_trusted: bool = parts.hostname == trusted_host) -> socket.socket:
+            if not is_trusted and not is_public(str(info[4][0])):
+                raise UnresolvedError("remote document is on a private network")
+            return socket.socket(*info[:3])
 
-def _get(
-    parts: SplitResult, trusted_host: str | None, most_bytes: int, deadline: float
-) -> tuple[bytes | None, str]:
-    """The body of an answer, or None and where it redirects to."""
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise FetchError("is no http(s) address")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    ip = _checked_ip(parts.hostname, port, trusted_host)
-    connection_class = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection: Any = connection_class(parts.hostname, port, timeout=_IDLE)
-    with ExitStack() as stack:
-        stack.callback(connection.close)
-
-        def connect(*_: Any) -> socket.socket:
-            """Connect to the checked IP; at the deadline end the connection, whatever it is waiting for."""
-            raw = socket.create_connection((ip, port), timeout=max(0.01, min(_IDLE, _left(deadline))))
-            watched = stack.enter_context(raw.dup())  # TLS detaches `raw`
-            timer = threading.Timer(max(0.0, _left(deadline)), _shut_down, [watched])
-            timer.daemon = True
-            timer.start()
-            stack.callback(timer.cancel)
-            return raw
-
-        connection._create_connection = connect
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        accepted = "application/json, application/yaml, */*;q=0.5"
-        connection.request(
-            "GET", target, headers={"Accept": accepted, "User-Agent": f"toolassay/{__version__}"}
-        )
-        response = connection.getresponse()
-        if response.status in _REDIRECTS and response.getheader("Location"):
-            return None, str(response.getheader("Location"))
-        if response.status != 200:
-            raise FetchError(f"is answered with status {response.status}")
-        body = bytearray()
-        while _left(deadline) > 0 and (chunk := response.read1(1 << 16)):
-            body += chunk
-            if len(body) > most_bytes:
-                raise FetchError(f"is larger than {most_bytes >> 20} MiB")
-        if _left(deadline) <= 0:
-            raise TimeoutError
-        if response.length:  # `read1` reports a connection that ended early as the end of the body
-            raise FetchError("cannot be fetched: the connection ended early")
-        return bytes(body), ""
-
-
-def _left(deadline: float) -> float:
-    return deadline - time.monotonic()
-
-
-def _shut_down(connection: socket.socket) -> None:
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-
-
-def _checked_ip(host: str, port: int, trusted_host: str | None) -> str:
-    """An IP address of a host, all of whose addresses are public unless the host is trusted."""
-    found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    if host != trusted_host and not all(map(is_public, found)):
-        raise FetchError("is on a private network")
-    return found[0]
+        # Without a delay, the first address of a host is tried alone, and what `checked` raises arrives here.
+        connector = aiohttp.TCPConnector(socket_factory=checked, happy_eyeballs_delay=None)
+        async with (
+            aiohttp.ClientSession(connector=connector, headers=_HEADERS, timeout=timeout) as session,
+            session.get(plain, allow_redirects=False) as response,
+        ):
+            location = response.headers.get("Location")
+            if response.status in _REDIRECTS and location:
+                scheme, address = parts.scheme, urljoin(address, location)
+                if urlsplit(address).scheme not in ("https", scheme):
+                    raise UnresolvedError("remote document is redirected to another scheme")
+                continue
+            if response.status != 200:
+                raise UnresolvedError(f"remote document is answered with status {response.status}")
+            body = bytearray()
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > most_bytes:
+                    raise UnresolvedError(f"remote document is larger than {most_bytes >> 20} MiB")
+            return bytes(body), address
+    raise UnresolvedError(f"remote document is redirected more than {_MOST_REDIRECTS} times")
 
 
 def is_public(ip: str) -> bool:
@@ -432,8 +401,3 @@ def is_public(ip: str) -> bool:
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
     return address.is_global and not address.is_multicast
-
-
-def _reason(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(str(text).split())[:100]

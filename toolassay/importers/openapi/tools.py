@@ -65,7 +65,7 @@ def read_tools(source: str, options: OpenApiOptions, screen: Screen) -> Incoming
     A tool's description is the operation's summary and, below it, its description.
 
     Raises:
-        UsageError: The document cannot be read, is no OpenAPI document, or `options.only` matches no operation of it.
+        UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
     """
     with no_cycle_search():
         references = SchemaReferences(source, allow_remote=options.allow_remote)
