@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, settings
 
 from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
-from toolassay.testkit.environment import setting
 
 if TYPE_CHECKING:
     from dask_workers import DaskWorkers
@@ -77,7 +76,7 @@ def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """The folder of published data; tests that need it are skipped without it."""
-    folder = setting("REFERENCE")
+    folder = os.environ.get("TOOLASSAY_REFERENCE")
     if not folder:
         pytest.skip("TOOLASSAY_REFERENCE is not set: no published data to compare with")
     path = Path(folder).resolve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.dataset import RequestId
 from toolassay.locks import Closable
+from toolassay.requests import key_of
 from toolassay.runs.journal import AppendOnlyLines, text_in
 
 
@@ -71,7 +71,7 @@ class ExecutionJournal(Closable):
 
     def outcome(self, item: RequestId, plan: str) -> str | None:
         """How a plan ended; None if its end is not recorded, or is that of another plan."""
-        found = self._ended.get(_key(item))
+        found = self._ended.get(key_of(item))
         return found[2] if found is not None and found[1] == plan else None
 
     def execution(self, item: RequestId) -> Execution:
@@ -80,11 +80,11 @@ class ExecutionJournal(Closable):
         Raises:
             KeyError: There is none.
         """
-        return Execution.of(self._lines.line_at(self._ended[_key(item)][0])["execution"])
+        return Execution.of(self._lines.line_at(self._ended[key_of(item)][0])["execution"])
 
     def unfinished(self, item: RequestId, plan: str) -> UnfinishedPlan:
         """What an earlier start did of a plan; nothing if it is another plan now."""
-        found = self._unfinished.get(_key(item))
+        found = self._unfinished.get(key_of(item))
         return found if found is not None and found.plan == plan else UnfinishedPlan(plan)
 
     def start(self, item: RequestId, plan: str) -> None:
@@ -112,7 +112,7 @@ class ExecutionJournal(Closable):
         self._add(execution.id, {"event": "end", "execution": execution.to_json()})
 
     def _add(self, item: RequestId, entry: dict[str, Any]) -> None:
-        key = _key(item)
+        key = key_of(item)
         self._take(self._lines.append({"key": key, **entry}), key, entry)
 
     def close(self) -> None:
@@ -138,8 +138,3 @@ def _checked(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     elif event == "end":
         Execution.of(entry["execution"])
     return text_in(entry, "key"), entry
-
-
-def _key(item: RequestId) -> str:
-    """The key of an id: 7 and "7" are different ids."""
-    return json.dumps(item, ensure_ascii=False)

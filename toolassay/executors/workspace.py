@@ -34,6 +34,7 @@ from toolassay.executors.executor import (
 from toolassay.extras import Option
 from toolassay.locks import delete, temporary_folder
 from toolassay.models.redaction import without
+from toolassay.models.wire_format import map_texts
 from toolassay.tools import Tool
 
 NAME = "/workspace"
@@ -60,6 +61,7 @@ _NAMED = re.compile(rf"(?:(?<![\w./-])|(?<=file://))/workspace{_END}")
 _SQLITE = b"SQLite format 3\0"
 _LARGEST_TEXT = 16 * 2**20  # bytes of a file in which the path of its copy is looked for
 _MOST_ROWS = 20_000  # of a table, which are listed one by one
+_DEEPEST = 10_000  # levels of a value; Python's own limit comes first
 _LONGEST_ROW = 2_000  # characters; a longer row is named by its hash
 # Files of Git that hold times, or what its index or objects say already.
 _GIT_NOISE = ("index", "logs", "COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "gc.log")
@@ -118,11 +120,11 @@ class Workspace:
 
     def with_real_paths(self, value: Any) -> Any:
         """A JSON value with the path of the copy in place of `/workspace`, in its texts and names."""
-        return _with_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text))
+        return map_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text), _DEEPEST)
 
     def with_names(self, value: Any) -> Any:
         """A JSON value with `/workspace` in place of the path of the copy."""
-        return _with_texts(value, lambda text: self._real.sub(NAME, text))
+        return map_texts(value, lambda text: self._real.sub(NAME, text), _DEEPEST)
 
     def filled_in(self, text: str) -> str:
         """A word of a command with the path of the copy in place of `{workspace}` and of the original.
@@ -246,24 +248,10 @@ def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
 def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
     """A JSON value as files keep it: with `/workspace` for the path of the copy, and `***` for each key."""
     named = value if workspace is None else workspace.with_names(value)
-    return _with_texts(named, lambda text: without(keys, text))
+    return map_texts(named, lambda text: without(keys, text), _DEEPEST)
 
 
-def _with_texts(value: Any, change: Any) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [_with_texts(item, change) for item in value]
-    if isinstance(value, dict):
-        return {change(key): _with_texts(item, change) for key, item in value.items()}
-    return value
-
-
-def _same(text: str) -> str:
-    return text
-
-
-def state_of(folder: Path, named: Callable[[str], str] = _same) -> dict[str, Any]:
+def state_of(folder: Path, named: Callable[[str], str] = str) -> dict[str, Any]:
     """The content of a folder as comparable places. Nothing is written to the folder.
 
     A file is its hash, a folder ends in "/". Of an SQLite database each row is a place, with the number of
@@ -292,7 +280,7 @@ def state_of(folder: Path, named: Callable[[str], str] = _same) -> dict[str, Any
             state[place] = "special"  # a pipe would be waited for
         elif _is_database(path):
             state |= _database_places(path, place, named)
-        elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(_without_ending(path))):
+        elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(Path(str(path).rpartition("-")[0]))):
             state[place] = f"sha256:{_hash(path, named)}"
     return state
 
@@ -304,10 +292,6 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield path
         if path.is_dir() and not path.is_symlink():
             yield from _walk(path)
-
-
-def _without_ending(path: Path) -> Path:
-    return path.with_name(path.name.rpartition("-")[0])
 
 
 def _is_database(path: Path) -> bool:

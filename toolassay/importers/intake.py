@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from toolassay.files import readable
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
@@ -184,9 +185,7 @@ def _encodable(value: Any) -> Any:
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
-        return _with_texts(
-            value, lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        )
+        return _with_texts(value, readable)
     return value
 
 
@@ -285,10 +284,7 @@ def _without_secrets(incoming: Incoming) -> Incoming:
 
     tools = []
     for tool in incoming.tools:
-        changed = replace(
-            tool,
-            **{name: hide(getattr(tool, name)) for name in _TEXT_FIELDS},
-        )
+        changed = replace(tool, **{name: hide(getattr(tool, name)) for name in _TEXT_FIELDS})
         if changed != tool:
             warning = Note("", "repeats a secret that it was given, which was removed")
             changed = replace(changed, warnings=[*changed.warnings, warning])
