@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -119,7 +120,8 @@ class McpExecutor(Executor):
         """
         configs = _configs(options)
         source = folder_of(options.workspace)
-        needs_copy = any(PLACEHOLDER in word for config in configs.values() for word in _words(config))
+        words = ((one.command, *one.args, *one.env.values(), one.cwd or "") for one in configs.values())
+        needs_copy = any(PLACEHOLDER in word for word in chain.from_iterable(words))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
         opened = _OpenMcp(configs, source, options.fresh, context.limits)
@@ -162,10 +164,6 @@ def _absolute(word: str) -> str:
     """
     is_file = is_path(word) and ("/" in word or Path(word).is_file())
     return str(Path(word).absolute()) if is_file else word
-
-
-def _words(config: ServerConfig) -> tuple[str, ...]:
-    return (config.command, *config.args, *config.env.values(), config.cwd or "")
 
 
 class _OpenMcp(PooledExecutor):

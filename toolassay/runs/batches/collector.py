@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,7 +29,6 @@ from toolassay.files import atomic_target
 from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
 from toolassay.models.concurrency import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.errors import UNREACHABLE
-from toolassay.models.protocol import Transport
 from toolassay.models.redaction import without
 from toolassay.models.wire_format import encoded, parameters_of
 from toolassay.runs.batches import MOST_REQUESTS
@@ -154,9 +154,8 @@ class Batches:
 
     def options(self, given: ModelOptions) -> ModelOptions:
         """The options for the client of a model: it asks this object, without a limit or time-out."""
-        return replace(
-            given, make_transport=self._transport, connections=UNLIMITED, total_timeout=float("inf")
-        )
+        transport = partial(_BatchTransport, self)
+        return replace(given, make_transport=transport, connections=UNLIMITED, total_timeout=float("inf"))
 
     @contextmanager
     def open(self, beside: Iterable[Path] = ()) -> Iterator[None]:
@@ -273,9 +272,6 @@ class Batches:
         if self._service is None:
             self._service = OpenAIBatches(self._options)
         return self._service
-
-    def _transport(self, name: str, options: ModelOptions) -> Transport:
-        return _BatchTransport(self, name, options)
 
     def _commit(self, state: BatchState, booked_ids: Collection[str]) -> None:
         for batch, custom_id in state.unread(booked_ids):
