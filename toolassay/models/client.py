@@ -370,4 +370,4 @@ def _transport(name: str, options: ModelOptions) -> Transport:
         return transport
     from toolassay.models.transports import AiohttpTransport, OpenAITransport
 
-    return (OpenAITransport if options.client == "openai" else AiohttpTransport)(name, options)
+    return OpenAITransport(name, options) if options.client == "openai" else AiohttpTransport(name, options)
