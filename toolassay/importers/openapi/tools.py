@@ -13,7 +13,6 @@ from urllib.parse import urljoin
 from toolassay.errors import UsageError
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
-from toolassay.importers.openapi import OpenApiOptions
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.operations import (
     Operation,
@@ -59,8 +58,8 @@ class _Draft:
     losses: list[Note]
 
 
-def read_tools(source: str, options: OpenApiOptions, screen: Screen) -> Incoming:
-    """One tool per operation.
+def read_tools(source: str, options: Any, screen: Screen) -> Incoming:
+    """One tool per operation; `options` are `OpenApiOptions`.
 
     A tool's description is the operation's summary and, below it, its description.
 
@@ -91,7 +90,7 @@ class _Import:
         self._share = _MOST_VALUES  # JSON values in the schemas of a tool
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
-    def read(self, options: OpenApiOptions) -> Incoming:
+    def read(self, options: Any) -> Incoming:
         deadline = time.monotonic() + _SECONDS
         operations = self._chosen(Operations(self._root, self._references, deadline), options)
         count = max(1, len(operations))
@@ -127,7 +126,7 @@ class _Import:
             self._skipped.append(Skipped(f"the last {left}", reason))
         return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
 
-    def _chosen(self, operations: Operations, options: OpenApiOptions) -> list[Operation]:
+    def _chosen(self, operations: Operations, options: Any) -> list[Operation]:
         """The operations that the options leave."""
         selection = OperationSelection(options.only)
         chosen = []
