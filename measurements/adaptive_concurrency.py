@@ -32,7 +32,7 @@ from aiohttp import web
 from measurements.simulated_time import now, run
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import Limiter
 from toolassay.models.retry import timed_out
 
 CAPACITIES = (1, 4, 50)

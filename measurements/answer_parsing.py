@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import time
@@ -22,7 +23,6 @@ from typing import Any, NamedTuple
 from json_repair import repair_json
 
 from toolassay.answers import read_answer
-from toolassay.testkit.environment import setting
 
 Plan = dict[str, Any]
 Corruption = Callable[[Plan, random.Random], str]
@@ -208,7 +208,7 @@ def score(reader: Reader, kind: str, plans: list[Plan], seed: int = 0) -> Score:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--reference", type=Path, default=setting("REFERENCE"))
+    parser.add_argument("--reference", type=Path, default=os.environ.get("TOOLASSAY_REFERENCE"))
     parser.add_argument("--sample", type=int, default=498, help="predictions (default: 498)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -14,9 +14,8 @@ import pytest
 from builders import data_folder, running_server
 from hypothesis import HealthCheck, settings
 
-from toolassay.models.options import DOTENV
+from toolassay.models.options import DOTENV, ClientName
 from toolassay.testkit import FakeServer
-from toolassay.testkit.environment import setting
 
 if TYPE_CHECKING:
     from dask_workers import DaskWorkers
@@ -77,7 +76,7 @@ def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """The folder of published data; tests that need it are skipped without it."""
-    folder = setting("REFERENCE")
+    folder = os.environ.get("TOOLASSAY_REFERENCE")
     if not folder:
         pytest.skip("TOOLASSAY_REFERENCE is not set: no published data to compare with")
     path = Path(folder).resolve()
@@ -144,3 +143,12 @@ def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
     assert not list(folder.iterdir())
+
+
+@pytest.fixture(params=["aiohttp", "openai"])
+def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ClientName:
+    """Both clients, without what the environment says of servers."""
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    name: ClientName = request.param
+    return name

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import networkx as nx
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from toolassay.dataset import (
     is_paths,
-    last_of_each,
     read_labels,
     read_requests,
     reference_index,
@@ -83,15 +81,6 @@ def test_the_hub_form_is_renamed_and_decoded() -> None:
 
 def test_text_that_only_looks_like_json_stays_text() -> None:
     assert repository_form({"task_steps": "[broken"}) == {"task_steps": "[broken"}
-
-
-def test_of_repeated_ids_the_last_line_counts(tmp_path: Path) -> None:
-    path = tmp_path / "user_requests.json"
-    texts = [("a", "first"), ("b", "only"), ("a", "last")]
-    path.write_text("\n".join(json.dumps({"id": name, "user_request": text}) for name, text in texts))
-    kept, repeated = last_of_each(list(read_requests(path)))
-    assert [(request.id, request.text) for request in kept] == [("b", "only"), ("a", "last")]
-    assert repeated == ["a"]
 
 
 @pytest.mark.parametrize(

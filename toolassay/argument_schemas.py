@@ -466,7 +466,7 @@ def _quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
-class Problem(NamedTuple):
+class SchemaProblem(NamedTuple):
     """What is wrong with a value.
 
     Attributes:
@@ -501,7 +501,7 @@ class ArgumentValidator:
 
     >>> checker = ArgumentValidator({"properties": {"n": {"type": "integer"}}, "required": ["n"]})
     >>> checker.problems({"n": "four"})
-    [Problem(path='n', reason="'four' is not of type 'integer'", keyword='type', parts=('n',))]
+    [SchemaProblem(path='n', reason="'four' is not of type 'integer'", keyword='type', parts=('n',))]
     >>> checker.problems({"n": "<node-0>"}, lambda text: text.startswith("<node-"))
     []
     """
@@ -518,26 +518,26 @@ class ArgumentValidator:
 
     def problems(
         self, arguments: Any, is_reference: Callable[[str], bool] = lambda text: False
-    ) -> list[Problem]:
+    ) -> list[SchemaProblem]:
         """What is wrong with the arguments: the first problem of each place.
 
         Args:
             arguments: The arguments object, or whatever there is instead.
             is_reference: Whether a text refers to the output of another step.
         """
-        found: dict[str, Problem] = {}
+        found: dict[str, SchemaProblem] = {}
         try:
             for error in self._validator.iter_errors(_with_outputs(arguments, is_reference)):
                 problem = _problem(error)
                 found.setdefault(problem.path, problem)
         except RecursionError:
-            return [Problem("", "is nested too deeply", "$ref")]
+            return [SchemaProblem("", "is nested too deeply", "$ref")]
         except _unresolvable() as error:
-            return [Problem("", f"its schema has an unknown reference: {error}"[:200], "$ref")]
+            return [SchemaProblem("", f"its schema has an unknown reference: {error}"[:200], "$ref")]
         return list(found.values())
 
 
-def schema_problems(schema: Any) -> Iterator[Problem]:
+def schema_problems(schema: Any) -> Iterator[SchemaProblem]:
     """What makes a schema invalid under JSON Schema 2020-12; `path` is the place in the schema.
 
     >>> next(schema_problems({"properties": {"a": {"type": "text"}}})).path
@@ -550,10 +550,10 @@ def schema_problems(schema: Any) -> Iterator[Problem]:
         for error in meta.iter_errors(schema):
             yield _problem(error)
     except RecursionError:
-        yield Problem("", "is nested too deeply", "$ref")
+        yield SchemaProblem("", "is nested too deeply", "$ref")
 
 
-def _problem(error: Any) -> Problem:
+def _problem(error: Any) -> SchemaProblem:
     from jsonschema.exceptions import best_match
 
     error = best_match([error]) or error
@@ -561,7 +561,7 @@ def _problem(error: Any) -> Problem:
     if len(reason) > 160:  # the value is at the beginning, what is wrong with it at the end
         reason = f"{reason[:60]} … {reason[-90:]}"
     path = error.json_path.removeprefix("$").removeprefix(".")
-    return Problem(path, reason, str(error.validator), tuple(error.absolute_path))
+    return SchemaProblem(path, reason, str(error.validator), tuple(error.absolute_path))
 
 
 def _with_outputs(value: Any, is_reference: Callable[[str], bool]) -> Any:

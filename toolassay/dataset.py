@@ -12,7 +12,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -281,14 +281,6 @@ def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
         wrong = "has no 'id'" if value.get("id") is None else "has an 'id' that is not a text or whole number"
         raise UsageError(wrong, file=path, line=number, fix="give every line an id (text or whole number)")
     return repository_form(value)
-
-
-def last_of_each(requests: Collection[Request]) -> tuple[list[Request], list[RequestId]]:
-    """Keep the last request of each id; returns them in file order, and the ids that were repeated."""
-    last: dict[RequestId, int] = {request.id: request.line for request in requests}
-    kept = [request for request in requests if last[request.id] == request.line]
-    repeated = dict.fromkeys(request.id for request in requests if last[request.id] != request.line)
-    return kept, list(repeated)
 
 
 def ids_by_shape(value: Any, path: Path) -> list[RequestId]:

@@ -12,12 +12,13 @@ import re
 import shutil
 import stat
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 from zlib import crc32
 
 from toolassay.errors import ToolassayError, UsageError
@@ -26,6 +27,20 @@ NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Flags of `os.open` that refuse a link and do not wait for the other end of a pipe."""
 
 _OWNER_LENGTH = 200  # characters of a lock file that an error repeats; what this module writes is shorter
+
+
+class Closable(ABC):
+    """A context manager that closes itself at the end of the block."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:

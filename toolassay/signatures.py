@@ -46,13 +46,12 @@ def signature(schema: Schema, most: int = _MOST) -> str:
     if not properties:
         return f"{text[: most - 1]}…"
     # Sorting is stable: otherwise the order is that of the schema.
-    names = [f"{one.name}{'' if one.required else '?'}" for one in sorted(properties, key=_is_optional)]
+    names = [
+        f"{one.name}{'' if one.required else '?'}"
+        for one in sorted(properties, key=lambda one: not one.required)
+    ]
     more = ["…"] if len(names) > _MOST_NAMES else []
     return "{" + ", ".join([*names[:_MOST_NAMES], *more]) + "}"
-
-
-def _is_optional(one: Any) -> bool:
-    return not one.required
 
 
 @lru_cache(maxsize=4096)

@@ -192,11 +192,6 @@ class ToolLibrary:
         """Whether any tool declares resource types."""
         return any(tool.is_resource for tool in self._tools)
 
-    @property
-    def has_parameters(self) -> bool:
-        """Whether any tool declares parameters."""
-        return any(tool.parameters for tool in self._tools)
-
     def to_json(self) -> dict[str, Any]:
         """The library as the object of `tool_desc.json`."""
         return {"nodes": [tool.to_json() for tool in self._tools]}

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from running import ROOT, Capture, inside, shell
 
-from toolassay.testkit.environment import setting
-
 FOLDERS = ("plans", "workplace", "chats")
 
 
@@ -86,12 +84,3 @@ def test_any_form_of_the_old_import_loads(old: Path, form: str, capsys: Capture)
     path.write_text(text.replace(line, form + named))
     done = inside(capsys, "workbench", "check", old / "own", "--allow_tools")
     assert done.code == 0, done.err
-
-
-def test_an_old_environment_variable_works_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TOOLASSAY_SERVERS", raising=False)
-    monkeypatch.setenv("TOOLGRAPH_SERVERS", "old")
-    with pytest.warns(DeprecationWarning, match="TOOLGRAPH_SERVERS is now TOOLASSAY_SERVERS"):
-        assert setting("SERVERS") == "old"
-    monkeypatch.setenv("TOOLASSAY_SERVERS", "new")
-    assert setting("SERVERS") == "new"

@@ -16,7 +16,7 @@ from dask_workers import DaskWorkers
 from running import files_below
 
 from toolassay import check, evaluate, infer
-from toolassay.engines.shared_files import SharedFiles, as_sent, fetch_into
+from toolassay.engines.dask_cluster import SharedFiles, as_sent, fetch_into
 from toolassay.errors import ToolassayError, UsageError
 
 pytest.importorskip("fsspec")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.executors.executor import CallResult
-from toolassay.executors.references import Unresolvable, resolve_arguments
+from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.output_paths import Part, Reference, reference_text
 
 scalars = (

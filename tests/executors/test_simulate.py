@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.data_folder import DataFolder
+from toolassay.executors import SimulateExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -23,7 +24,6 @@ from toolassay.executors.executor import (
     OpenExecutor,
     Refusal,
 )
-from toolassay.executors.simulate import EXECUTOR
 from toolassay.tools import Tool, ToolLibrary, parameters_of
 
 CUSTOMER = {
@@ -88,7 +88,7 @@ async def opened(tools: Sequence[Tool], seed: int = 0, **limits: int) -> AsyncIt
     context = ExecutionContext(
         cast(DataFolder, None), ToolLibrary(tools), limits=CallLimits(**limits), seed=seed
     )
-    async with EXECUTOR.open(context, None) as executor:
+    async with SimulateExecutor().open(context, None) as executor:
         yield executor
 
 
@@ -354,7 +354,7 @@ async def test_environments_share_nothing() -> None:
             assert await environment.state() == {}
             await World(environment, SHOP)("get_customer", customer_id=7)
         assert executor.is_isolated
-        assert EXECUTOR.is_harmless
+        assert SimulateExecutor.is_harmless
 
 
 async def test_an_id_that_exists_cannot_be_created_again() -> None:

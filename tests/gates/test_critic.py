@@ -9,7 +9,7 @@ from toolassay.backinstruct.teacher_review import read_answered_review, read_rev
 from toolassay.gates.critic import critic_prompt, critique_of, plan_of
 from toolassay.gold import Gold
 from toolassay.offline.critic import review
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.offline_answers import PromptReader
 
 
 def offline(path: Path, sample: Gold) -> str:

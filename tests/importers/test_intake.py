@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.intake import Finding, Intake, grouped, take_in, unique_ids
+from toolassay.importers.intake import ImportFinding, Intake, grouped, take_in, unique_ids
 from toolassay.tools import ToolLibrary
 
 
@@ -86,14 +86,14 @@ def test_losses_and_warnings_name_the_tool_by_its_id() -> None:
         tool, notes=[Note("webhooks", "dropped")], skipped=[Skipped("line 3", "has no name")]
     ).report
     assert report.losses == [
-        Finding("", "webhooks", "dropped"),
-        Finding("a_b", "icons", "dropped"),
-        Finding("a_b", "input_schema.properties.a.type", "no type 'Pet'"),
+        ImportFinding("", "webhooks", "dropped"),
+        ImportFinding("a_b", "icons", "dropped"),
+        ImportFinding("a_b", "input_schema.properties.a.type", "no type 'Pet'"),
     ]
     assert report.warnings == [
-        Finding("a_b", "x", "odd"),
-        Finding("a_b", "input_schema.properties.b.type", "'int' is read as 'integer'"),
-        Finding("a_b", "description", "is missing: models and the writer have only the name"),
+        ImportFinding("a_b", "x", "odd"),
+        ImportFinding("a_b", "input_schema.properties.b.type", "'int' is read as 'integer'"),
+        ImportFinding("a_b", "description", "is missing: models and the writer have only the name"),
     ]
     assert report.to_json()["skipped"] == [{"where": "line 3", "reason": "has no name"}]
 
@@ -133,6 +133,8 @@ def test_what_json_cannot_hold_is_replaced() -> None:
 
 
 def test_equal_findings_are_counted_together() -> None:
-    findings = [Finding(name, f"input_schema.properties.{name}.type", f"no type '{name}'") for name in "abc"]
+    findings = [
+        ImportFinding(name, f"input_schema.properties.{name}.type", f"no type '{name}'") for name in "abc"
+    ]
     (group,) = grouped([*findings, findings[0]])
     assert group == (findings[0], 3)

@@ -20,7 +20,6 @@ from mcp_servers.install import NODE_FOLDER
 
 from toolassay.importers.importer import Incoming
 from toolassay.importers.mcp import IMPORTER, McpOptions
-from toolassay.testkit.environment import setting
 
 pytestmark = pytest.mark.server
 
@@ -37,7 +36,7 @@ SERVERS = {
 
 @pytest.fixture(scope="module")
 def home() -> Path:
-    folder = setting("SERVERS")
+    folder = os.environ.get("TOOLASSAY_SERVERS")
     if not folder:
         pytest.skip("TOOLASSAY_SERVERS is not set; python tests/mcp_servers/install.py FOLDER makes one")
     return Path(folder).resolve()

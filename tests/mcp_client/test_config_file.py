@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.mcp_client.config_file import parse_json, servers_of
+from toolassay.mcp_client.server_config import parse_json, servers_of
 
 SHOP = {"shop": {"command": "serve"}}
 

@@ -18,13 +18,13 @@ import pytest
 from mcp_servers import answering, config_of, is_running, serving, written_to
 
 from toolassay.mcp_client.connection import connect
-from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import ServerConfig, ServerError, parse_address
 
 pytest.importorskip("mcp", reason="mcp is not installed")
 
 KEY = "sk-planted-0123456789"
-BRIEF = Limits(seconds=1.5)
+BRIEF = ServerLimits(seconds=1.5)
 """For servers that never answer."""
 
 
@@ -34,12 +34,12 @@ def brief_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolassay.mcp_client.server_process.GRACE", 0.2)
 
 
-async def listed(config: ServerConfig, limits: Limits | None = None) -> list[Any]:
-    async with connect(config, limits or Limits()) as connection:
+async def listed(config: ServerConfig, limits: ServerLimits | None = None) -> list[Any]:
+    async with connect(config, limits or ServerLimits()) as connection:
         return await connection.list_tools()
 
 
-async def failure(config: ServerConfig, limits: Limits | None = None) -> str:
+async def failure(config: ServerConfig, limits: ServerLimits | None = None) -> str:
     with pytest.raises(ServerError) as error:
         await listed(config, limits)
     text = str(error.value)
@@ -117,7 +117,7 @@ async def test_the_environment_is_minimal(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 async def test_a_hostile_server_is_one_line(behaviour: str, reason: str) -> None:
-    limits = Limits(message_bytes=2 * 2**20, total_bytes=8 * 2**20, other_messages=500, pages=40)
+    limits = ServerLimits(message_bytes=2 * 2**20, total_bytes=8 * 2**20, other_messages=500, pages=40)
     limits = replace(limits, seconds=BRIEF.seconds) if behaviour == "hang" else limits
     assert reason in await failure(config_of("hostile", behaviour), limits)
 
@@ -157,7 +157,7 @@ async def test_a_server_that_dies_is_one_line_with_its_last_words_and_no_secret(
 
 
 async def test_a_server_that_dies_before_its_child_does_not_wait_for_the_child() -> None:
-    text = await failure(config_of("hostile", "die_with_a_child"), Limits(seconds=600))
+    text = await failure(config_of("hostile", "die_with_a_child"), ServerLimits(seconds=600))
     assert "ended with exit status 4 ('ValueError: no shelf') before it answered tools/list" in text
 
 
@@ -250,7 +250,7 @@ def page(kind: str, body: bytes = b"<html>", status: int = 200, **headers: str) 
     ],
 )
 async def test_an_address_without_mcp_is_one_line(server: Callable[[], Any], reason: str) -> None:
-    limits = Limits(message_bytes=2**20, total_bytes=4 * 2**20)
+    limits = ServerLimits(message_bytes=2**20, total_bytes=4 * 2**20)
     with server() as (address, _):
         assert reason in await failure(parse_address(address, {}), limits)
 
@@ -267,7 +267,7 @@ async def test_a_redirect_elsewhere_gets_no_header() -> None:
 
 
 async def test_a_session_that_cannot_be_ended_does_not_delay_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolassay.mcp_client.http._DELETE_SECONDS", 0.2)
+    monkeypatch.setattr("toolassay.mcp_client.transports._DELETE_SECONDS", 0.2)
     deleted = asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from toolassay.metrics.assignment import best_assignment
-from toolassay.metrics.f1 import f1, multiset_counts, set_counts, shared_count
+from toolassay.metrics.f1 import best_assignment, f1, multiset_counts, set_counts, shared_count
 
 letters = st.lists(st.sampled_from("abcd"), max_size=20)
 

@@ -7,9 +7,8 @@ import random
 
 from measurements.simulated_time import now, run
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolassay.models.adaptive_concurrency import Permit
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import Limiter, Permit
 
 
 def http(status: int, retry_after: float | None = None) -> ModelError:

@@ -16,10 +16,9 @@ from simulated import Books
 
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
-from toolassay.models.adaptive_concurrency import START
 from toolassay.models.address import Address, VersionPath
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import Halt, Limiter, waiting
+from toolassay.models.concurrency import START, Halt, Limiter, waiting
 from toolassay.models.options import ClientName
 from toolassay.models.protocol import ToolCall
 from toolassay.models.refused_parameters import Refusals

@@ -13,10 +13,10 @@ import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.address import Address
-from toolassay.models.aiohttp_transport import AiohttpTransport
 from toolassay.models.client import Client
 from toolassay.models.options import MAX_TRIES, ClientName
 from toolassay.models.retry import MAX_IDENTICAL
+from toolassay.models.transports import AiohttpTransport
 from toolassay.testkit import FakeServer
 
 REQUEST = ChatRequest(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.models import ChatRequest, ChatResponse, ToolCall
-from toolassay.models.leaked_calls import calls_in, decoded, offered_name, repaired
+from toolassay.runs.tool_arrival import calls_in, decoded, offered_name, repaired
 
 OFFERED = ("add_note", "find_note", "json_note")
 BOOK = {"name": "add_note", "arguments": {"text": "Milk {2}"}}

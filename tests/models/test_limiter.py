@@ -13,9 +13,19 @@ from simulated import Driver, Endpoint, PerMinute, ask_all, http
 from measurements.adaptive_concurrency import LEAST, MOST_AGAIN, Case, best_fixed, simulate
 from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
-from toolassay.models.adaptive_concurrency import MOST, PAUSE, SLOW_START, START, LimitChange, Permit
 from toolassay.models.client import Client
-from toolassay.models.concurrency_limiter import QUEUE_TURN, Limiter, QueueTurn, limiter_of
+from toolassay.models.concurrency import (
+    MOST,
+    PAUSE,
+    QUEUE_TURN,
+    SLOW_START,
+    START,
+    LimitChange,
+    Limiter,
+    Permit,
+    QueueTurn,
+    limiter_of,
+)
 from toolassay.models.retry import LONGEST_RETRY_AFTER, over_time_limit, retry_delay, timed_out
 
 

@@ -14,7 +14,7 @@ from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
 from toolassay.models.address import Address
 from toolassay.models.client import Client, Registered
-from toolassay.models.concurrency_limiter import Limiter
+from toolassay.models.concurrency import Limiter
 from toolassay.models.redaction import without
 from toolassay.models.registry import is_served
 from toolassay.offline.model_tasks import ReformatTask

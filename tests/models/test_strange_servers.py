@@ -62,8 +62,8 @@ async def test_a_server_that_moved_is_named_and_the_key_goes_nowhere_else(
 async def test_a_server_that_never_takes_up_the_call_is_unreachable(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolassay.models.aiohttp_transport.CONNECT", 0.3)
-    monkeypatch.setattr("toolassay.models.openai_transport.CONNECT", 0.3)
+    monkeypatch.setattr("toolassay.models.transports.CONNECT", 0.3)
+    monkeypatch.setattr("toolassay.models.transports.CONNECT", 0.3)
     hole, callers = black_hole()
     with closing(hole):
         error = await failure(f"http://127.0.0.1:{hole.getsockname()[1]}/v1", client)

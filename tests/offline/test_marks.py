@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolassay.benchmarks.workbench.tasks import fingerprint, read_tasks
-from toolassay.runs.marks import (
+from toolassay.runs.outcomes import (
     BASELINE,
     BUILT_IN_PROGRAM,
     ON_PUBLISHED_REQUESTS,

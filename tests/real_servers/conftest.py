@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +11,13 @@ import pytest
 
 from real_servers.inference_job import DATA, REQUESTS, Job
 from real_servers.serving import Recipe, Server
-from toolassay.testkit.environment import setting
 
 NOT_SET = "TOOLASSAY_SERVERS is not set; python tests/real_servers/install.py FOLDER makes one to set it to"
 
 
 def home_of(name: str) -> Path:
     """The virtual environment of a server; the test is skipped where there is none."""
-    folder = setting("SERVERS")
+    folder = os.environ.get("TOOLASSAY_SERVERS")
     if not folder:
         pytest.skip(NOT_SET)
     home = Path(folder).resolve() / name

@@ -17,7 +17,7 @@ from toolassay.report.decision import FolderReport, Verdict
 from toolassay.report.requirements import quantities
 from toolassay.report.scoreboard import ModelReport, cells, score_table
 from toolassay.report.scoreboard_picture import draw_scoreboard
-from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
+from toolassay.runs.outcomes import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 
 HALF = Interval(0.5, 0.25, 0.75)

@@ -25,7 +25,7 @@ from toolassay.report.leaderboard import (
     terminal_table,
     terminal_text,
 )
-from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND, RowMark
+from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND, RowMark
 from toolassay.runs.recorded_usage import RecordedUsage
 from toolassay.tools import ToolLibrary
 

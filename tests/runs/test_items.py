@@ -26,7 +26,7 @@ from toolassay.runs.items import (
     replay_item,
     response_of,
 )
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import RetryPlan
 
 
 @dataclass

@@ -14,7 +14,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Budget, Journal, Loop, run_unsettled
 from toolassay.runs.items import Ask, ItemWork
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Spread, check_spread
 
 

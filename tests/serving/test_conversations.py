@@ -23,7 +23,7 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.serving.prompt_reader import conversation_task
+from toolassay.serving.offline_answers import conversation_task
 
 TASK = Task("Delete the newest e-mail from Ann.", (), "t", "t", ("email",), "email", "t")
 CHATS = [

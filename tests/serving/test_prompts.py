@@ -16,7 +16,7 @@ from toolassay.offline.model_tasks import BackInstructTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.prompt_templates import Wording
 from toolassay.sampling import Sampler
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.offline_answers import PromptReader
 from toolassay.tools import Tool, ToolLibrary
 
 KINDS: dict[str, DependencyType] = {

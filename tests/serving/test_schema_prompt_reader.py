@@ -15,7 +15,7 @@ from toolassay.graph import FieldPair, Link
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
 from toolassay.prompt_templates import Wording
 from toolassay.sampling import Sampler
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.offline_answers import PromptReader
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))

@@ -16,7 +16,7 @@ from running import inside, lines_of
 from toolassay import compare, evaluate, generate, infer
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ModelOptions
-from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND
+from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND
 from toolassay.stages.leaderboard import leaderboard, render
 
 Capture = pytest.CaptureFixture[str]

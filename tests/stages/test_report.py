@@ -14,7 +14,7 @@ from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.files import safe_name
-from toolassay.runs.marks import LOCAL, RULES_AT_HAND
+from toolassay.runs.outcomes import LOCAL, RULES_AT_HAND
 from toolassay.stages.report import write_report
 
 NAMES = ("data_huggingface", "data_workbench", "data_classic")

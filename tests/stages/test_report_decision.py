@@ -14,7 +14,7 @@ from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
-from toolassay.runs.marks import BASELINE, RULES_AT_HAND
+from toolassay.runs.outcomes import BASELINE, RULES_AT_HAND
 from toolassay.stages import report
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report

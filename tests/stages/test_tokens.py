@@ -14,7 +14,7 @@ from builders import chat_folder, data_folder, running_server, workbench_folder
 from running import Capture, Finished, entries_of, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
-from toolassay.runs.retry_malformed import BEGUN
+from toolassay.runs.manifest import BEGUN
 from toolassay.runs.starts import asked_again_phrase
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer

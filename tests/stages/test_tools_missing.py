@@ -14,7 +14,7 @@ from running import Capture, Finished, inside
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import read_json
 from toolassay.models import ToolCall
-from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.axis import About, Axis
+from toolassay.evaluation.item_detail import About, Axis
 from toolassay.extras import NoOptions, Option
 from toolassay.files import sha256_of
 

@@ -24,22 +24,19 @@ from toolassay.benchmarks.security.injection import first_by_hash, generator, ra
 from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, IN_WORDS, SEED, TECHNICAL
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.axis import About, Axis
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
-from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
-from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of
-from toolassay.evaluation.signature import Signature
+from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
+from toolassay.evaluation.metrics_file import ColumnScores, Signature, Standing, partly_asked, signature_of
 from toolassay.files import read_json_lines, sha256_of, write_json_lines
 from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
-from toolassay.runs.marks import tools_part
-from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored
+from toolassay.runs.manifest import MAX_TOKENS
+from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored, tools_part
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing

@@ -11,7 +11,7 @@ import click
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import option_of
-from toolassay.executors.registry import executors, flags_of
+from toolassay.executors import executors, flags_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

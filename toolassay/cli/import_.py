@@ -12,8 +12,8 @@ from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import option_of
 from toolassay.cli.screen import SCREEN
+from toolassay.importers import importers
 from toolassay.importers.importer import Importer
-from toolassay.importers.registry import importers
 
 
 def _command(importer: Importer) -> click.Command:

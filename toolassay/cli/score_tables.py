@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
-from toolassay.evaluation.signature import read_signature
+from toolassay.evaluation.metrics_file import read_signature
 from toolassay.models.registry import BASELINES, BUILT_IN
-from toolassay.runs.marks import LOCAL, RowMark, mark_of, marked
+from toolassay.runs.outcomes import LOCAL, RowMark, mark_of, marked
 from toolassay.screen import console as clean_console
 from toolassay.tables import fitting_width, plain_text
 

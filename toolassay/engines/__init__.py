@@ -1,5 +1,56 @@
 """Engines: where shards of CPU-bound work run."""
 
-from toolassay.engines.engine import Engine, OneProcess, ShardTask, check_engine, open_engine
+from __future__ import annotations
+
+import re
+
+from toolassay.engines.engine import Engine, OneProcess, ShardTask
+from toolassay.errors import UsageError, install
 
 __all__ = ["Engine", "OneProcess", "ShardTask", "check_engine", "open_engine"]
+
+# Matches "local:4", "dask://host:8786" and "dask://10.0.0.7:8786?files=s3://bucket/work"; must not match
+# "local" or "dask:host".
+_ENGINE = re.compile(
+    r"local:(?P<workers>[0-9]{1,4})"
+    r"|dask://(?P<host>[^\s/@:?]+):(?P<port>[0-9]{1,5})/?(?:\?files=(?P<files>[a-z0-9+.-]+://.+))?"
+)
+
+
+def check_engine(text: str) -> None:
+    """Check the form of `--engine` before anything is read or started.
+
+    Raises:
+        UsageError: it is none of `local:N`, `dask://HOST:PORT` and `dask://HOST:PORT?files=URL`.
+
+    >>> check_engine("local:2")
+    """
+    found = _ENGINE.fullmatch(text)
+    if found is None or (found["workers"] and int(found["workers"]) == 0):
+        raise UsageError(
+            f"--engine '{text}' is no engine",
+            fix="write local:N for N processes, dask://HOST:PORT, or dask://HOST:PORT?files=URL",
+        )
+
+
+def open_engine(text: str | None) -> Engine:
+    """The engine of `--engine`; this process for None.
+
+    Raises:
+        UsageError: it is unknown, its package is missing, no scheduler answers, or the storage cannot be
+            opened.
+    """
+    if text is None:
+        return OneProcess()
+    check_engine(text)
+    found = _ENGINE.fullmatch(text)
+    assert found is not None
+    if found["workers"]:
+        from toolassay.engines.processes import Processes
+
+        return Processes(int(found["workers"]))
+    try:
+        from toolassay.engines.dask_cluster import DaskCluster
+    except ImportError as error:
+        raise UsageError("--engine dask:// needs the package distributed", fix=install("dask")) from error
+    return DaskCluster(found["host"], int(found["port"]), found["files"])

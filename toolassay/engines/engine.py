@@ -6,12 +6,11 @@ in that order, so that the output has the same bytes on one process and on a hun
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from toolassay.errors import ToolassayError, UsageError, install
+from toolassay.errors import ToolassayError
+from toolassay.locks import Closable
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -59,12 +58,10 @@ class Engine(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
-class OneProcess:
+class OneProcess(Closable):
     """Runs every shard in this process.
 
     >>> class Doubled:
@@ -81,61 +78,6 @@ class OneProcess:
 
     def close(self) -> None:
         pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-# Matches "local:4", "dask://host:8786" and "dask://10.0.0.7:8786?files=s3://bucket/work"; must not match
-# "local" or "dask:host".
-_ENGINE = re.compile(
-    r"local:(?P<workers>[0-9]{1,4})"
-    r"|dask://(?P<host>[^\s/@:?]+):(?P<port>[0-9]{1,5})/?(?:\?files=(?P<files>[a-z0-9+.-]+://.+))?"
-)
-
-
-def check_engine(text: str) -> None:
-    """Check the form of `--engine` before anything is read or started.
-
-    Raises:
-        UsageError: it is none of `local:N`, `dask://HOST:PORT` and `dask://HOST:PORT?files=URL`.
-
-    >>> check_engine("local:2")
-    """
-    found = _ENGINE.fullmatch(text)
-    if found is None or (found["workers"] and int(found["workers"]) == 0):
-        raise UsageError(
-            f"--engine '{text}' is no engine",
-            fix="write local:N for N processes, dask://HOST:PORT, or dask://HOST:PORT?files=URL",
-        )
-
-
-def open_engine(text: str | None) -> Engine:
-    """The engine of `--engine`; this process for None.
-
-    Raises:
-        UsageError: it is unknown, its package is missing, no scheduler answers, or the storage cannot be
-            opened.
-    """
-    if text is None:
-        return OneProcess()
-    check_engine(text)
-    found = _ENGINE.fullmatch(text)
-    assert found is not None
-    if found["workers"]:
-        from toolassay.engines.processes import Processes
-
-        return Processes(int(found["workers"]))
-    try:
-        from toolassay.engines.dask_cluster import DaskCluster
-    except ImportError as error:
-        raise UsageError("--engine dask:// needs the package distributed", fix=install("dask")) from error
-    return DaskCluster(found["host"], int(found["port"]), found["files"])
 
 
 def too_many_deaths(where: str) -> ToolassayError:

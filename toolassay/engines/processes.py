@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from toolassay.engines.engine import AHEAD, MOST_DEATHS, Result, Shard, ShardTask, too_many_deaths
+from toolassay.locks import Closable
 
 
-class Processes:
+class Processes(Closable):
     """Runs shards on worker processes.
 
     Args:
@@ -78,14 +78,6 @@ class Processes:
 
     def close(self) -> None:
         """Nothing to end: the processes of `map` end with it."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def cores() -> int:

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping
 from itertools import chain, combinations, product
 from math import comb, prod
 
-from toolassay.metrics.assignment import best_assignment
-from toolassay.metrics.f1 import shared_count
+from toolassay.metrics.f1 import best_assignment, shared_count
 from toolassay.normalised_plan import REFERENCE, Argument, Plan
 
 UNMATCHED = -1

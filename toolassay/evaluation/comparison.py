@@ -25,12 +25,11 @@ from toolassay.evaluation.items import (
     read_executed,
     read_table,
 )
-from toolassay.evaluation.signature import read_signature
+from toolassay.evaluation.metrics_file import read_signature
 from toolassay.files import read_json, safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
-from toolassay.runs.marks import NO_TOOLS, WORDINGS, RowMark, mark_of, marked
-from toolassay.runs.outcomes import excluded_phrase
+from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.text_formatting import count_of
 

@@ -13,8 +13,8 @@ from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import items_path, write_items
+from toolassay.evaluation.metrics_file import Signature
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
-from toolassay.evaluation.signature import Signature
 from toolassay.files import refuse_to_replace, safe_name, write_json
 from toolassay.runs.outcomes import MISSING
 from toolassay.runs.trials import Trial, same_settings, trials_of

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.calls.execution_record import FILE, SIMULATOR
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.evaluation.signature import changed_parts, read_signature
+from toolassay.evaluation.metrics_file import changed_parts, read_groups, read_signature, signature_of
 from toolassay.files import (
     atomic_target,
     compact_json,

@@ -7,12 +7,11 @@ from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.files import parse_json
-from toolassay.locks import open_regular
+from toolassay.locks import Closable, open_regular
 from toolassay.normalised_plan import PLAN_KEYS
 
 Keep = Literal["first", "last", "error"]
@@ -99,7 +98,7 @@ class LinePlace(NamedTuple):
     size: int
 
 
-class LineFile:
+class LineFile(Closable):
     """Reads lines of a JSON Lines file of which the place is known; malformed lines are tolerated.
 
     Args:
@@ -184,14 +183,6 @@ class LineIndex(LineFile):
             reason = "no such file" if is_missing else f"cannot be read: {error.strerror}"
             raise UsageError(reason, file=path, fix=fix) from None
         self._scan()
-
-    def __enter__(self) -> LineIndex:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _scan(self) -> None:
         position, known, add = 0, self.by_id, self._offsets.append

@@ -17,7 +17,7 @@ from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, signature_of
 from toolassay.files import read_json_lines
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.manifest import JOURNAL, MANIFEST
-from toolassay.runs.marks import WORDINGS
+from toolassay.runs.outcomes import WORDINGS
 from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 

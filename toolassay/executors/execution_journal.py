@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.dataset import RequestId
+from toolassay.locks import Closable
+from toolassay.requests import key_of
 from toolassay.runs.journal import AppendOnlyLines, text_in
 
 
@@ -28,7 +28,7 @@ class UnfinishedPlan:
     intended: int | None = None
 
 
-class ExecutionJournal:
+class ExecutionJournal(Closable):
     """An append-only file with the events of every plan; the last end of a plan counts.
 
     Args:
@@ -71,7 +71,7 @@ class ExecutionJournal:
 
     def outcome(self, item: RequestId, plan: str) -> str | None:
         """How a plan ended; None if its end is not recorded, or is that of another plan."""
-        found = self._ended.get(_key(item))
+        found = self._ended.get(key_of(item))
         return found[2] if found is not None and found[1] == plan else None
 
     def execution(self, item: RequestId) -> Execution:
@@ -80,11 +80,11 @@ class ExecutionJournal:
         Raises:
             KeyError: There is none.
         """
-        return Execution.of(self._lines.line_at(self._ended[_key(item)][0])["execution"])
+        return Execution.of(self._lines.line_at(self._ended[key_of(item)][0])["execution"])
 
     def unfinished(self, item: RequestId, plan: str) -> UnfinishedPlan:
         """What an earlier start did of a plan; nothing if it is another plan now."""
-        found = self._unfinished.get(_key(item))
+        found = self._unfinished.get(key_of(item))
         return found if found is not None and found.plan == plan else UnfinishedPlan(plan)
 
     def start(self, item: RequestId, plan: str) -> None:
@@ -112,20 +112,12 @@ class ExecutionJournal:
         self._add(execution.id, {"event": "end", "execution": execution.to_json()})
 
     def _add(self, item: RequestId, entry: dict[str, Any]) -> None:
-        key = _key(item)
+        key = key_of(item)
         self._take(self._lines.append({"key": key, **entry}), key, entry)
 
     def close(self) -> None:
         """Close the file and release the lock."""
         self._lines.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _checked(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -146,8 +138,3 @@ def _checked(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     elif event == "end":
         Execution.of(entry["execution"])
     return text_in(entry, "key"), entry
-
-
-def _key(item: RequestId) -> str:
-    """The key of an id: 7 and "7" are different ids."""
-    return json.dumps(item, ensure_ascii=False)

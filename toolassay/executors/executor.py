@@ -1,7 +1,7 @@
 """The interface of an executor: one file with one entry, an instance of `Executor`.
 
 Code outside knows executors only by this interface. A built-in one is a file beside this one; benchmarks and
-installed packages bring their own (`registry.py`).
+installed packages bring their own (`executors()`).
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -29,6 +29,8 @@ from toolassay.executors.workspace import (
     FRESH,
     PLACEHOLDER,
     WORKSPACE,
+    CopiedEnvironment,
+    PooledExecutor,
     Workspace,
     digest_of,
     folder_of,
@@ -37,15 +39,17 @@ from toolassay.executors.workspace import (
 )
 from toolassay.extras import Option
 from toolassay.files import read_text
-from toolassay.mcp_client.config_file import parse_json, servers_of
 from toolassay.mcp_client.connection import Connection, connect
-from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import (
     ServerConfig,
     ServerError,
     parse_address,
     parse_command,
     parse_entry,
+    parse_headers,
+    parse_json,
+    servers_of,
 )
 from toolassay.models.redaction import without
 from toolassay.tool_results import is_refusal, parsed_text
@@ -116,7 +120,8 @@ class McpExecutor(Executor):
         """
         configs = _configs(options)
         source = folder_of(options.workspace)
-        needs_copy = any(PLACEHOLDER in word for config in configs.values() for word in _words(config))
+        words = ((one.command, *one.args, *one.env.values(), one.cwd or "") for one in configs.values())
+        needs_copy = any(PLACEHOLDER in word for word in chain.from_iterable(words))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
         opened = _OpenMcp(configs, source, options.fresh, context.limits)
@@ -138,10 +143,7 @@ def _configs(options: McpExecution) -> dict[str, ServerConfig]:
         )
     if options.server:
         if options.server.startswith(("http://", "https://")):
-            pairs = (text.partition(":") for text in options.header)
-            return {
-                "": parse_address(options.server, {name.strip(): value.strip() for name, _, value in pairs})
-            }
+            return {"": parse_address(options.server, parse_headers(options.header))}
         return {"": parse_command(options.server)}
     path = Path(options.mcp_config)
     servers = servers_of(parse_json(read_text(path, fix="check --mcp_config")))
@@ -162,10 +164,6 @@ def _absolute(word: str) -> str:
     """
     is_file = is_path(word) and ("/" in word or Path(word).is_file())
     return str(Path(word).absolute()) if is_file else word
-
-
-def _words(config: ServerConfig) -> tuple[str, ...]:
-    return (config.command, *config.args, *config.env.values(), config.cwd or "")
 
 
 class _OpenMcp(PooledExecutor):
@@ -396,7 +394,7 @@ class _Session:
 
     async def _serve(self) -> None:
         message = max(self._limits.result_bytes + 2**16, _LEAST_MESSAGE)
-        limits = Limits(message_bytes=message, total_bytes=4 * message)
+        limits = ServerLimits(message_bytes=message, total_bytes=4 * message)
         failure: Exception | None = None
         try:
             async with connect(self._config, limits) as connection:

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.executors.environment_pool import CopiedEnvironment, PooledExecutor
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -37,6 +36,8 @@ from toolassay.executors.executor import (
 from toolassay.executors.workspace import (
     FRESH,
     WORKSPACE,
+    CopiedEnvironment,
+    PooledExecutor,
     Workspace,
     digest_of,
     folder_of,

@@ -26,8 +26,14 @@ from toolassay.executors.executor import (
     State,
     one_line,
 )
-from toolassay.executors.simulated_resources import Actions, Resource, ResourceStore, shown
-from toolassay.executors.simulated_results import ResultMaker, UnmakeableError
+from toolassay.executors.simulated_results import (
+    Actions,
+    Resource,
+    ResourceStore,
+    ResultMaker,
+    UnmakeableError,
+    shown,
+)
 from toolassay.graph.derive.fields import IDENTITIES, meaning_of, name_words, words_of
 from toolassay.text_formatting import count_of
 from toolassay.tool_results import is_refusal

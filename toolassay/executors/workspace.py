@@ -15,17 +15,27 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.executors.executor import EnvironmentFailure, State
+from toolassay.executors.executor import (
+    CallLimits,
+    CallResult,
+    Environment,
+    EnvironmentFailure,
+    OpenExecutor,
+    State,
+)
 from toolassay.extras import Option
 from toolassay.locks import delete, temporary_folder
 from toolassay.models.redaction import without
+from toolassay.models.wire_format import map_texts
+from toolassay.tools import Tool
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
@@ -51,6 +61,7 @@ _NAMED = re.compile(rf"(?:(?<![\w./-])|(?<=file://))/workspace{_END}")
 _SQLITE = b"SQLite format 3\0"
 _LARGEST_TEXT = 16 * 2**20  # bytes of a file in which the path of its copy is looked for
 _MOST_ROWS = 20_000  # of a table, which are listed one by one
+_DEEPEST = 10_000  # levels of a value; Python's own limit comes first
 _LONGEST_ROW = 2_000  # characters; a longer row is named by its hash
 # Files of Git that hold times, or what its index or objects say already.
 _GIT_NOISE = ("index", "logs", "COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "gc.log")
@@ -109,11 +120,11 @@ class Workspace:
 
     def with_real_paths(self, value: Any) -> Any:
         """A JSON value with the path of the copy in place of `/workspace`, in its texts and names."""
-        return _with_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text))
+        return map_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text), _DEEPEST)
 
     def with_names(self, value: Any) -> Any:
         """A JSON value with `/workspace` in place of the path of the copy."""
-        return _with_texts(value, lambda text: self._real.sub(NAME, text))
+        return map_texts(value, lambda text: self._real.sub(NAME, text), _DEEPEST)
 
     def filled_in(self, text: str) -> str:
         """A word of a command with the path of the copy in place of `{workspace}` and of the original.
@@ -237,24 +248,10 @@ def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
 def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
     """A JSON value as files keep it: with `/workspace` for the path of the copy, and `***` for each key."""
     named = value if workspace is None else workspace.with_names(value)
-    return _with_texts(named, lambda text: without(keys, text))
+    return map_texts(named, lambda text: without(keys, text), _DEEPEST)
 
 
-def _with_texts(value: Any, change: Any) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [_with_texts(item, change) for item in value]
-    if isinstance(value, dict):
-        return {change(key): _with_texts(item, change) for key, item in value.items()}
-    return value
-
-
-def _same(text: str) -> str:
-    return text
-
-
-def state_of(folder: Path, named: Callable[[str], str] = _same) -> dict[str, Any]:
+def state_of(folder: Path, named: Callable[[str], str] = str) -> dict[str, Any]:
     """The content of a folder as comparable places. Nothing is written to the folder.
 
     A file is its hash, a folder ends in "/". Of an SQLite database each row is a place, with the number of
@@ -283,7 +280,7 @@ def state_of(folder: Path, named: Callable[[str], str] = _same) -> dict[str, Any
             state[place] = "special"  # a pipe would be waited for
         elif _is_database(path):
             state |= _database_places(path, place, named)
-        elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(_without_ending(path))):
+        elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(Path(str(path).rpartition("-")[0]))):
             state[place] = f"sha256:{_hash(path, named)}"
     return state
 
@@ -295,10 +292,6 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield path
         if path.is_dir() and not path.is_symlink():
             yield from _walk(path)
-
-
-def _without_ending(path: Path) -> Path:
-    return path.with_name(path.name.rpartition("-")[0])
 
 
 def _is_database(path: Path) -> bool:
@@ -417,3 +410,110 @@ def changes_of(before: State, after: State) -> dict[str, dict[str, Any]]:
         for place in sorted({*before, *after})
         if before.get(place) != after.get(place)
     }
+
+
+class CopiedEnvironment(ABC):
+    """An environment that works in a copy of a folder, if it has one.
+
+    Attributes:
+        workspace: The copy.
+        has_failed: Whether a call has no result, after which the environment is not used any more.
+    """
+
+    def __init__(self, workspace: Workspace | None, keys: Sequence[str]) -> None:
+        self.workspace, self._keys = workspace, keys
+        self.has_failed = False
+
+    @property
+    @abstractmethod
+    def is_usable(self) -> bool:
+        """Whether nothing has failed in it, and its process or connection lives."""
+
+    @abstractmethod
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+        """See `Environment.call`."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End its processes and delete its copy."""
+
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments with the path of the copy for `/workspace`."""
+        given = dict(arguments)
+        return given if self.workspace is None else dict(self.workspace.with_real_paths(given))
+
+    def stored(self, value: Any) -> Any:
+        """A JSON value as files keep it: `/workspace` for the path of the copy, `***` for each known key."""
+        return stored(value, self.workspace, self._keys)
+
+    async def restore(self) -> None:
+        """Give its copy the first content again."""
+        if self.workspace is not None:
+            await asyncio.to_thread(self.workspace.restore)
+
+    async def state(self) -> State | None:
+        """What the copy holds."""
+        if self.workspace is None:
+            return None
+        state: State = stored(await asyncio.to_thread(self.workspace.state), None, self._keys)
+        return state
+
+
+class PooledExecutor(OpenExecutor):
+    """Makes environments, and keeps those that are still usable for later plans.
+
+    Args:
+        source: The folder that is copied for each environment.
+        limits: Bounds on each call.
+        is_isolated: Whether the copy is all that calls change; a kept environment has it restored.
+        reuses: Whether an environment serves several plans; if not, each is closed after one.
+    """
+
+    def __init__(self, source: Path | None, limits: CallLimits, *, is_isolated: bool, reuses: bool) -> None:
+        self._source, self.limits = source, limits
+        self.is_isolated, self._reuses = is_isolated, reuses
+        self._idle: list[CopiedEnvironment] = []
+
+    @abstractmethod
+    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+        """A new environment with a copy."""
+
+    @asynccontextmanager
+    async def environment(self) -> AsyncIterator[Environment]:
+        """An environment for one plan: a new one, or one that an earlier plan has used."""
+        environment = await self._restored()
+        if environment is None:
+            environment = await self.made(None if self._source is None else await copy_of(self._source))
+        is_whole = False
+        try:
+            yield environment
+            is_whole = True
+        finally:
+            if is_whole and self._reuses and environment.is_usable:
+                self._idle.append(environment)
+            else:
+                await environment.close()
+
+    async def _restored(self) -> CopiedEnvironment | None:
+        """One that an earlier plan has used; None if there is none. What cannot be used is closed."""
+        while self._idle:
+            environment, is_ready = self._idle.pop(), False
+            try:
+                if environment.is_usable:
+                    if self.is_isolated:
+                        await environment.restore()
+                    is_ready = True
+                    return environment
+            finally:
+                if not is_ready:
+                    await environment.close()
+        return None
+
+    async def close(self) -> None:
+        """Close the idle environments."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    def paths(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those of the workspace."""
+        return ((), ()) if self._source is None else paths_in(self._source)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, Problem, schema_at
+from toolassay.argument_schemas import ArgumentValidator, schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item
@@ -42,7 +42,7 @@ from toolassay.gates.references import (
     wrong,
 )
 from toolassay.gold import Gold, GoldNode
-from toolassay.metrics.assignment import best_assignment
+from toolassay.metrics.f1 import best_assignment
 from toolassay.tools import Parameter, Tool, ToolLibrary, declares_parameters, is_required
 
 
@@ -120,7 +120,7 @@ class CertainValue(NamedTuple):
 def certain_value(
     validator: ArgumentValidator,
     arguments: Mapping[str, Any],
-    problem: Problem,
+    problem: SchemaProblem,
     is_reference: Callable[[str], bool],
 ) -> CertainValue | None:
     """The value that a wrong one means, if exactly one reading of it is valid; else None.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from toolassay.files import readable
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
@@ -27,7 +28,7 @@ HIDDEN = "[secret]"
 _SHORTEST_SECRET = 4
 
 
-class Finding(NamedTuple):
+class ImportFinding(NamedTuple):
     """A loss or a warning about a tool; about the whole source if `tool` is empty."""
 
     tool: str
@@ -52,8 +53,8 @@ class ImportReport:
     source: str
     n_tools: int
     skipped: Sequence[Skipped]
-    losses: Sequence[Finding]
-    warnings: Sequence[Finding]
+    losses: Sequence[ImportFinding]
+    warnings: Sequence[ImportFinding]
 
     def to_json(self) -> dict[str, Any]:
         """The object of the file."""
@@ -111,19 +112,20 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     servers = Counter(tool.name for tool, _, _ in kept)
     scanner = TextScanner()
     nodes: list[dict[str, Any]] = []
-    losses = [Finding("", *note) for note in incoming.notes]
-    warnings: list[Finding] = []
+    losses = [ImportFinding("", *note) for note in incoming.notes]
+    warnings: list[ImportFinding] = []
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
         if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
             arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
         parameters = parameters_of(arguments.schema)
         nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result, parameters)))
-        losses += [Finding(tool_id, *note) for note in tool.losses]
+        losses += [ImportFinding(tool_id, *note) for note in tool.losses]
         read = list[Note]()
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
             found = normalised or Normalised({})
             losses += [
-                Finding(tool_id, f"{prefix}.{field}".rstrip("."), reason) for field, reason in found.losses
+                ImportFinding(tool_id, f"{prefix}.{field}".rstrip("."), reason)
+                for field, reason in found.losses
             ]
             read += [Note(f"{prefix}.{field}", reason) for field, reason in found.warnings]
         notes = [
@@ -131,7 +133,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             *read,
             *_warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name]),
         ]
-        warnings += [Finding(tool_id, *note) for note in notes]
+        warnings += [ImportFinding(tool_id, *note) for note in notes]
     return Intake(
         nodes,
         ImportReport(
@@ -139,8 +141,8 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             incoming.source,
             len(nodes),
             [Skipped(*part) for part in _encodable(skipped)],
-            [Finding(*part) for part in _encodable(losses)],
-            [Finding(*part) for part in _encodable(warnings)],
+            [ImportFinding(*part) for part in _encodable(losses)],
+            [ImportFinding(*part) for part in _encodable(warnings)],
         ),
     )
 
@@ -183,9 +185,7 @@ def _encodable(value: Any) -> Any:
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
-        return _with_texts(
-            value, lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        )
+        return _with_texts(value, readable)
     return value
 
 
@@ -284,10 +284,7 @@ def _without_secrets(incoming: Incoming) -> Incoming:
 
     tools = []
     for tool in incoming.tools:
-        changed = replace(
-            tool,
-            **{name: hide(getattr(tool, name)) for name in _TEXT_FIELDS},
-        )
+        changed = replace(tool, **{name: hide(getattr(tool, name)) for name in _TEXT_FIELDS})
         if changed != tool:
             warning = Note("", "repeats a secret that it was given, which was removed")
             changed = replace(changed, warnings=[*changed.warnings, warning])
@@ -327,13 +324,13 @@ class Group(NamedTuple):
         tools: Number of tools.
     """
 
-    first: Finding
+    first: ImportFinding
     tools: int
 
 
-def grouped(findings: Iterable[Finding]) -> list[Group]:
+def grouped(findings: Iterable[ImportFinding]) -> list[Group]:
     """The findings by field and reason, the most frequent first."""
-    alike: dict[tuple[str, str], tuple[Finding, set[str]]] = {}
+    alike: dict[tuple[str, str], tuple[ImportFinding, set[str]]] = {}
     for one in findings:
         alike.setdefault((general(one.field), general(one.reason)), (one, set()))[1].add(one.tool)
     groups = (Group(first, len(tools)) for first, tools in alike.values())

@@ -19,15 +19,17 @@ from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note,
 from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
-from toolassay.mcp_client.config_file import parse_json, servers_of
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
-from toolassay.mcp_client.link import Limits
+from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import (
     ServerConfig,
     ServerError,
     parse_address,
     parse_command,
     parse_entry,
+    parse_headers,
+    parse_json,
+    servers_of,
 )
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import SILENT, Screen
@@ -90,10 +92,10 @@ class McpImporter(Importer):
     def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
         """See `Importer.read`."""
         assert isinstance(options, McpOptions)
-        headers = _headers(options.header)
+        headers = parse_headers(options.header)
         if not 0 < options.timeout <= _LONGEST:
             raise UsageError("--timeout is out of range", fix=f"give up to {_LONGEST} seconds")
-        limits = Limits(seconds=options.timeout)
+        limits = ServerLimits(seconds=options.timeout)
         if not source.strip():
             raise UsageError("SOURCE is empty", fix="write a file, an address or a command line")
         found = _SCHEME.match(source)
@@ -169,16 +171,6 @@ def _value(path: Path) -> Any:
     return value
 
 
-def _headers(given: Sequence[str]) -> dict[str, str]:
-    headers = {}
-    for number, text in enumerate(given, start=1):
-        name, colon, value = text.partition(":")
-        if not colon:
-            raise UsageError(f"--header number {number} has no colon", fix="write --header 'Name: value'")
-        headers[name.strip()] = value.strip()
-    return headers
-
-
 @dataclass(frozen=True)
 class _Listing:
     """The tools of one server, unchecked.
@@ -199,14 +191,14 @@ class _Listing:
 # Live servers
 
 
-async def _list(config: ServerConfig, limits: Limits) -> _Listing:
+async def _list(config: ServerConfig, limits: ServerLimits) -> _Listing:
     async with connect(config, limits) as connection:
         tools = await connection.list_tools()
         info = connection.info
         return _Listing(tools, config.name or info.name, bool(info.instructions))
 
 
-def _configured(servers: Mapping[str, Any], source: str, limits: Limits, screen: Screen) -> Incoming:
+def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
     Raises:
@@ -252,7 +244,7 @@ def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
 
 
 async def _list_all(
-    configs: Sequence[ServerConfig], limits: Limits, screen: Screen
+    configs: Sequence[ServerConfig], limits: ServerLimits, screen: Screen
 ) -> list[_Listing | ServerError]:
     free = asyncio.Semaphore(_AT_ONCE)
     with screen.progress("listing MCP servers", len(configs)) as advance:

@@ -25,8 +25,7 @@ from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, ItemWork, answer_items, preview_items
 from toolassay.runs.ledger import FREE
-from toolassay.runs.manifest import JOURNAL, MANIFEST, recorded_settings
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import JOURNAL, MANIFEST, RetryPlan, recorded_settings
 from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.runs.trials import Trial

@@ -22,7 +22,7 @@ from toolassay.executors.executor import (
     Refusal,
     call_tool,
 )
-from toolassay.executors.references import Unresolvable, resolve_arguments
+from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of, words_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolassay.extras import needed
-from toolassay.mcp_client.link import INVALID_ANSWER, Limits, Link
+from toolassay.mcp_client.link import INVALID_ANSWER, ServerLimits, ServerLink
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
 from toolassay.mcp_client.server_process import resident_bytes
 from toolassay.version import __version__
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import Dispatcher
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ServerLimits()
 _VERSION = "check the address or command, and the server's version"
 _SLOW = "raise --timeout, or check the server"
 _DOWNLOADING = "raise --timeout: npx and uvx may still be downloading the package"
@@ -52,7 +52,9 @@ class Connection:
         info: What the server says of itself.
     """
 
-    def __init__(self, session: ClientSession, link: Link, deadline: float, info: Callable[[], Any]) -> None:
+    def __init__(
+        self, session: ClientSession, link: ServerLink, deadline: float, info: Callable[[], Any]
+    ) -> None:
         self._session = session
         self._link = link
         self._deadline = deadline
@@ -220,7 +222,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connect(config: ServerConfig, limits: Limits = DEFAULT_LIMITS) -> AsyncIterator[Connection]:
+async def connect(config: ServerConfig, limits: ServerLimits = DEFAULT_LIMITS) -> AsyncIterator[Connection]:
     """Start a server, or connect to its address; on exit it is ended with its children.
 
     Args:
@@ -235,10 +237,9 @@ async def connect(config: ServerConfig, limits: Limits = DEFAULT_LIMITS) -> Asyn
     from mcp.client.session import ClientSession
     from mcp_types import Implementation
 
-    from toolassay.mcp_client.http import http_transport
-    from toolassay.mcp_client.stdio import stdio_transport
+    from toolassay.mcp_client.transports import http_transport, stdio_transport
 
-    link = Link(config, limits)
+    link = ServerLink(config, limits)
     deadline = asyncio.get_running_loop().time() + limits.seconds
     callers: Exception | None = None
     with _SILENCE:
@@ -284,7 +285,7 @@ class _RawResult(Exception):
         self.result = result
 
 
-def _dispatcher(read: Any, write: Any, link: Link) -> tuple[Dispatcher[Any], Callable[[], Any]]:
+def _dispatcher(read: Any, write: Any, link: ServerLink) -> tuple[Dispatcher[Any], Callable[[], Any]]:
     """A dispatcher of the SDK whose results of tools are raw, and a function that gives the handshake's."""
     from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
     from mcp.shared.transport_context import TransportContext

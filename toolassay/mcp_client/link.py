@@ -13,7 +13,7 @@ _RESUMED = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """Bounds on what a server sends in the handshake and a listing together, or for one call.
 
     Attributes:
@@ -33,7 +33,7 @@ class Limits:
     seconds: float = 60.0
 
 
-class Link:
+class ServerLink:
     """The state of a connection.
 
     Attributes:
@@ -52,7 +52,7 @@ class Link:
         has_lost_session: Whether the last response says that the session is unknown, as after a restart.
     """
 
-    def __init__(self, config: ServerConfig, limits: Limits) -> None:
+    def __init__(self, config: ServerConfig, limits: ServerLimits) -> None:
         self.config = config
         self.limits = limits
         self.failure: ServerError | None = None

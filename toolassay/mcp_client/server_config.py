@@ -60,25 +60,10 @@ _PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+){0,2}(?:\[\w+\])?(?:(?:@|==
 # A program or script, of which the last part of the path is shown: "server.py", not "notes.txt".
 _SCRIPT = re.compile(r"[\w.-]+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|jar|rb|php|exe|bat|cmd)", re.IGNORECASE)
 # Programs that start a package, so that the first word after their flags is its name.
-_LAUNCHERS = frozenset(
-    (
-        *(
-            "bun",
-            "bunx",
-            "deno",
-            "docker",
-            "dotnet",
-            "node",
-            "npm",
-            "npx",
-            "pipx",
-            "pnpm",
-            "podman",
-            "python",
-        ),
-        *("uv", "uvx", "yarn"),
-    )
-)
+_LAUNCHERS = {
+    *("bun", "bunx", "deno", "docker", "dotnet", "node", "npm", "npx", "pipx", "pnpm", "podman", "python"),
+    *("uv", "uvx", "yarn"),
+}
 _SUBCOMMANDS = frozenset(("run", "exec", "x", "dlx", "tool"))
 # The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key".
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -256,6 +241,19 @@ def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind:
     return ServerConfig(name=name, url=url, headers=headers, legacy_sse=legacy)
 
 
+def parse_headers(given: Sequence[str]) -> dict[str, str]:
+    """The headers of `--header 'Name: value'`.
+
+    Raises:
+        UsageError: One has no colon.
+    """
+    for number, text in enumerate(given, start=1):
+        if ":" not in text:
+            raise UsageError(f"--header number {number} has no colon", fix="write --header 'Name: value'")
+    pairs = (text.partition(":") for text in given)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
 def parse_entry(name: str, entry: Any) -> ServerConfig:
     """The server of an entry under `mcpServers`, with variables filled from the environment.
 
@@ -407,3 +405,50 @@ def _shown(command: str, args: Sequence[str]) -> Iterator[str]:
         if shown != DOUBTFUL or not was_doubtful:
             yield shown
         was_doubtful = shown == DOUBTFUL
+
+
+# A string, which stays, or a comment: `"a // b"`, "// to its end" and "/* a */"; not "/ a". What is not
+# closed ends with the text, so that every character is looked at once.
+_COMMENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+# A string, or the comma in ", }" and ",]"; not the one in ", 1".
+_LAST_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|,(?=\s*[}\]])', re.DOTALL)
+
+
+def parse_json(text: str) -> Any:
+    """The value of JSON with comments and last commas, as VS Code reads it; None if it is none.
+
+    >>> parse_json('{"command": "serve", /* the shop */ "args": ["http://host",], } // end')
+    {'command': 'serve', 'args': ['http://host']}
+    """
+    for pattern in (_COMMENT, _LAST_COMMA):
+        text = pattern.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def servers_of(value: Any) -> Mapping[str, Any] | None:
+    """The servers of a configuration file by name, unchecked; None if it is none.
+
+    VS Code's settings have them under `mcp`. A listing is never taken for a configuration, as its commands
+    would be run. An entry with `tools` makes `servers` a listing; under `mcpServers` it selects tools.
+    """
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("mcp"), dict) and not value.keys() & {"mcpServers", "servers", "tools", "result"}:
+        others = [one for key, one in value.items() if key != "mcp"]
+        has_listing = any(isinstance(one, dict) and "tools" in one for one in others)
+        return None if has_listing else _servers(value["mcp"])
+    return _servers(value)
+
+
+def _servers(value: dict[str, Any]) -> Mapping[str, Any] | None:
+    configured: Any = value.get("mcpServers")
+    if isinstance(configured, dict) and "tools" not in value:
+        return configured
+    servers = value.get("servers")
+    entries = list(servers.values()) if isinstance(servers, dict) else []
+    has_servers = any(isinstance(one, dict) and ("command" in one or "url" in one) for one in entries)
+    has_tools = any(isinstance(one, list) or (isinstance(one, dict) and "tools" in one) for one in entries)
+    return servers if servers and has_servers and not has_tools else None

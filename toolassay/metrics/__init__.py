@@ -2,12 +2,11 @@
 
 - `rouge`: ROUGE-1, -2, -L, -Lsum of a pair of texts.
 - `bertscore`: BERTScore, by the package bert-score.
-- `f1`: counts of true and false positives, and their F1.
+- `f1`: counts of true and false positives, their F1, and the best one-to-one assignment.
 - `confidence_interval`: bootstrap intervals of ratios, Wilson intervals of shares.
 - `significance`: paired tests of two models, and Holm's correction.
 - `pass_k`: pass@k, pass^k and the agreement of repeated runs (stability).
 - `agreement`: Cohen's and Fleiss' kappa of raters.
-- `assignment`: the best one-to-one assignment.
 - `installed`: metrics of other packages, by entry point.
 """
 

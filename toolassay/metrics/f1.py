@@ -1,9 +1,10 @@
-"""F1, and the true positives, false positives and false negatives of two collections."""
+"""F1, the counts of positives of two collections, and the best one-to-one assignment."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 _FEW = 8  # elements; up to here a scan of a list is faster than a `Counter`
@@ -82,3 +83,32 @@ def multiset_counts(gold: Collection[Hashable], predicted: Collection[Hashable])
         return MatchCounts(len(gold), 0, 0)
     shared = shared_count(gold, predicted)
     return MatchCounts(shared, len(predicted) - shared, len(gold) - shared)
+
+
+_TRY_ALL = 4  # rows, so 24 orders at most; equal sums then go to the first order, and scipy is not imported
+
+
+def best_assignment(gains: Sequence[Sequence[float]]) -> list[int]:
+    """Assign a row to each column so that the sum of the gains is maximal.
+
+    Up to four rows, all orders are tried, and the first of the best is taken. Beyond, it is the
+    Jonker-Volgenant algorithm (`scipy.optimize.linear_sum_assignment`).
+
+    Args:
+        gains: gains[row][column], with at least as many rows as columns.
+
+    Returns:
+        The row of each column; no row twice.
+
+    >>> best_assignment([[1, 5], [4, 5]])
+    [1, 0]
+    """
+    columns = len(gains[0]) if gains else 0
+    if len(gains) <= _TRY_ALL:
+        orders = permutations(range(len(gains)), columns)
+        return list(max(orders, key=lambda order: sum(gains[row][c] for c, row in enumerate(order))))
+    from scipy.optimize import linear_sum_assignment
+
+    chosen, ordered = linear_sum_assignment(gains, maximize=True)
+    rows = dict(zip(ordered.tolist(), chosen.tolist(), strict=True))
+    return [rows[column] for column in range(columns)]

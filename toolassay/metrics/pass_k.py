@@ -24,7 +24,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     Args:
         n: the number of runs of the task.
         c: the number of those that succeeded.
-        k: the number of runs drawn; for more than n the result is 0, as the evaluator of CLASSic has it.
+        k: the number of runs drawn; for more than n the result is 0, as the published evaluator has it.
 
     >>> pass_at_k(4, 1, 2), pass_at_k(4, 0, 2), pass_at_k(4, 3, 2)
     (0.5, 0.0, 1.0)

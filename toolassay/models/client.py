@@ -12,9 +12,8 @@ from itertools import count
 from typing import Any
 
 from toolassay.models import retry
-from toolassay.models.adaptive_concurrency import Permit
 from toolassay.models.address import VersionPath
-from toolassay.models.concurrency_limiter import Limiter, limiter_of, waiting
+from toolassay.models.concurrency import Limiter, Permit, limiter_of, waiting
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
@@ -369,10 +368,6 @@ def _transport(name: str, options: ModelOptions) -> Transport:
     if options.make_transport is not None:
         transport: Transport = options.make_transport(name, options)
         return transport
-    if options.client == "openai":
-        from toolassay.models.openai_transport import OpenAITransport
+    from toolassay.models.transports import AiohttpTransport, OpenAITransport
 
-        return OpenAITransport(name, options)
-    from toolassay.models.aiohttp_transport import AiohttpTransport
-
-    return AiohttpTransport(name, options)
+    return OpenAITransport(name, options) if options.client == "openai" else AiohttpTransport(name, options)

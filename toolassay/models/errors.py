@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import InitVar, dataclass, field
 from typing import Literal
 
 from toolassay.models.redaction import without
@@ -17,6 +18,7 @@ TIME_LIMIT = "time limit"
 """Kind of an attempt that exceeded the caller's own limit (`ChatRequest.timeout`)."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ModelError(Exception):
     """A request got no answer. The item fails, and the failure does not count against the model.
 
@@ -40,33 +42,22 @@ class ModelError(Exception):
             answer that had begun.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        outcome: FailureOutcome = "provider error",
-        transient: bool = False,
-        retry_after: float | None = None,
-        stops_run: bool = False,
-        kind: str = "failed",
-        status: int | None = None,
-        prompt_tokens: int | None = None,
-        completion_tokens: int | None = None,
-        body: str = "",
-    ) -> None:
+    message: InitVar[str] = field(kw_only=False)
+    outcome: FailureOutcome = "provider error"
+    transient: bool = False
+    retry_after: float | None = None
+    stops_run: bool = False
+    kind: str = "failed"
+    status: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    body: str = ""
+    is_resolved: bool = field(default=False, init=False)
+    may_cost: bool = field(default=False, init=False)
+    fix: str = field(default="", init=False)
+
+    def __post_init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
-        self.outcome: FailureOutcome = outcome
-        self.transient = transient
-        self.retry_after = retry_after
-        self.stops_run = stops_run
-        self.kind = kind
-        self.status = status
-        self.prompt_tokens = prompt_tokens
-        self.completion_tokens = completion_tokens
-        self.body = body
-        self.is_resolved = False
-        self.may_cost = False
-        self.fix = ""
 
     @property
     def refuses_request(self) -> bool:

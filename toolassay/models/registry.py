@@ -64,7 +64,7 @@ def create_model(name: str, options: ModelOptions, meter: Meter | None = None) -
         if meter is None:
             return model
         from toolassay.models.client import Client, Registered
-        from toolassay.models.concurrency_limiter import Limiter
+        from toolassay.models.concurrency import Limiter
 
         limiter = Limiter(options.connections)
         return Client(model.name, options, meter, transport=Registered(model), limiter=limiter)

@@ -13,13 +13,22 @@ from typing import Any
 import numpy as np
 
 from toolassay.errors import UsageError
-from toolassay.evaluation.axis import About, Axis
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
+from toolassay.evaluation.item_detail import About, Axis
 from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
 from toolassay.evaluation.metrics_file import excluded_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
-from toolassay.runs.marks import BASELINE, BUILT_IN_PROGRAM, LOCAL, NO_TOOLS, TOOLS_MISSING, RowMark, marked
-from toolassay.runs.outcomes import CHOSEN, scored_phrase
+from toolassay.runs.outcomes import (
+    BASELINE,
+    BUILT_IN_PROGRAM,
+    CHOSEN,
+    LOCAL,
+    NO_TOOLS,
+    TOOLS_MISSING,
+    RowMark,
+    marked,
+    scored_phrase,
+)
 from toolassay.tables import Table, percent, printable
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")

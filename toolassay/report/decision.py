@@ -12,7 +12,7 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL
 from toolassay.report.requirements import Check, Status, outcome_of
 from toolassay.report.scoreboard import ModelReport, Place, model_table, p_value, points, share_cell
-from toolassay.runs.marks import marked
+from toolassay.runs.outcomes import marked
 from toolassay.tables import (
     UNKNOWN,
     Cell,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.runs.marks import LOCAL, RowMark, marked
+from toolassay.runs.outcomes import LOCAL, RowMark, marked
 from toolassay.tables import (
     UNKNOWN,
     Cell,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolassay.evaluation.axis import About
+from toolassay.evaluation.item_detail import About
 from toolassay.files import atomic_writer
 from toolassay.report.axes import mark_lines
 from toolassay.report.decision import Decision, FolderReport, folder_table

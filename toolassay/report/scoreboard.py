@@ -20,7 +20,7 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, compare_pairs, holm
 from toolassay.report.axes import Axes, Latency
 from toolassay.report.requirements import Check, Measured, outcome_of
-from toolassay.runs.marks import marked
+from toolassay.runs.outcomes import marked
 from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
 
 _NOTICED = 0.01  # seconds; a shorter wait is no queue

@@ -12,7 +12,7 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes import AXES, Axes, mark_lines
 from toolassay.report.decision import FolderReport
 from toolassay.report.style import INK, QUIET, one_line, plain_style, save
-from toolassay.runs.marks import marked
+from toolassay.runs.outcomes import marked
 from toolassay.tables import UNKNOWN
 
 MOST = 60

@@ -5,41 +5,26 @@ from typing import TYPE_CHECKING, Any
 from toolassay.extras import exported
 
 if TYPE_CHECKING:
-    from toolassay.runs.budget import Budget
-    from toolassay.runs.journal import Journal
-    from toolassay.runs.ledger import Ledger
-    from toolassay.runs.manifest import changes, needs_new_run, open_run, recorded_settings
-    from toolassay.runs.runner import Loop, RunSummary, run_items, run_unsettled
-    from toolassay.runs.starts import Start
-
-__all__ = [
-    "Budget",
-    "Journal",
-    "Ledger",
-    "Loop",
-    "RunSummary",
-    "Start",
-    "changes",
-    "needs_new_run",
-    "open_run",
-    "recorded_settings",
-    "run_items",
-    "run_unsettled",
-]
+    from toolassay.runs.budget import Budget as Budget
+    from toolassay.runs.journal import Journal as Journal
+    from toolassay.runs.ledger import Ledger as Ledger
+    from toolassay.runs.manifest import changes as changes
+    from toolassay.runs.manifest import needs_new_run as needs_new_run
+    from toolassay.runs.manifest import open_run as open_run
+    from toolassay.runs.manifest import recorded_settings as recorded_settings
+    from toolassay.runs.runner import Loop as Loop
+    from toolassay.runs.runner import RunSummary as RunSummary
+    from toolassay.runs.runner import run_items as run_items
+    from toolassay.runs.runner import run_unsettled as run_unsettled
+    from toolassay.runs.starts import Start as Start
 
 _MODULE_OF = {
     "Budget": "budget",
     "Journal": "journal",
     "Ledger": "ledger",
-    "Loop": "runner",
-    "RunSummary": "runner",
     "Start": "starts",
-    "changes": "manifest",
-    "needs_new_run": "manifest",
-    "open_run": "manifest",
-    "recorded_settings": "manifest",
-    "run_items": "runner",
-    "run_unsettled": "runner",
+    **dict.fromkeys(("changes", "needs_new_run", "open_run", "recorded_settings"), "manifest"),
+    **dict.fromkeys(("Loop", "RunSummary", "run_items", "run_unsettled"), "runner"),
 }
 
 

@@ -13,9 +13,8 @@ from toolassay.models import Attempt, ChatRequest, ModelOptions
 from toolassay.runs import Budget, Ledger, RunSummary
 from toolassay.runs.budget import Outstanding
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, cost_of, percentiles, require_prices
-from toolassay.runs.manifest import LEDGER
+from toolassay.runs.manifest import LEDGER, RetryPlan
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
-from toolassay.runs.retry_malformed import RetryPlan
 from toolassay.screen import WARNING, Figures, Screen
 
 NO_BUDGET = Budget()

@@ -18,8 +18,8 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.journal import TOOL, Address, Journal
-from toolassay.runs.retry_malformed import BEGUN, COUNT, RetryPlan
+from toolassay.runs.journal import TOOL, Journal, LineAddress
+from toolassay.runs.manifest import BEGUN, COUNT, RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
 
 Item = TypeVar("Item")
@@ -132,13 +132,13 @@ class Ask:
             self._journal.add_answer(address, line)
         return line["result"]
 
-    def _line(self, address: Address) -> dict[str, Any]:
+    def _line(self, address: LineAddress) -> dict[str, Any]:
         line = self._journal.answer(address)
         earlier = self._earlier.get(address.role.partition(" ")[0], ())
         return dict(earlier[address.number]) if not line and address.number < len(earlier) else line
 
-    def _next(self, role: str) -> Address:
-        address = Address(self._key, role, self._numbers[role], self._again)
+    def _next(self, role: str) -> LineAddress:
+        address = LineAddress(self._key, role, self._numbers[role], self._again)
         self._numbers[role] += 1
         return address
 

@@ -13,12 +13,11 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, NamedTuple, Self, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
-from toolassay.locks import lock_descriptor, open_regular
+from toolassay.locks import Closable, lock_descriptor, open_regular
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter
 _SYNC_EVERY = 1.0  # seconds between two syncs to the disk
@@ -280,7 +279,7 @@ class KeyIndex:
             self._slots[place] = number
 
 
-class Address(NamedTuple):
+class LineAddress(NamedTuple):
     """What a line of a journal is about: an item as a whole, or one of its answers.
 
     Attributes:
@@ -297,7 +296,7 @@ class Address(NamedTuple):
     again: int = 0
 
     @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Address:
+    def of(cls, line: Mapping[str, Any]) -> LineAddress:
         """The address of a line.
 
         Raises:
@@ -318,7 +317,7 @@ TOOL = "tool"
 """Role of the results of tool calls, which are journalled beside the answers."""
 
 
-class Journal:
+class Journal(Closable):
     """An append-only file of answers, and of entries about items, exclusively locked while it is open.
 
     A line is the answer to one request of an item (`key`, `role`, `number`, `again`, then its content), or
@@ -338,9 +337,9 @@ class Journal:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
-    ...     journal.add_answer(Address("a", "planner"), {"text": "Hello"})
+    ...     journal.add_answer(LineAddress("a", "planner"), {"text": "Hello"})
     ...     journal.append("a", {"outcome": "answered"})
-    ...     "a" in journal, journal["a"]["outcome"], journal.answer(Address("a", "planner"))["text"]
+    ...     "a" in journal, journal["a"]["outcome"], journal.answer(LineAddress("a", "planner"))["text"]
     (True, 'answered', 'Hello')
     """
 
@@ -348,15 +347,17 @@ class Journal:
         self.path, self.read_only = path, read_only
         self._lines = AppendOnlyLines(path, what="journal", read_only=read_only)
         self._index = KeyIndex(self._holds)
-        self._answers = KeyIndex(lambda offset, name: Address.of(self._lines.line_at(offset)).name == name)
+        self._answers = KeyIndex(
+            lambda offset, name: LineAddress.of(self._lines.line_at(offset)).name == name
+        )
         try:
-            for offset, address in self._lines.scan(Address.of):
+            for offset, address in self._lines.scan(LineAddress.of):
                 self._set(address, offset)
         except BaseException:
             self.close()
             raise
 
-    def _set(self, address: Address, offset: int) -> None:
+    def _set(self, address: LineAddress, offset: int) -> None:
         if address.role:
             self._answers.set(address.name, offset)
         else:
@@ -372,11 +373,11 @@ class Journal:
         """
         self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
 
-    def add_answer(self, address: Address, content: Mapping[str, Any]) -> None:
+    def add_answer(self, address: LineAddress, content: Mapping[str, Any]) -> None:
         """Write an answer; otherwise like `append`."""
         self._set(address, self._lines.append({**address._asdict(), **content}))
 
-    def answer(self, address: Address) -> dict[str, Any]:
+    def answer(self, address: LineAddress) -> dict[str, Any]:
         """The line of an answer; {} without one."""
         offset = self._answers.get(address.name)
         return {} if offset is None else self._lines.line_at(offset)
@@ -384,7 +385,7 @@ class Journal:
     def answers(self, key: str, role: str, again: int = 0) -> list[dict[str, Any]]:
         """The lines of an item's answers of one role, in order."""
         found: list[dict[str, Any]] = []
-        while line := self.answer(Address(key, role, len(found), again)):
+        while line := self.answer(LineAddress(key, role, len(found), again)):
             found.append(line)
         return found
 
@@ -397,7 +398,7 @@ class Journal:
         """Append lines of another journal; otherwise like `append`."""
         offset = self._lines.append_lines(lines)
         for line in lines.splitlines(keepends=True):
-            self._set(Address.of(parse_json(line)), offset)
+            self._set(LineAddress.of(parse_json(line)), offset)
             offset += len(line)
 
     @property
@@ -452,11 +453,3 @@ class Journal:
     def close(self) -> None:
         """Close the file and release the lock."""
         self._lines.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

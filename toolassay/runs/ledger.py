@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.locks import Closable
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
@@ -163,7 +163,7 @@ one line each, so that a million calls stay cheap. A crash loses only that line,
 other roles free models are timed like served ones."""
 
 
-class Ledger:
+class Ledger(Closable):
     """A `Meter` that writes `ledger.jsonl` and enforces a budget.
 
     Fields of a line: `time` (seconds since 1970), `attempt` (its number), those of `Attempt`, and
@@ -274,14 +274,6 @@ class Ledger:
         ]
         prices = {model: self._prices[model].words for model, _ in self.by_call if model in self._prices}
         return {**self.totals.to_json(), "prices": prices, "by_model_and_role": parts}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _count(
         self, attempt: Attempt, cost: float | None, at_most: Use | None = None, *, local: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.runs import Start
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.starts import refused_before, schema_form_before, version_path_before
 from toolassay.screen import WARNING, Screen
 
@@ -27,16 +27,6 @@ _NEW_FORM = {
     "none": "no response_format is sent, so answers may have any form",
 }
 _LAST = 20  # changes of the number of requests in flight that are written down
-
-
-@dataclass(frozen=True)
-class _Learnt:
-    """What a model's endpoint refuses."""
-
-    model: str
-    endpoint: ModelOptions
-    refusals: Refusals
-    schemas: SchemaForms
 
 
 class RunRecord:
@@ -56,7 +46,8 @@ class RunRecord:
         self._options = options
         self._command = command
         self._screen = screen
-        self._learnt: list[_Learnt] = []
+        self._where = options.endpoint, options.endpoint_fingerprint
+        self._learnt: dict[str, tuple[Refusals, SchemaForms]] = {}
         self._path: VersionPath | None = None  # one for all models of the run
         self._start: Start | None = None
 
@@ -66,8 +57,7 @@ class RunRecord:
         Raises:
             UsageError: the manifest there is cannot be read.
         """
-        endpoint = self._options
-        asked = self._folder, model, endpoint.endpoint, endpoint.endpoint_fingerprint
+        asked = self._folder, model, *self._where
         known, form = refused_before(*asked), schema_form_before(*asked)
         if known.pop(PARAMETER, "") is None and form is None:  # as earlier versions noted a refused schema
             form = "none"
@@ -76,38 +66,29 @@ class RunRecord:
             ways = (f"{name} (sent as {to})" if to else f"{name} (left out)" for name, to in change.items())
             self._warn(f"the endpoint refuses {', '.join(ways)}")
             for name, instead in change.items():
-                self._note(learnt, name, instead)
+                self._note(model, name, instead)
 
         def told_form(form: Form) -> None:
             self._warn(f"the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")
-            self._note_form(learnt, form)
+            self._note_form(model, form)
 
-        required = self._options.require_schema
-        learnt = _Learnt(
-            model, endpoint, Refusals(known, told), SchemaForms(form, told_form, required=required)
-        )
-        self._learnt.append(learnt)
-        return replace(
-            endpoint,
-            refusals=learnt.refusals,
-            schemas=learnt.schemas,
-            version_path=self._version_path(endpoint),
-            tell=self._warn,
-        )
+        refusals = Refusals(known, told)
+        schemas = SchemaForms(form, told_form, required=self._options.require_schema)
+        self._learnt[model] = refusals, schemas
+        path = self._version_path()
+        return replace(self._options, refusals=refusals, schemas=schemas, version_path=path, tell=self._warn)
 
-    def _version_path(self, endpoint: ModelOptions) -> VersionPath | None:
+    def _version_path(self) -> VersionPath | None:
         """One for all models of the run; Azure has no such path."""
-        if endpoint.is_azure:
-            return None
-        if self._path is None:
+        if self._path is None and not self._options.is_azure:
+            address = self._options.address
 
             def told(path: str) -> None:
-                where = f"{endpoint.address.place()}{path}"
+                where = f"{address.place()}{path}"
                 self._warn(f"nothing at the address as it is (HTTP 404): {where} answers and is used")
-                self._note_path(endpoint, path)
+                self._note_path(path)
 
-            known = version_path_before(self._folder, endpoint.endpoint, endpoint.endpoint_fingerprint)
-            self._path = VersionPath(endpoint.address, known, told)
+            self._path = VersionPath(address, version_path_before(self._folder, *self._where), told)
         return self._path
 
     def _warn(self, text: str) -> None:
@@ -137,39 +118,37 @@ class RunRecord:
         )
         if retry is not None and retry.wanted:
             self._start.retries_malformed(retry)
-        for learnt in self._learnt:
-            for name, instead in learnt.refusals.known.items():
-                self._note(learnt, name, instead)
-        for learnt in self._learnt:
-            if learnt.schemas.form != FORMS[0]:
-                self._note_form(learnt, learnt.schemas.form)
+        for model, (refusals, schemas) in self._learnt.items():
+            for name, instead in refusals.known.items():
+                self._note(model, name, instead)
+            if schemas.form != FORMS[0]:
+                self._note_form(model, schemas.form)
         if self._path is not None and self._path.found:
-            self._note_path(self._options, self._path.path)
+            self._note_path(self._path.path)
         try:
             yield
         finally:
-            clients = [model for model in models if is_served(model.name) and hasattr(model, "facts")]
-            found = [_client_facts(client) for client in clients]
-            self._start.end({"clients": found})
+            clients: list[Any] = [one for one in models if is_served(one.name) and hasattr(one, "facts")]
+            found = [{"model": client.name, **client.facts()} for client in clients]
+            last = [{**facts, "limits": facts.get("limits", [])[-_LAST:]} for facts in found]
+            self._start.end({"clients": last})
 
     def tool_use(self, facts: Mapping[str, Any]) -> None:
         """Note whether the tools of the run reach its model; call it within `start`."""
         if self._start is not None and facts:
             self._start.tool_use(facts)
 
-    def _note(self, learnt: _Learnt, name: str, instead: str | None) -> None:
+    def _note(self, model: str, name: str, instead: str | None) -> None:
         if self._start is not None:
-            at = learnt.endpoint
-            self._start.refused(learnt.model, at.endpoint, name, instead, fingerprint=at.endpoint_fingerprint)
+            self._start.refused(model, self._where[0], name, instead, fingerprint=self._where[1])
 
-    def _note_form(self, learnt: _Learnt, form: Form) -> None:
+    def _note_form(self, model: str, form: Form) -> None:
         if self._start is not None:
-            at = learnt.endpoint
-            self._start.formed(learnt.model, at.endpoint, form, fingerprint=at.endpoint_fingerprint)
+            self._start.formed(model, self._where[0], form, fingerprint=self._where[1])
 
-    def _note_path(self, endpoint: ModelOptions, path: str) -> None:
+    def _note_path(self, path: str) -> None:
         if self._start is not None:
-            self._start.versioned(endpoint.endpoint, path, fingerprint=endpoint.endpoint_fingerprint)
+            self._start.versioned(self._where[0], path, fingerprint=self._where[1])
 
     def _endpoint(self) -> dict[str, Any]:
         options = self._options
@@ -184,12 +163,3 @@ class RunRecord:
 def hashes(*paths: Path) -> dict[str, str]:
     """The SHA-256 of each file there is, by name."""
     return {path.name: sha256_of(path) for path in paths if path.is_file()}
-
-
-def _client_facts(model: Any) -> dict[str, Any]:
-    return {"model": model.name, **_last(model.facts())}
-
-
-def _last(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of a client with the last changes of its limit only."""
-    return {**facts, "limits": facts.get("limits", [])[-_LAST:]}

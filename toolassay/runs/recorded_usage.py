@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from toolassay.errors import UsageError
 from toolassay.files import read_json
-from toolassay.runs.journal import AppendOnlyLines, Journal, KeyIndex, text_in
+from toolassay.runs.journal import Journal, KeyIndex
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, booked, percentiles
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.starts import asked_again_phrase
@@ -136,21 +136,16 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
     costs: Counter[bool] = Counter()
     answering: set[str] = set()
     total = 0.0
-    lines = AppendOnlyLines(path, what="ledger", read_only=True)
-    try:
-        for _, line in lines.scan(_ledger_line):
-            if "count" in line:  # untimed calls of a free model: only the summary has their times
-                return None
-            items.add(line["item"])
-            cost = line.get("cost")
-            costs[isinstance(cost, int | float)] += 1
-            total += cost if isinstance(cost, int | float) else 0.0
-            if line["outcome"] in ANSWERS and line["role"] in ANSWERING:
-                if (time := line.get("seconds", 0.0)) is not None:
-                    seconds.append(time)
-                answering.add(line["model"])
-    finally:
-        lines.close()
+    for attempt, cost, _, count, _ in booked(path):
+        if count is not None:  # untimed calls of a free model: only the summary has their times
+            return None
+        items.add(attempt.item)
+        costs[cost is not None] += 1
+        total += cost or 0.0
+        if attempt.outcome in ANSWERS and attempt.role in ANSWERING:
+            if attempt.seconds is not None:
+                seconds.append(attempt.seconds)
+            answering.add(attempt.model)
     if not items:
         return None
     return RecordedUsage(
@@ -160,12 +155,6 @@ def _of_ledger(path: Path) -> RecordedUsage | None:
         _median(percentiles(seconds)),
         bool(answering) and answering <= FREE,
     )
-
-
-def _ledger_line(line: dict[str, Any]) -> dict[str, Any]:
-    for name in ("model", "role", "item", "outcome"):
-        text_in(line, name)
-    return line
 
 
 def _of_summary(path: Path) -> RecordedUsage | None:

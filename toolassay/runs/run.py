@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -17,17 +17,15 @@ from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
 from toolassay.runs.batches import MOST_REQUESTS, check_batch, open_batches, refused_open_batches
-from toolassay.runs.books import Books, report_retries, summary_facts
+from toolassay.runs.books import NO_PRICE, Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
-from toolassay.runs.dry_run import Counts, dry_run_lines
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import FREE
-from toolassay.runs.manifest import JOURNAL, needs_new_run, open_run
-from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.manifest import JOURNAL, RetryPlan, needs_new_run, open_run, retry_plan
+from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import RunRecord
 from toolassay.runs.recorded_usage import SUMMARY
-from toolassay.runs.retry_malformed import RetryPlan, retry_plan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
@@ -249,11 +247,9 @@ class Run:
             return self._work.preview(output, journal, estimate, retry), estimate
 
     def _show_foreseen(self) -> Inference:
-        facts, llm, screen = self._facts, self._trial.llm, self._settings.screen
+        llm, screen = self._trial.llm, self._settings.screen
         already, estimate = self.foreseen()
-        helpers = tuple(name for name in facts.helpers if name not in FREE)
-        counts = Counts(already, f"{facts.noun}s", facts.not_counted, helpers)
-        for line in dry_run_lines(estimate, counts, llm, self._options, self._books.prices):
+        for line in self._dry_run_lines(already, estimate):
             screen.show(line)
         expected = self._work.expected(estimate, self.price)
         if llm in FREE:  # a model without a server uses no tokens
@@ -261,6 +257,38 @@ class Run:
         for line in self._work.range_lines(expected, estimate):
             screen.show(line)
         return Inference(0, already, RunSummary(), expected=expected)
+
+    def _dry_run_lines(self, already: int, estimate: Estimate) -> Iterator[str]:
+        """What is said in place of a run: requests, tokens, money, and where they would go."""
+        llm, options = self._trial.llm, self._options
+        helpers = [name for name in self._facts.helpers if name not in FREE]
+        yield "dry run: nothing is sent, nothing is written"
+        yield f"model: {llm}{f' at {options.endpoint}' if is_served(llm) else ', without a server'}"
+        total = already + estimate.requests
+        yield f"requests: {estimate.requests} to send; {already} of {total} {self._facts.noun}s are answered"
+        if llm in FREE:
+            asked = f"; what {', '.join(helpers)} costs is not counted" if helpers else ""
+            yield f"money: none, {llm if helpers else 'it'} costs nothing{asked}"
+            return
+        how = f"as the {estimate.answers} answers there are" if estimate.answers else "4 bytes a token"
+        yield f"tokens to read: about {estimate.prompt_tokens} ({how})"
+        most, likely = estimate.most_completion_tokens, estimate.likely_completion_tokens
+        yield (
+            f"tokens to write: {most} at most ({estimate.limit} an answer)"
+            f"{'' if likely is None else f', about {likely} if as long as the answers there are'}"
+        )
+        price = self.price
+        if price is None:
+            yield f"money: {NO_PRICE}"
+        elif price.local:
+            yield f"money: none ({price.words})"
+        else:
+            yield (
+                f"money: up to about ${estimate.cost(price, most=True):.4f}"
+                f"{'' if likely is None else f', likely ${estimate.cost(price, most=False):.4f}'}"
+            )
+            yield f"price: {price.words}"
+        yield f"not counted: tries after a failure{self._facts.not_counted}"
 
 
 def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:

@@ -12,9 +12,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
-from toolassay.models.concurrency_limiter import QUEUE_TURN, Halt, QueueTurn
+from toolassay.models.concurrency import QUEUE_TURN, Halt, QueueTurn
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import RetryPlan
 from toolassay.screen import GRACE
 
 Item = TypeVar("Item")
@@ -122,7 +122,7 @@ async def run_items(
         items: The items.
         work: Called for each item; called again for an item that the budget stopped.
         concurrency: Maximum items in progress. None: up to 512, as far as the model's
-            concurrency limit allows (`toolassay.models.concurrency_limiter`), with at most 16 that have not
+            concurrency limit allows (`toolassay.models.concurrency`), with at most 16 that have not
             sent a request yet. Requests of items that started earlier are sent first.
         done: Called after each item that was run.
         stopped: Called with each item whose outcome is "budget stop", and the error.

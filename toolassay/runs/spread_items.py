@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import temporary_folder
-from toolassay.models import Attempt, ChatModel, ChatRequest, ModelOptions, create_model
+from toolassay.models import Attempt, ChatModel, ModelOptions, NoMeter, create_model
 from toolassay.models.protocol import Meter
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget
 from toolassay.runs.items import ItemWork, answer_items
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import JOURNAL, RetryPlan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.trials import SEED
 
@@ -138,14 +137,11 @@ def _answered(
     return Answered(lines, meter.made, loop.summary, loop.retry.replaced, error)
 
 
-class _Attempts:
-    """A meter that keeps what was called."""
+class _Attempts(NoMeter):
+    """A meter that keeps what was called; built-in models cost nothing."""
 
     def __init__(self) -> None:
         self.made: list[Attempt] = []
-
-    def before(self, model: str, request: ChatRequest) -> None:
-        """Built-in models cost nothing."""
 
     def after(self, attempt: Attempt) -> None:
         self.made.append(attempt)

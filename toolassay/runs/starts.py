@@ -10,8 +10,7 @@ from typing import Any
 from toolassay.files import read_json, write_json
 from toolassay.models.address import HIDDEN, Address
 from toolassay.models.redaction import without_secrets
-from toolassay.runs.manifest import MANIFEST
-from toolassay.runs.retry_malformed import RetryPlan
+from toolassay.runs.manifest import MANIFEST, RetryPlan
 from toolassay.runs.tool_arrival import TOOL_USE
 
 STARTS = "starts"

@@ -1,16 +1,22 @@
-"""Detects servers that silently drop the `tools` of requests, and those whose parser of tool calls leaks."""
+"""Detects servers that silently drop the `tools` of requests, and those whose parser of tool calls leaks.
+
+Leaked calls are repaired: those left in the text, passed on with marks, or encoded twice. Only what the
+request offers is taken for a call, so a tool that the model invents stays wrong.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from toolassay.answers import load, spans, without_reasoning
 from toolassay.files import read_json
-from toolassay.models import ChatModel, ChatRequest, ChatResponse
-from toolassay.models.leaked_calls import repaired
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.runs.manifest import MANIFEST
 
 TOOL_USE = "tool_use"
@@ -145,3 +151,129 @@ def known_tool_use(run_folder: Path) -> Mapping[str, Any]:
     manifest = read_json(path) if path.is_file() else None
     found = manifest.get(TOOL_USE) if isinstance(manifest, dict) else None
     return found if isinstance(found, dict) else {}
+
+
+_LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")
+_LONGEST = 300  # characters of a name with marks, and of what precedes the arguments of a call in a text
+_ENCODED = 4  # times that arguments may be encoded
+# A special token: matches "<|channel|>", "<tool_call>", "<function=add>" and "[TOOL_CALLS]", not "[1]".
+_MARK = r"(?:<[^<>\s]{1,80}>|\[/?[A-Z_]{2,20}\])"
+# What may precede a name: matches "functions.", "default_api:" and "<|channel|>commentary to=functions.", not
+# "my_" or "never ".
+_BEFORE_NAME = re.compile(rf"(?:{_MARK}\w*+|[\w-]++[.:/=]++|[\s\"'`({{<\[])*")
+# What may follow a name: matches "<|channel|>commentary", "()" and ":0", not "2" or " later".
+_AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<\|).*)?", re.DOTALL)
+# What precedes a call that is an object: the start, a line end, a mark, a fence; not words on the same line.
+_BEFORE_CALL = re.compile(r"(?:\A|\n|[>\]]|```\w*)[\s\[,;]*\Z")
+_AFTER_CALL = re.compile(r"\s*(?:\Z|\n|[<\[\],;]|```)")
+# What may surround arguments: matches "\n```json\n```" and "<|call|>", not "Sure:".
+_AROUND_ARGUMENTS = re.compile(rf"(?:\s|```\w*+|{_MARK})*+")
+# A name after a sign of a mark: matches "send" in "<function=send>", '<invoke name="send">' and
+# "[send(to=1)]", not in "I send it" or "`send`".
+_MARKED_NAME = re.compile(r"(?<=[<>\]|=\[])[\"']?([\w-]+)")
+_FENCE = re.compile(r"```\w*\s*\Z")
+_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
+
+
+def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse, list[str]]:
+    """The answer to a request that offers tools, and what was repaired in it.
+
+    Calls in the text count only if there are no others. One that the conversation has already is a quotation.
+    """
+    offered = {tool["function"]["name"] for tool in request.parameters["tools"]}
+    if given := response.tool_calls:
+        names, arguments = zip(*((call.name, call.arguments) for call in given), strict=True)
+        plain = tuple(offered_name(name, offered) for name in names), tuple(map(decoded, arguments))
+        calls = tuple(
+            replace(call, name=name, arguments=text) for call, name, text in zip(given, *plain, strict=True)
+        )
+        leaks = [leak for leak, a, b in zip(_LEAKS, (names, arguments), plain, strict=True) if a != b]
+        return replace(
+            response, tool_calls=calls, leaked=json.dumps([names, arguments]) if leaks else ""
+        ), leaks
+    made = [call["function"] for one in request.messages for call in one.get("tool_calls") or ()]
+    earlier = [(call["name"], load(call["arguments"])) for call in made]
+    visible = without_reasoning(response.text)[0]
+    found = [call for call in calls_in(visible, offered) if call not in earlier]
+    if not found:
+        is_call = any(token[1] in offered for token in _MARKED_NAME.finditer(visible))
+        return response, ["calls as text that cannot be read"] if is_call else []
+    text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
+    calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
+    return replace(response, text=text, tool_calls=calls, leaked=response.text), ["calls as text"]
+
+
+def offered_name(name: str, offered: Collection[str]) -> str:
+    r"""The one offered name in a name with marks; the name itself if there is none.
+
+    >>> offered = {"send", "read"}
+    >>> [offered_name(name, offered) for name in ("functions.send", "send<|channel|>final", " `send`\n")]
+    ['send', 'send', 'send']
+    >>> [offered_name(name, offered) for name in ("send2", "re-send", "send read", "never send")]
+    ['send2', 're-send', 'send read', 'never send']
+    """
+    if name in offered or len(name) > _LONGEST:
+        return name
+    found = [token for token in re.finditer(r"[\w-]+", name) if token[0] in offered]
+    if len(found) != 1 or not _BEFORE_NAME.fullmatch(name, 0, found[0].start()):
+        return name
+    return found[0][0] if _AFTER_NAME.fullmatch(name, found[0].end()) else name
+
+
+def decoded(arguments: str) -> str:
+    r"""Arguments that are an object between marks or encoded several times, as JSON; others unchanged.
+
+    >>> decoded('"{\\"to\\": 1}"'), decoded('"to"'), decoded('{"to": 1}<|call|>')
+    ('{"to": 1}', '"to"', '{"to": 1}')
+    """
+    span = next(spans(arguments), None)
+    if span and span.whole and span.source is arguments:
+        around = arguments[: span.start] + arguments[span.end :]
+        if around.strip() and len(around) <= _LONGEST and _AROUND_ARGUMENTS.fullmatch(around):
+            return span.text if isinstance(load(span.text), dict) else arguments
+    text: str = arguments
+    value: Any = arguments
+    for _ in range(_ENCODED):
+        text, value = value, load(value, strict=False)
+        if not isinstance(value, str):
+            break
+    return text if isinstance(value, dict) else arguments
+
+
+def calls_in(text: str, offered: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls of offered tools that are written in a text, with their arguments.
+
+    A call is a JSON object with a name and arguments on lines of its own, between marks or in a fence, or an
+    object of arguments after marks with the name.
+
+    >>> list(calls_in('<tool_call>{"name": "send", "arguments": {"to": 1}}</tool_call>', {"send"}))
+    [('send', {'to': 1})]
+    >>> list(calls_in('<function=send>{"to": 1}</function>', {"send"}))
+    [('send', {'to': 1})]
+    >>> list(calls_in('I would write {"name": "send", "arguments": {}} here.', {"send"}))
+    []
+    """
+    end = 0  # of the last call
+    for span in spans(text):
+        value = load(span.text) if span.whole and _AFTER_CALL.match(span.source, span.end) else None
+        if not isinstance(value, dict) or span.source is not text:
+            continue
+        before = text[end : span.start][-_LONGEST:]
+        call = _call_of(value, offered) if _BEFORE_CALL.search(before) else None
+        marked = _FENCE.sub("", before)
+        names = (offered_name(marked[mark.start() :], offered) for mark in re.finditer(_MARK, marked))
+        if call := call or next(((name, value) for name in names if name in offered), None):
+            end = span.end
+            yield call
+
+
+def _call_of(value: dict[str, Any], offered: Collection[str]) -> tuple[str, dict[str, Any]] | None:
+    value = inner if isinstance(inner := value.get("function"), dict) else value  # as in the model interface
+    name, arguments = (
+        offered_name(str(value.get("name")), offered),
+        value.get("arguments", value.get("parameters")),
+    )
+    arguments = load(decoded(arguments)) if isinstance(arguments, str) else arguments
+    if name not in offered or not isinstance(arguments, dict) or not value.keys() <= _KEYS:
+        return None
+    return name, arguments

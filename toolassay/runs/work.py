@@ -16,8 +16,8 @@ from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import ItemWork, answer_items, preview_items
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
+from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.prices import Tariff
-from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.trials import Trial
 from toolassay.screen import Screen

@@ -15,10 +15,9 @@ from typing import Any
 
 from aiohttp import web
 
-from toolassay.serving.completions import Received, has_messages
+from toolassay.serving.completions import Received, abort, error_response, has_messages
 from toolassay.serving.faults import WHOLE
 from toolassay.serving.loopback import json_object
-from toolassay.serving.responses import abort, error_response
 
 FILES, BATCHES = "/v1/files", "/v1/batches"
 URL = "/v1/chat/completions"
@@ -314,7 +313,8 @@ class BatchService:
         errors = [one for one in results if one not in answers]
         for name, lines in (("output", answers), ("error", errors)):
             if lines:
-                stored = self._store(f"{batch.id}_{name}.jsonl", "batch_output", _jsonl(lines))
+                content = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+                stored = self._store(f"{batch.id}_{name}.jsonl", "batch_output", content)
                 batch.facts[f"{name}_file_id"] = stored.id
         batch.status = (
             "cancelled" if batch.is_cancelled else "expired" if ending == "expired" else "completed"
@@ -365,10 +365,6 @@ def _result(line: Mapping[str, Any], number: int, status: int, body: Any) -> dic
         return {**_head(line, number), "response": None, "error": said}
     response = {"status_code": status, "request_id": f"req_{number}", "body": body}
     return {**_head(line, number), "response": response, "error": None}
-
-
-def _jsonl(lines: Sequence[Mapping[str, Any]]) -> bytes:
-    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
 
 
 def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Response:

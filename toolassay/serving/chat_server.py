@@ -11,10 +11,21 @@ from aiohttp import web
 
 from toolassay.errors import ToolassayError
 from toolassay.serving.batch_service import BATCHES, FILES, BatchService
-from toolassay.serving.completions import Received, Reply, completion, error_body, has_messages
+from toolassay.serving.completions import (
+    Received,
+    Reply,
+    abort,
+    apply_fault,
+    completion,
+    deliver,
+    error_body,
+    error_response,
+    garbage,
+    has_messages,
+    refusal,
+)
 from toolassay.serving.faults import KINDS, WHOLE, Behaviour
 from toolassay.serving.loopback import HOST, Loopback, bound, json_object
-from toolassay.serving.responses import abort, apply_fault, deliver, error_response, garbage, refusal
 
 PATH = "/v1/chat/completions"
 AZURE_PATH = "/openai/deployments/{model}/chat/completions"

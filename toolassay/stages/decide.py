@@ -22,15 +22,14 @@ from toolassay.evaluation.comparison import (
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import confused
 from toolassay.evaluation.items import OUTCOMES, read_table
-from toolassay.evaluation.metrics_file import SECURITY, read_groups
-from toolassay.evaluation.signature import read_signature
+from toolassay.evaluation.metrics_file import SECURITY, read_groups, read_signature
 from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.metrics.significance import compare_shares, holm
 from toolassay.report.axes import Axes, security_of
 from toolassay.report.decision import Decision, FolderReport, Regression, Verdict, facts_of, sentences
 from toolassay.report.requirements import Measured, Requirement, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
-from toolassay.runs.marks import TOOLS_MISSING
+from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.stages.scored_folder import ALL_ITEMS, ScoredFolder
 
 _CONFUSIONS = 5

@@ -14,13 +14,13 @@ from toolassay.calls.execution_record import FILE, Execution, read_executions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
+from toolassay.evaluation.metrics_file import Signature
 from toolassay.evaluation.places import metrics_folder, prediction_file
-from toolassay.evaluation.signature import Signature
+from toolassay.executors import executor_named
 from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
-from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanSet, RunRules, RunSummary
-from toolassay.executors.registry import executor_named
+from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanRunSummary, PlanSet, RunRules
 from toolassay.files import atomic_writer, sha256_of, write_json
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
@@ -206,7 +206,7 @@ class _Run:
     predictions: str | None
     screen: Screen
 
-    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[RunSummary, Any]:
+    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[PlanRunSummary, Any]:
         """Execute the plans; returns what was done, and a function that yields the executions."""
         async with self.executor.open(self.context, self.own) as opened:
             self._open_run(opened)
@@ -265,7 +265,9 @@ def _write(path: Path, journal: ExecutionJournal, items: Sequence[PlannedItem]) 
                 stream.write(line + "\n")
 
 
-def _report(path: Path, counts: Mapping[str, int], records: Any, summary: RunSummary, screen: Screen) -> None:
+def _report(
+    path: Path, counts: Mapping[str, int], records: Any, summary: PlanRunSummary, screen: Screen
+) -> None:
     total = sum(counts.values())
     if summary.stopped:
         screen.say(f"{WARNING}stopped: {summary.stopped}. The same command goes on")

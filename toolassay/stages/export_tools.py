@@ -9,7 +9,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.files import refuse_to_replace, write_json, write_text
-from toolassay.importers.intake import Finding
+from toolassay.importers.intake import ImportFinding
 from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.import_tools import show_findings
 from toolassay.text_formatting import count_of
@@ -42,7 +42,7 @@ def export_tools(
         raise UsageError(
             "already exists with other content", file=target, fix="use --force, or another --out"
         )
-    losses = [Finding(*loss) for loss in exported.losses]
+    losses = [ImportFinding(*loss) for loss in exported.losses]
     write_text(target, text)
     report = target.with_name(f"{target.name}.report.json")
     write_json(report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in losses]})

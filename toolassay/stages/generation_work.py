@@ -35,8 +35,8 @@ from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.books import report_stop
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import preview_items
+from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import (
     RunSettings,
 )

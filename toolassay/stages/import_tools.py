@@ -11,9 +11,9 @@ from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer, keep_dated_copy, read_json, write_json, write_nodes
-from toolassay.importers.arriving_files import new_folder
-from toolassay.importers.intake import Finding, ImportReport, described, grouped, take_in
-from toolassay.importers.registry import importer_named
+from toolassay.importers import importer_named
+from toolassay.importers.data_files import new_folder
+from toolassay.importers.intake import ImportFinding, ImportReport, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -186,7 +186,7 @@ def _literal(text: str) -> str:
 
 
 def show_findings(
-    findings: Sequence[tuple[str, Sequence[Finding]]],
+    findings: Sequence[tuple[str, Sequence[ImportFinding]]],
     file: Path,
     screen: Screen,
     rows: Sequence[tuple[str, ...]] = (),

@@ -29,7 +29,7 @@ from toolassay.report.leaderboard import (
     markdown_table,
     terminal_text,
 )
-from toolassay.runs.marks import NO_TOOLS, WORDINGS, mark_of
+from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
 from toolassay.runs.recorded_usage import recorded_usage
 from toolassay.stages.scored_folder import ScoredFolder
 

@@ -19,10 +19,10 @@ from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.executors import executor_named
 from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
 from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules, result_of
-from toolassay.executors.registry import executor_named
 from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph

@@ -14,13 +14,12 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
-from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.metrics_file import changed_parts, read_groups, signature_of
 from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder, recorded_model
-from toolassay.evaluation.signature import changed_parts
 from toolassay.files import safe_name
 from toolassay.report.axes import Axes, by_outcome, read_axes
 from toolassay.report.scoreboard import Contender, choose_score, in_order
-from toolassay.runs.marks import mark_of
+from toolassay.runs.outcomes import mark_of
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial
 

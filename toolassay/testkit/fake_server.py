@@ -124,17 +124,6 @@ class FakeServer(ChatServer):
         """Respond to the first requests with these faults, and answer the rest."""
         self.behaviour = lambda prompt, number: faults[number] if number < len(faults) else WHOLE
 
-    def fail_once_each(self, fault: str) -> None:
-        """Respond to the first request of each prompt with the fault, and answer the second."""
-        seen: set[str] = set()
-
-        def behaviour(prompt: str, number: int) -> str:
-            first = prompt not in seen
-            seen.add(prompt)
-            return fault if first else WHOLE
-
-        self.behaviour = behaviour
-
     def forget(self) -> None:
         """Clear the record and the counts."""
         self.received.clear()

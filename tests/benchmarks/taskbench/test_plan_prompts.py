@@ -23,7 +23,7 @@ from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
 from toolassay.prompt_templates import Wording, turns_of
 from toolassay.schemas import plan_schema, sample_schema
-from toolassay.serving.prompt_reader import PromptReader
+from toolassay.serving.offline_answers import PromptReader
 from toolassay.tools import ToolLibrary
 
 WORKSHOP = ToolLibrary.from_json(workshop_tools())

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
-from toolassay.dataset import Request, last_of_each, read_requests
+from toolassay.dataset import Request, read_requests
 from toolassay.errors import UsageError
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal
@@ -34,7 +34,10 @@ def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = requests_file(name, ids)
         requests = Requests(path)
-        expected, repeated = last_of_each(list(read_requests(path)))
+        every = list(read_requests(path))
+        last = {request.id: request.line for request in every}
+        expected = [request for request in every if last[request.id] == request.line]
+        repeated = list(dict.fromkeys(one.id for one in every if last[one.id] != one.line))
         assert list(requests) == list(requests) == expected
         assert len(requests) == len(expected)
         assert requests.repeated == repeated

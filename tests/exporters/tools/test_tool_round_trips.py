@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
+from toolassay.importers import importer_named
 from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import Intake, take_in
-from toolassay.importers.registry import importer_named
 from toolassay.tools import ToolLibrary
 
 KINDS = ("openai", "anthropic", "mcp")

@@ -12,7 +12,7 @@ from documents import get, openapi, post, read, schema_ref
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.importers.openapi.converted import measured, pruned
+from toolassay.importers.openapi.schemas import measured, pruned
 
 TOOLS = "toolassay.importers.openapi.tools"
 

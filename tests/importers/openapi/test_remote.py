@@ -18,7 +18,7 @@ from toolassay.importers.importer import Incoming
 from toolassay.importers.openapi import IMPORTER, OpenApiOptions
 
 REFERENCES = "toolassay.importers.openapi.references"
-PUBLIC = "toolassay.importers.openapi.remote.is_public"
+PUBLIC = "toolassay.importers.openapi.references.is_public"
 ROOT = openapi(
     {"/a": get({"$ref": "parts/a.json"}), "/b": get({"$ref": "b.json#/B"})}, servers=[{"url": "v1"}]
 )

@@ -12,8 +12,17 @@ from running import lines_of, write_lines
 from toolassay.errors import UsageError
 from toolassay.models import ModelError
 from toolassay.runs.batches import refused_open_batches
-from toolassay.runs.batches.lines import is_answer, missing_line, parse_line, read_result, was_run
-from toolassay.runs.batches.state import STATE, Batch, BatchState, Endpoint
+from toolassay.runs.batches.state import (
+    STATE,
+    Batch,
+    BatchState,
+    Endpoint,
+    is_answer,
+    missing_line,
+    parse_line,
+    read_result,
+    was_run,
+)
 from toolassay.runs.budget import Outstanding
 
 ONE = Outstanding("planner", "7", 400, 100)

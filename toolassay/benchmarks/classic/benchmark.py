@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.data_folder import DataFolder
-from toolassay.evaluation.axis import About
+from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
 
 if TYPE_CHECKING:

@@ -268,7 +268,7 @@ def evaluate(
 ) -> None:
     """Score prediction rows, e.g. those of another program."""
     from toolassay.benchmarks.classic.evaluation import METRICS, evaluate_rows
-    from toolassay.runs.marks import mark_of, marked
+    from toolassay.runs.outcomes import mark_of, marked
 
     scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
     name = predictions[0].stem

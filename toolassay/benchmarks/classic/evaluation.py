@@ -20,12 +20,10 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
-from toolassay.evaluation.metrics_file import SECURITY
+from toolassay.evaluation.metrics_file import SECURITY, Signature
 from toolassay.evaluation.places import prediction_folder
-from toolassay.evaluation.signature import Signature
 from toolassay.files import refuse_to_replace, write_json
-from toolassay.runs.marks import tools_part
-from toolassay.runs.outcomes import MISSING, RunOutcomes
+from toolassay.runs.outcomes import MISSING, RunOutcomes, tools_part
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing

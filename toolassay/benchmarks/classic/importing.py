@@ -14,8 +14,7 @@ from toolassay.benchmarks.classic.data import read_data
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_writer, copy_file, sha256_of
-from toolassay.importers.arriving_files import arriving, new_folder
-from toolassay.importers.hub import HubDataset, read_rows
+from toolassay.importers.data_files import HubDataset, arriving, new_folder, read_rows
 from toolassay.locks import open_regular
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of

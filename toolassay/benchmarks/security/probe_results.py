@@ -13,7 +13,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.files import read_json_lines, safe_name, write_json_lines
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
-from toolassay.runs.marks import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
+from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial
 from toolassay.screen import Screen

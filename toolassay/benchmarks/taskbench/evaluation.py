@@ -13,7 +13,6 @@ from toolassay.benchmarks.taskbench.scoring.folder_evaluation import chosen_labe
 from toolassay.benchmarks.taskbench.scoring.leaderboard import plan_standing, recorded_choices
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError
-from toolassay.evaluation.axis import Axis
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
     IncompleteEvaluation,
@@ -21,6 +20,7 @@ from toolassay.evaluation.evaluation import (
     ScoringSettings,
 )
 from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.metrics_file import SECURITY, signature_of
 from toolassay.evaluation.places import EVERY_MODEL
 from toolassay.screen import WARNING, once

@@ -13,8 +13,7 @@ from toolassay.dataset import label_record
 from toolassay.errors import UsageError
 from toolassay.files import copy_file, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
-from toolassay.importers.arriving_files import arriving, new_folder
-from toolassay.importers.hub import HubDataset, read_rows
+from toolassay.importers.data_files import HubDataset, arriving, new_folder, read_rows
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary

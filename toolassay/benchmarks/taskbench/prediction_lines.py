@@ -11,8 +11,8 @@ from toolassay.dataset import Request
 from toolassay.graph import DependencyType
 from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs.items import ENDED
-from toolassay.runs.journal import Address, Journal
-from toolassay.runs.retry_malformed import COUNT
+from toolassay.runs.journal import Journal, LineAddress
+from toolassay.runs.manifest import COUNT
 
 if TYPE_CHECKING:
     from toolassay.answers import ParsedAnswer
@@ -33,10 +33,10 @@ def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
     if _ANSWERS & entry.keys():
         return entry
     again = entry.get(COUNT, 0)
-    answer, rewritten = journal.answer(Address(key, "planner", 0, again)), dict[str, Any]()
+    answer, rewritten = journal.answer(LineAddress(key, "planner", 0, again)), dict[str, Any]()
     if "rewriter" in entry:
-        rewritten = journal.answer(Address(key, f"reformat {entry['rewriter']}", 0, again))
-    for name in (*Address._fields, "asked"):
+        rewritten = journal.answer(LineAddress(key, f"reformat {entry['rewriter']}", 0, again))
+    for name in (*LineAddress._fields, "asked"):
         answer.pop(name, None)
     if rewritten:
         answer["reformatted"] = rewritten["response"]

@@ -33,8 +33,8 @@ from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import preview_items
+from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS, RetryPlan
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema

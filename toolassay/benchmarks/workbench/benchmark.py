@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
 from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
 from toolassay.data_folder import DataFolder
-from toolassay.evaluation.axis import About
+from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
 from toolassay.files import sha256_of
 

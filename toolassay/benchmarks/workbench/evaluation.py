@@ -23,11 +23,10 @@ from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
-from toolassay.evaluation.signature import Signature
+from toolassay.evaluation.metrics_file import Signature
 from toolassay.files import sha256_of
 from toolassay.runs.manifest import recorded_settings
-from toolassay.runs.marks import OUR_WORDINGS, WORDINGS, tools_part
-from toolassay.runs.outcomes import RunOutcomes
+from toolassay.runs.outcomes import OUR_WORDINGS, WORDINGS, RunOutcomes, tools_part
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing

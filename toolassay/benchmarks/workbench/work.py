@@ -35,9 +35,9 @@ from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import OVERFLOW, Ask, ItemWork, replay_item
+from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
-from toolassay.runs.retry_malformed import MAX_TOKENS
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written, chosen_items

@@ -59,13 +59,7 @@ class OpenApiImporter(Importer):
         """Read the operations of a document; see `Importer.read`."""
         from toolassay.importers.openapi.tools import read_tools
 
-        return read_tools(
-            source,
-            only=options.only,
-            without_deprecated=options.without_deprecated,
-            allow_remote=options.allow_remote,
-            screen=screen,
-        )
+        return read_tools(source, options, screen)
 
 
 IMPORTER = OpenApiImporter()

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.importers.importer import Note
-from toolassay.importers.openapi.converted import Piece, measured
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
-from toolassay.importers.openapi.responses import (
+from toolassay.importers.openapi.schemas import (
+    Piece,
+    Schemas,
     chosen_media_type,
     declared_media_types,
     lose_media_types,
+    measured,
 )
-from toolassay.importers.openapi.schemas import Schemas
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
 """Where a parameter may be. Of several with one name, the first in this order keeps it."""
@@ -47,7 +48,7 @@ _TEMPLATE = re.compile(r"\{([^{}/]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class OpenApiParameter:
     """A parameter or a form field.
 
     Attributes:
@@ -132,7 +133,7 @@ class ArgumentReader:
         self._schemas = schemas
         self._root = root
         # By the id of an object, which stays alive beside them.
-        self._known: dict[int, tuple[Any, Parameter | Note]] = {}
+        self._known: dict[int, tuple[Any, OpenApiParameter | Note]] = {}
         self._flat: dict[int, tuple[Piece, Flat | None]] = {}
 
     def read(self, operation: Operation, losses: dict[Note, None]) -> Arguments:
@@ -204,9 +205,9 @@ class ArgumentReader:
 
     def _parameters(
         self, operation: Operation, losses: dict[Note, None]
-    ) -> tuple[list[Parameter], list[Parameter], Node | None]:
+    ) -> tuple[list[OpenApiParameter], list[OpenApiParameter], Node | None]:
         """Parameters, Swagger's form fields and body; those of the operation replace those of the path."""
-        found: dict[tuple[str, str], Parameter] = {}
+        found: dict[tuple[str, str], OpenApiParameter] = {}
         body: Node | None = None
         for node in (*reversed(operation.items), operation.node):
             given = node.value.get("parameters")
@@ -224,14 +225,14 @@ class ArgumentReader:
         parameters = [one for one in found.values() if one.place != "formData"]
         return parameters, [one for one in found.values() if one.place == "formData"], body
 
-    def _parameter(self, node: Node) -> Parameter | Note:
+    def _parameter(self, node: Node) -> OpenApiParameter | Note:
         """A parameter, or why it is none."""
         key = id(node.value)
         if key not in self._known:
             self._known[key] = node.value, self._new_parameter(node)
         return self._known[key][1]
 
-    def _new_parameter(self, node: Node) -> Parameter | Note:
+    def _new_parameter(self, node: Node) -> OpenApiParameter | Note:
         try:
             node = self._schemas.references.follow(node)
         except UnresolvedError as error:
@@ -264,7 +265,7 @@ class ArgumentReader:
             if given:
                 schema["examples"] = given
         required = place == "path" or value.get("required") is True
-        return Parameter(name, place, measured(schema, piece.losses), required, serialization)
+        return OpenApiParameter(name, place, measured(schema, piece.losses), required, serialization)
 
     def _parameter_schema(self, value: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The schema of a parameter as in the document, and how it is written into a request."""
@@ -296,7 +297,7 @@ class ArgumentReader:
         return {key: item for key, item in value.items() if key not in _PARAMETER_KEYS}, serialization
 
     def _request_body(
-        self, operation: Operation, fields: Sequence[Parameter], losses: dict[Note, None]
+        self, operation: Operation, fields: Sequence[OpenApiParameter], losses: dict[Note, None]
     ) -> Body | None:
         """The request body of OpenAPI 3, or Swagger's form."""
         if fields:
@@ -416,7 +417,7 @@ def _is_empty_object(body: Body) -> bool:
     )
 
 
-def _add_path_parameters(path: str, parameters: list[Parameter], warnings: list[Note]) -> None:
+def _add_path_parameters(path: str, parameters: list[OpenApiParameter], warnings: list[Note]) -> None:
     """Add those that the path names and the document does not describe: no call is possible without them."""
     known = {one.name for one in parameters if one.place == "path"}
     # Some documents write the operators of RFC 6570, as in "{+name}", "{.format}" and "{key*}".
@@ -428,14 +429,14 @@ def _add_path_parameters(path: str, parameters: list[Parameter], warnings: list[
                 Note(f"parameters.{name[:80]}", "is in the path but not described; a text is assumed")
             )
             piece = Piece({"type": "string"}, 2, ())
-            parameters.append(Parameter(name, "path", piece, True, {}))
+            parameters.append(OpenApiParameter(name, "path", piece, True, {}))
     for name in known - named.keys():
         warnings.append(Note(f"parameters.{name}", "is not in the path"))
 
 
-def _named(parameters: Sequence[Parameter]) -> list[tuple[str, Parameter]]:
+def _named(parameters: Sequence[OpenApiParameter]) -> list[tuple[str, OpenApiParameter]]:
     """The parameters with names of their own: of several `id`, one in the query becomes `id_query`."""
-    first: dict[str, Parameter] = {}
+    first: dict[str, OpenApiParameter] = {}
     for one in sorted(parameters, key=lambda one: _PLACES.index(one.place)):
         first.setdefault(one.name, one)
     taken: dict[str, Any] = dict.fromkeys(one.name for one in parameters)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Skipped
-from toolassay.importers.openapi.references import Node, References, UnresolvedError, shown
+from toolassay.importers.openapi.references import Node, SchemaReferences, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 MOST_OPERATIONS = 200_000
@@ -61,7 +61,7 @@ class Operations:
         skipped: What is no operation, and where the search ended if it did.
     """
 
-    def __init__(self, root: dict[str, Any], references: References, deadline: float) -> None:
+    def __init__(self, root: dict[str, Any], references: SchemaReferences, deadline: float) -> None:
         self._root = root
         self._references = references
         self._deadline = deadline
@@ -135,7 +135,7 @@ class Operations:
             self.skipped.append(Skipped("paths", f"more than {_MOST_SKIPPED:,} parts gave no tool"))
 
 
-class Selection:
+class OperationSelection:
     """The operations that `--only` names.
 
     Args:

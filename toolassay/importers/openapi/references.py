@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
+import socket
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +12,9 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, parse_document, read_document, too_deep
+from toolassay.models.address import without_addresses
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.version import __version__
 
 _MOST_HOPS = 50
 """Longest chain of references to references."""
@@ -71,7 +77,7 @@ class UnresolvedError(Exception):
     """A reference has no usable target; the text is one clause."""
 
 
-class References:
+class SchemaReferences:
     """The main document and those it refers to.
 
     Args:
@@ -232,8 +238,6 @@ class References:
             raise UnresolvedError(f"referenced file {_clause(error)}") from None
 
     def _fetched(self, address: str) -> Document:
-        from toolassay.importers.openapi.remote import FetchError, fetch
-
         if not self._allow_remote:
             raise UnresolvedError("remote reference without --allow_remote")
         if self._remote >= _MOST_REMOTE:
@@ -248,8 +252,6 @@ class References:
             )
             self._bytes += len(body)
             return _checked(address, parse_document(body.decode("utf-8-sig"), without_secrets(address)))
-        except FetchError as error:
-            raise UnresolvedError(f"remote document {error}") from None
         except UnicodeDecodeError:
             raise UnresolvedError("remote document is not UTF-8 text") from None
         except UsageError as error:
@@ -307,3 +309,95 @@ def _clause(error: UsageError) -> str:
     """The message of an error without its file and fix, which say where on this machine."""
     text = str(error).rpartition(". Fix: ")[0] or str(error)
     return text.removeprefix(f"{error.file}:").lstrip("0123456789: ")
+
+
+_MOST_REDIRECTS = 5
+_IDLE = 10.0  # seconds without a byte
+_REDIRECTS = (301, 302, 303, 307, 308)
+_HEADERS = {
+    "Accept": "application/json, application/yaml, */*;q=0.5",
+    "User-Agent": f"toolassay/{__version__}",
+}
+
+
+def fetch(address: str, *, trusted_host: str | None, most_bytes: int, seconds: float) -> tuple[bytes, str]:
+    """Download one document.
+
+    The IP address of each connection is checked before it is made. Proxies are not used.
+
+    Args:
+        address: An http or https address. Credentials in it are not sent.
+        trusted_host: Host that may have a private or loopback address: the one that the user named.
+        most_bytes: Maximum size.
+        seconds: Time limit, redirects included.
+
+    Returns:
+        The body, and the address after redirects.
+
+    Raises:
+        UnresolvedError: It cannot be fetched, exceeds a bound, or is on a private network.
+    """
+    import aiohttp
+
+    async def bounded() -> tuple[bytes, str]:
+        async with asyncio.timeout(seconds):
+            return await _fetch(address, trusted_host, most_bytes)
+
+    try:
+        return run_coroutine(bounded())
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
+            raise UnresolvedError(f"remote document: no complete answer within {seconds:.0f} s") from None
+        reason = without_addresses(str(getattr(error, "strerror", None) or error)) or type(error).__name__
+        reason = " ".join(reason.split())[:100]
+        raise UnresolvedError(f"remote document cannot be fetched: {reason}") from None
+
+
+async def _fetch(address: str, trusted_host: str | None, most_bytes: int) -> tuple[bytes, str]:
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_IDLE, sock_read=_IDLE)
+    for _ in range(_MOST_REDIRECTS + 1):
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UnresolvedError("remote document is no http(s) address")
+        plain = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+        def checked(info: Any, is_trusted: bool = parts.hostname == trusted_host) -> socket.socket:
+            if not is_trusted and not is_public(str(info[4][0])):
+                raise UnresolvedError("remote document is on a private network")
+            return socket.socket(*info[:3])
+
+        # Without a delay, the first address of a host is tried alone, and what `checked` raises arrives here.
+        connector = aiohttp.TCPConnector(socket_factory=checked, happy_eyeballs_delay=None)
+        async with (
+            aiohttp.ClientSession(connector=connector, headers=_HEADERS, timeout=timeout) as session,
+            session.get(plain, allow_redirects=False) as response,
+        ):
+            location = response.headers.get("Location")
+            if response.status in _REDIRECTS and location:
+                scheme, address = parts.scheme, urljoin(address, location)
+                if urlsplit(address).scheme not in ("https", scheme):
+                    raise UnresolvedError("remote document is redirected to another scheme")
+                continue
+            if response.status != 200:
+                raise UnresolvedError(f"remote document is answered with status {response.status}")
+            body = bytearray()
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > most_bytes:
+                    raise UnresolvedError(f"remote document is larger than {most_bytes >> 20} MiB")
+            return bytes(body), address
+    raise UnresolvedError(f"remote document is redirected more than {_MOST_REDIRECTS} times")
+
+
+def is_public(ip: str) -> bool:
+    """Whether an IP address is one of the public internet.
+
+    >>> is_public("9.9.9.9"), is_public("10.0.0.1"), is_public("::ffff:127.0.0.1")
+    (True, False, False)
+    """
+    address = ipaddress.ip_address(ip.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address.is_global and not address.is_multicast

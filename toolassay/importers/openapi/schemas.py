@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from toolassay.argument_schemas import SUBSCHEMAS, with_subschemas
+from toolassay.argument_schemas import SUBSCHEMAS, subschemas, with_subschemas
 from toolassay.importers.importer import Note
-from toolassay.importers.openapi.converted import Piece, loosen, loosened, measured, open_loops
+from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import (
     Document,
     Node,
-    References,
+    SchemaReferences,
     UnresolvedError,
     pointer_tokens,
     shown,
@@ -77,7 +78,7 @@ class Schemas:
         has_siblings: Whether keywords beside `$ref` count, as in OpenAPI 3.1.
     """
 
-    def __init__(self, references: References, *, has_siblings: bool) -> None:
+    def __init__(self, references: SchemaReferences, *, has_siblings: bool) -> None:
         self.references = references
         self.has_siblings = has_siblings
         self._targets: dict[str, Node] = {}
@@ -316,3 +317,298 @@ class _Conversion:
 
 def _is_set(schema: Any, flag: str) -> bool:
     return isinstance(schema, dict) and schema.get(flag) is True
+
+
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+_LOOPING = {*_IN_PLACE, "$ref", "dependentSchemas"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A converted schema.
+
+    Attributes:
+        schema: A dictionary or a truth value.
+        values: Number of JSON values in it.
+        refs: Names of the definitions it refers to, in order.
+        losses: What was not converted.
+    """
+
+    schema: Any
+    values: int
+    refs: tuple[str, ...]
+    losses: frozenset[Note] = frozenset()
+
+
+def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
+    """A converted schema with its size and references."""
+    values, refs, rest = 0, dict[str, None](), deque([schema])
+    while rest:
+        one = rest.popleft()
+        own, children = _parts(one)
+        values += own
+        rest.extend(children)
+        if isinstance(one, dict) and "$ref" in one:
+            refs[str(one["$ref"]).removeprefix("#/$defs/")] = None
+    return Piece(schema, values, tuple(refs), losses)
+
+
+def pruned(schema: Any, most_values: int, least_depth: int = 0) -> Any:
+    """A copy of the first levels that fit into the limit; below them it allows anything.
+
+    Args:
+        schema: A converted schema of more values than the limit.
+        most_values: Maximum number of JSON values; what allows anything counts as one.
+        least_depth: Levels that are kept even if they do not fit.
+    """
+    level, depth, values = [schema], 0, 0
+    while level:
+        parts = [_parts(one) for one in level]
+        if values + len(level) > most_values:
+            depth -= 1
+            break
+        values += sum(own for own, _ in parts)
+        if values > most_values:
+            break
+        level = [child for _, children in parts for child in children]
+        depth += 1
+    return _until(schema, max(depth, least_depth))
+
+
+def _until(schema: Any, depth: int) -> Any:
+    """The first levels of a schema."""
+    if depth <= 0 or not isinstance(schema, dict):
+        return schema if isinstance(schema, bool) else {}
+    return with_subschemas(schema, lambda one, _: one if isinstance(one, list) else _until(one, depth - 1))
+
+
+def loosened(schema: Any) -> Any:
+    """A copy in which every schema may be replaced by one that allows more; see `loosen`."""
+    if not isinstance(schema, dict):
+        return schema
+    result = with_subschemas(schema, lambda one, _: loosened(one))
+    loosen(result)
+    return result
+
+
+def loosen(schema: dict[str, Any]) -> None:
+    """Replace what would reject a value because an inner schema allows it: `oneOf`, `not`, `if`.
+
+    `oneOf` of two schemas that were cut to `{}` would reject everything.
+    """
+    for key in ("not", "if", "then", "else"):
+        schema.pop(key, None)
+    branches = schema.pop("oneOf", None)
+    if branches and "anyOf" not in schema:
+        schema["anyOf"] = branches
+
+
+def _parts(schema: Any) -> tuple[int, list[Any]]:
+    """The number of JSON values in a schema without those in its schemas, and these schemas."""
+    if not isinstance(schema, dict):
+        return 1, []
+    values = 1 + sum(_size(value) for key, value in schema.items() if key not in SUBSCHEMAS)
+    return values, [one for _, one in subschemas(schema)]
+
+
+def _size(value: Any) -> int:
+    """The number of JSON values in an example, a default or an enumeration."""
+    values, rest = 0, [value]
+    while rest:
+        values += 1
+        one = rest.pop()
+        if isinstance(one, dict | list):
+            rest += one.values() if isinstance(one, dict) else one
+    return values
+
+
+def _in_place(schema: Any) -> Iterator[tuple[str, str]]:
+    """The definitions that apply to the same value as a schema, each with the outermost keyword."""
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema:
+        yield "$ref", str(schema["$ref"]).removeprefix("#/$defs/")
+    for key in _IN_PLACE:
+        if key in schema:
+            value = schema[key]
+            for one in value if isinstance(value, list) else [value]:
+                yield from ((key, name) for _, name in _in_place(one))
+    for one in (schema.get("dependentSchemas") or {}).values():
+        yield from (("dependentSchemas", name) for _, name in _in_place(one))
+
+
+def open_loops(definitions: dict[str, Piece]) -> None:
+    """Change definitions that apply themselves to the same value, on which a validator would not end.
+
+    Mostly `Pet: {oneOf: [Cat]}` with `Cat: {allOf: [Pet, …]}`. There `Cat` gets a copy of what else `Pet`
+    says; `Pet` stays. Where that does not help, the keyword that closes the loop is removed.
+    """
+    note = Note("schema.$ref", "a schema that applies itself to the same value is opened")
+    for is_last in (False, True):
+        for loop in _loops(definitions):
+            originals = {name: definitions[name].schema for name in loop}
+            for name in sorted(loop):
+                schema = _opened(originals[name], loop, {} if is_last else originals)
+                if schema is not originals[name]:
+                    losses = definitions[name].losses | {note}
+                    definitions[name] = measured(schema, losses)
+
+
+def _loops(definitions: Mapping[str, Piece]) -> list[set[str]]:
+    edges = [
+        (name, target)
+        for name, piece in definitions.items()
+        if isinstance(piece.schema, dict) and not piece.schema.keys().isdisjoint(_LOOPING)
+        for _, target in _in_place(piece.schema)
+    ]
+    if not edges:
+        return []
+    import networkx
+
+    graph = networkx.DiGraph(edges)
+    return [
+        component
+        for component in networkx.strongly_connected_components(graph)
+        if len(component) > 1 or any(graph.has_edge(name, name) for name in component)
+    ]
+
+
+def _opened(schema: dict[str, Any], loop: set[str], originals: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of a loop without what closes it.
+
+    Args:
+        schema: A definition of the loop.
+        loop: Names of its definitions.
+        originals: Definitions to copy into `allOf`; empty to remove every keyword that closes the loop.
+    """
+    closing = {key for key, name in _in_place(schema) if name in loop}
+    if not closing or (originals and "allOf" not in closing):
+        return schema
+    result = dict(schema)
+    if originals:
+        closing = {"allOf"}
+    for key in closing:
+        value = result.pop(key)
+        if key == "allOf":
+            kept = []
+            for branch in value:
+                names = [name for _, name in _in_place(branch) if name in loop]
+                if not names:
+                    kept.append(branch)
+                elif originals and branch.get("$ref") == f"#/$defs/{names[0]}":
+                    other = originals[names[0]]
+                    inner = {key for key, name in _in_place(other) if name in loop}
+                    kept.append({key: item for key, item in other.items() if key not in inner})
+            if kept:
+                result["allOf"] = kept
+    return result
+
+
+class ResponseReader:
+    """Reads responses.
+
+    Args:
+        schemas: Converts schemas.
+        root: The main document's root.
+    """
+
+    def __init__(self, schemas: Schemas, root: Mapping[str, Any]) -> None:
+        self._schemas = schemas
+        self._root = root
+
+    def read(self, operation: Operation, losses: dict[Note, None]) -> tuple[Piece | None, dict[str, str]]:
+        """The schema of the first success that has one, and its status and media type."""
+        responses = operation.node.value.get("responses")
+        if not isinstance(responses, dict):
+            return None, {}
+        statuses = [status for status in responses if not status.startswith("x-")]
+        successes = sorted((one for one in statuses if one.startswith("2")), key=_status_order)
+        if statuses == ["default"]:
+            successes = statuses
+        chosen: Piece | None = None
+        response: dict[str, str] = {}
+        for status in successes:
+            chosen, response = self._success(status, responses[status], operation, losses)
+            if chosen:
+                break
+        return chosen, response
+
+    def _success(
+        self, status: str, raw: Any, operation: Operation, losses: dict[Note, None]
+    ) -> tuple[Piece | None, dict[str, str]]:
+        try:
+            node = self._schemas.references.follow(Node(raw, operation.node.document))
+        except UnresolvedError as error:
+            losses[Note(f"responses.{status[:80]}", f"{error}: {shown(raw.get('$ref'))}")] = None
+            return None, {}
+        value = node.value
+        if not isinstance(value, dict):
+            return None, {}
+        content = value.get("content")
+        if "schema" in value and "content" not in value:  # Swagger 2.0
+            types = declared_media_types(operation, self._root, "produces") or ["application/json"]
+            content = {one: {"schema": value["schema"]} for one in types}
+        content = content if isinstance(content, dict) else {}
+        with_schema = {
+            key: media for key, media in content.items() if isinstance(media, dict) and "schema" in media
+        }
+        if not with_schema:
+            return None, {}
+        media_type, _ = chosen_media_type(with_schema)
+        lose_media_types(losses, f"responses.{status}", [one for one in content if one != media_type])
+        piece = self._schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
+        piece = self._opened(piece)
+        description = value.get("description")
+        text = description.strip() if isinstance(description, str) else ""
+        if isinstance(piece.schema, dict) and text and "description" not in piece.schema:
+            schema = {"description": text, **piece.schema}
+            piece = replace(piece, schema=schema, values=piece.values + 1)
+        return piece, {"status": status, "media_type": media_type}
+
+    def _opened(self, piece: Piece) -> Piece:
+        """A schema that is only a reference as the definition it refers to, which says more to a reader."""
+        for _ in range(5):
+            if not isinstance(piece.schema, dict) or piece.schema.keys() != {"$ref"}:
+                break
+            definition = self._schemas.definition(piece.refs[0], "response")
+            piece = replace(definition, losses=piece.losses | definition.losses)
+        return piece
+
+
+def lose_media_types(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:
+    """Note the media types that are not kept."""
+    for one in media_types:
+        losses[Note(f"{where}.{one[:80]}", "only one media type is kept")] = None
+
+
+def declared_media_types(operation: Operation, root: Mapping[str, Any], key: str) -> list[str]:
+    """Swagger's `consumes` or `produces` of an operation, or else of its document."""
+    found = operation.node.value.get(key, root.get(key))
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The media type that is kept, JSON if there is one, and the others."""
+
+    def order(media_type: str) -> tuple[bool, int]:
+        plain = media_type.partition(";")[0].strip().lower()
+        ranks = (
+            plain == "application/json" and plain == media_type,
+            plain == "application/json",
+            plain.endswith("+json"),
+            "json" in plain,
+            plain == "application/x-www-form-urlencoded",
+            plain.startswith("multipart/"),
+            plain == "*/*",
+            True,
+        )
+        media = content[media_type]
+        return not (isinstance(media, dict) and "schema" in media), ranks.index(True)
+
+    chosen = min(content, key=order)
+    return chosen, [one for one in content if one != chosen]
+
+
+def _status_order(status: str) -> tuple[bool, bool, bool, str]:
+    """200, 201, other numbers, then `2XX`."""
+    return status != "200", status != "201", not status.isdecimal(), status

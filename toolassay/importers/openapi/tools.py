@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -14,19 +14,25 @@ from toolassay.errors import UsageError
 from toolassay.importers.documents import no_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
-from toolassay.importers.openapi.converted import Piece, loosened, measured, pruned
 from toolassay.importers.openapi.operations import (
     Operation,
     Operations,
-    Selection,
+    OperationSelection,
     built_name,
     hashed_name,
 )
-from toolassay.importers.openapi.references import Document, Node, References, without_secrets
-from toolassay.importers.openapi.responses import ResponseReader
-from toolassay.importers.openapi.schemas import Direction, Schemas
+from toolassay.importers.openapi.references import Document, Node, SchemaReferences, without_secrets
+from toolassay.importers.openapi.schemas import (
+    Direction,
+    Piece,
+    ResponseReader,
+    Schemas,
+    loosened,
+    measured,
+    pruned,
+)
 from toolassay.importers.tool_lists import other_kind
-from toolassay.screen import SILENT, Screen
+from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
 
 # JSON values in the schemas of all tools together, and the bounds of the share of one tool: Microsoft Graph
@@ -52,15 +58,8 @@ class _Draft:
     losses: list[Note]
 
 
-def read_tools(
-    source: str,
-    *,
-    only: Sequence[str] = (),
-    without_deprecated: bool = False,
-    allow_remote: bool = False,
-    screen: Screen = SILENT,
-) -> Incoming:
-    """One tool per operation; the arguments are those of `OpenApiOptions`.
+def read_tools(source: str, options: Any, screen: Screen) -> Incoming:
+    """One tool per operation; `options` are `OpenApiOptions`.
 
     A tool's description is the operation's summary and, below it, its description.
 
@@ -68,12 +67,12 @@ def read_tools(
         UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
     """
     with no_cycle_search():
-        references = References(source, allow_remote=allow_remote)
-        return _Import(references, screen).read(only, without_deprecated)
+        references = SchemaReferences(source, allow_remote=options.allow_remote)
+        return _Import(references, screen).read(options)
 
 
 class _Import:
-    def __init__(self, references: References, screen: Screen) -> None:
+    def __init__(self, references: SchemaReferences, screen: Screen) -> None:
         self._references = references
         self._main = references.main
         self._root: dict[str, Any] = _checked_root(self._main, references.shown)
@@ -91,11 +90,9 @@ class _Import:
         self._share = _MOST_VALUES  # JSON values in the schemas of a tool
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
-    def read(self, only: Sequence[str], without_deprecated: bool) -> Incoming:
+    def read(self, options: Any) -> Incoming:
         deadline = time.monotonic() + _SECONDS
-        operations = self._chosen(
-            Operations(self._root, self._references, deadline), only, without_deprecated
-        )
+        operations = self._chosen(Operations(self._root, self._references, deadline), options)
         count = max(1, len(operations))
         share = max(_ALL_VALUES // count, min(_FEWEST_VALUES, _ALL_FEWEST // count))
         self._share = min(_MOST_VALUES, share)
@@ -129,16 +126,14 @@ class _Import:
             self._skipped.append(Skipped(f"the last {left}", reason))
         return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
 
-    def _chosen(
-        self, operations: Operations, only: Sequence[str], without_deprecated: bool
-    ) -> list[Operation]:
+    def _chosen(self, operations: Operations, options: Any) -> list[Operation]:
         """The operations that the options leave."""
-        selection = Selection(only)
+        selection = OperationSelection(options.only)
         chosen = []
         total = deprecated = 0
         for operation in operations:
             total += 1
-            if without_deprecated and operation.node.value.get("deprecated") is True:
+            if options.without_deprecated and operation.node.value.get("deprecated") is True:
                 deprecated += 1
             elif selection.matches(operation):
                 chosen.append(operation)
@@ -146,14 +141,14 @@ class _Import:
         if deprecated:
             reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
             self._notes[Note("paths", reason)] = None
-        if only and total > deprecated and not chosen:
+        if options.only and total > deprecated and not chosen:
             raise UsageError(
                 f"--only matches none of {count_of(total - deprecated, 'operation')}",
                 file=self._references.shown,
                 fix="use a tag, or a pattern of operationId or 'METHOD /path'",
             )
         unwanted = total - deprecated - len(chosen)
-        if only and unwanted:
+        if options.only and unwanted:
             self._notes[Note("paths", f"{count_of(unwanted, 'operation')} not matched by --only")] = None
         return chosen
 

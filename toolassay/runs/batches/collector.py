@@ -3,6 +3,9 @@
 It is between the clients of a run and its ledger. A client asks it for the answer to one request, as it
 would ask a server, and waits. When every item in progress waits, the requests are submitted. What comes back
 is handed to the clients; their retries, and items with a further request, make the next batch.
+
+With `--batch vllm` the user runs vLLM's `run_batch`, on whatever machine has the GPU; the next start of the
+run reads the output file.
 """
 
 from __future__ import annotations
@@ -10,25 +13,32 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import shlex
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import atomic_target
 from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
-from toolassay.models.concurrency_limiter import QUEUE_TURN, QueueTurn, waiting
+from toolassay.models.concurrency import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.errors import UNREACHABLE
-from toolassay.models.protocol import Transport
 from toolassay.models.redaction import without
 from toolassay.models.wire_format import encoded, parameters_of
 from toolassay.runs.batches import MOST_REQUESTS
-from toolassay.runs.batches.lines import (
+from toolassay.runs.batches.openai_batches import TOO_MANY_TOKENS, BatchProgress, OpenAIBatches
+from toolassay.runs.batches.state import (
+    DROPPED,
+    STATE,
+    Batch,
+    BatchState,
+    Endpoint,
     is_answer,
     missing_line,
     parse_line,
@@ -36,9 +46,6 @@ from toolassay.runs.batches.lines import (
     request_line,
     was_run,
 )
-from toolassay.runs.batches.openai_batches import TOO_MANY_TOKENS, OpenAIBatches, Progress
-from toolassay.runs.batches.state import DROPPED, STATE, Batch, BatchState, Endpoint
-from toolassay.runs.batches.vllm_files import check_no_secret, command_of, write_input
 from toolassay.runs.budget import Outstanding
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.ledger import booked
@@ -143,13 +150,12 @@ class Batches:
         self._driver: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._service: OpenAIBatches | None = None
-        self._reported: dict[int, tuple[float, Progress]] = {}
+        self._reported: dict[int, tuple[float, BatchProgress]] = {}
 
     def options(self, given: ModelOptions) -> ModelOptions:
         """The options for the client of a model: it asks this object, without a limit or time-out."""
-        return replace(
-            given, make_transport=self._transport, connections=UNLIMITED, total_timeout=float("inf")
-        )
+        transport = partial(_BatchTransport, self)
+        return replace(given, make_transport=transport, connections=UNLIMITED, total_timeout=float("inf"))
 
     @contextmanager
     def open(self, beside: Iterable[Path] = ()) -> Iterator[None]:
@@ -266,9 +272,6 @@ class Batches:
         if self._service is None:
             self._service = OpenAIBatches(self._options)
         return self._service
-
-    def _transport(self, name: str, options: ModelOptions) -> Transport:
-        return _BatchTransport(self, name, options)
 
     def _commit(self, state: BatchState, booked_ids: Collection[str]) -> None:
         for batch, custom_id in state.unread(booked_ids):
@@ -440,7 +443,7 @@ class Batches:
             await self._finish(batch, progress)
         return bool(over)
 
-    async def _finish(self, batch: Batch, progress: Progress) -> None:
+    async def _finish(self, batch: Batch, progress: BatchProgress) -> None:
         """Hand over what a batch has answered.
 
         Raises:
@@ -464,7 +467,7 @@ class Batches:
                 await asyncio.sleep(0)
         self._give_up(batch, f"{batch.name} is {progress.status}")
 
-    async def _store(self, batch: Batch, progress: Progress) -> None:
+    async def _store(self, batch: Batch, progress: BatchProgress) -> None:
         """Write the results of a batch that is over to its result file, without what the server never did."""
         state, found = self._opened, set[str]()
         with atomic_target(state.result_file(batch)) as stream:
@@ -576,7 +579,7 @@ class Batches:
             await self._store(batch, progress)
         self._report(batch, progress)
 
-    def _report(self, batch: Batch, progress: Progress) -> None:
+    def _report(self, batch: Batch, progress: BatchProgress) -> None:
         """Show the state of a batch if its status is new, or now and then if more of it is done."""
         now = asyncio.get_running_loop().time()
         if (before := self._reported.get(batch.number)) is not None:
@@ -637,3 +640,35 @@ def _body(model: str, request: ChatRequest) -> bytes:
 
 def _not_run(reason: str) -> ModelError:
     return ModelError(f"not run: {reason}", outcome="not run")
+
+
+MODULE = "vllm.entrypoints.openai.run_batch"
+
+
+def write_input(state: BatchState, batch: Batch, lines: Iterable[bytes]) -> None:
+    """Write the input file of a batch.
+
+    Raises:
+        ToolassayError: The folder cannot be written.
+    """
+    with atomic_target(state.input_file(batch)) as stream:
+        stream.writelines(lines)
+
+
+def command_of(state: BatchState, batch: Batch) -> str:
+    """The command that answers a batch."""
+    words = ["python", "-m", MODULE, "-i", str(state.input_file(batch)), "-o", str(state.result_file(batch))]
+    return shlex.join([*words, "--model", batch.model])
+
+
+def check_no_secret(options: ModelOptions) -> None:
+    """Refuse extra fields of requests that hold a credential, because the input file would hold it too.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if options.secret_fields:
+        raise UsageError(
+            f"--extra_body has the field {options.secret_fields[0]}, and --batch vllm writes it to a file",
+            fix="remove it: run_batch needs no key",
+        )

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 from toolassay.models import ModelError, ModelOptions, retry
-from toolassay.models.openai_transport import OpenAITransport
 from toolassay.models.redaction import without
-from toolassay.runs.batches.lines import URL
-from toolassay.runs.batches.state import Batch, BatchState
+from toolassay.models.transports import OpenAITransport
+from toolassay.runs.batches.state import URL, Batch, BatchState
 
 Found = TypeVar("Found")
 
@@ -30,7 +29,7 @@ _CLOCK_SKEW = 86_400.0  # seconds by which the clocks of this machine and the se
 
 
 @dataclass(frozen=True)
-class Progress:
+class BatchProgress:
     """The state of a batch at the server.
 
     Attributes:
@@ -97,7 +96,7 @@ class OpenAIBatches:
                     raise
                 await self._sleep(retry.retry_delay(number, error))
 
-    async def progress(self, batch: Batch) -> Progress:
+    async def progress(self, batch: Batch) -> BatchProgress:
         """The state of a batch.
 
         Raises:
@@ -107,7 +106,7 @@ class OpenAIBatches:
         counts, errors = found.request_counts, (found.errors and found.errors.data) or []
         places = (f" (line {one.line})" if one.line else "" for one in errors)
         problems = [f"{one.message or one.code}{place}" for one, place in zip(errors, places, strict=True)]
-        return Progress(
+        return BatchProgress(
             str(found.status),
             (counts.completed or 0) + (counts.failed or 0) if counts else 0,
             counts.total or 0 if counts else 0,
@@ -116,7 +115,7 @@ class OpenAIBatches:
             tuple(name for name in (found.output_file_id, found.error_file_id) if name),
         )
 
-    async def lines(self, progress: Progress, take: Callable[[bytes], None]) -> None:
+    async def lines(self, progress: BatchProgress, take: Callable[[bytes], None]) -> None:
         """Download the output and the error file of a batch that is over.
 
         Args:

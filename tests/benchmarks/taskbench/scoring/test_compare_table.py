@@ -26,7 +26,7 @@ from toolassay.evaluation.comparison import (
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.files import write_json
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.runs.marks import RULES_AT_HAND
+from toolassay.runs.outcomes import RULES_AT_HAND
 from toolassay.tables import Cell
 
 SCORE = ScoreComparison(

@@ -17,7 +17,7 @@ from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.groups import METRICS, groups_of, metrics_of
 from toolassay.evaluation.items import write_items
 from toolassay.evaluation.line_index import Keep, LineIndex
-from toolassay.evaluation.signature import Signature
+from toolassay.evaluation.metrics_file import Signature
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics

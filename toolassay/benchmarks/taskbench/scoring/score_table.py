@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
 from toolassay.benchmarks.taskbench.scoring.scored_rows import RATES, SCORES
 from toolassay.evaluation.evaluation import Evaluation
-from toolassay.evaluation.signature import read_signature
+from toolassay.evaluation.metrics_file import read_signature
 from toolassay.metrics import legend
 from toolassay.runs.outcomes import scored_phrase
 from toolassay.tables import UNKNOWN, Cell, Table, percent, whole_percent

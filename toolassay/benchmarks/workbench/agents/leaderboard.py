@@ -10,7 +10,7 @@ from typing import Any
 from toolassay.benchmarks.benchmark import Scores
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.axis import Axis
+from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of
 from toolassay.metrics.confidence_interval import Interval, share_interval
 

@@ -1,15 +1,18 @@
-"""Downloads data sets from the Hugging Face hub; reads JSON, JSON Lines, Parquet and Arrow files."""
+"""Files of data sets: downloads from the Hugging Face hub, their rows, and the move to a data folder."""
 
 from __future__ import annotations
 
+import filecmp
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError, install
 from toolassay.files import Line, holds_list, read_json, read_json_lines
-from toolassay.locks import open_regular
+from toolassay.locks import open_regular, temporary_folder
 
 INSTALL_HINT = install("hub")
 
@@ -112,3 +115,46 @@ class HubDataset:
     def _failed(what: str, error: Exception) -> ToolassayError:
         reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         return ToolassayError(f"{what} cannot be fetched from the hub: {reason[:200]}", fix=_ADVICE)
+
+
+def new_folder(data_dir: str | Path) -> DataFolder:
+    """A data folder, which need not exist.
+
+    Raises:
+        UsageError: The path is a file.
+    """
+    target = DataFolder(Path(data_dir))
+    if target.path.exists() and not target.path.is_dir():
+        raise UsageError("is a file, a folder is needed", file=target.path, fix="check --data_dir")
+    return target
+
+
+@contextmanager
+def arriving(target: DataFolder) -> Iterator[DataFolder]:
+    """A temporary folder whose files are moved to `target` when the block ends without an exception.
+
+    Raises:
+        UsageError: `target` has a file of the same name with other content; nothing is moved then.
+        ToolassayError: It cannot be written.
+    """
+    try:
+        target.path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(target.path.parent) as folder:
+            work = DataFolder(folder)
+            yield work
+            _move(work, target)
+    except OSError as error:
+        raise ToolassayError(
+            f"cannot be written: {error.strerror}", file=target.path, fix="check its permissions and space"
+        ) from error
+
+
+def _move(work: DataFolder, target: DataFolder) -> None:
+    files = sorted(work.path.iterdir())
+    for path in files:
+        known = target.path / path.name
+        if known.exists() and not filecmp.cmp(path, known, shallow=False):
+            raise UsageError("already exists with other content", file=known, fix="use another --data_dir")
+    target.path.mkdir(exist_ok=True)
+    for path in files:
+        path.replace(target.path / path.name)
