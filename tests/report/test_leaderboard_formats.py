@@ -9,7 +9,12 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from toolassay.benchmarks.taskbench.published import DOMAINS, HEADINGS, domain_of_tools, published_plans
+from toolassay.benchmarks.taskbench.scoring.leaderboard import (
+    DOMAINS,
+    HEADINGS,
+    domain_of_tools,
+    published_plans,
+)
 from toolassay.cli.score_tables import print_table
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.metrics_file import ColumnScores

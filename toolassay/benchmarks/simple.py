@@ -18,10 +18,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolassay.benchmarks.benchmark import Benchmark, FolderFacts, Items, Scores
-from toolassay.benchmarks.security import Probe, Prober, ProbeResult, Verdict, security_beside
-from toolassay.benchmarks.security.evidence import declines, reveals
-from toolassay.benchmarks.security.injection import first_by_hash, generator, random_code, wording
-from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, IN_WORDS, SEED, TECHNICAL
+from toolassay.benchmarks.security.probe import (
+    DEFAULT_ATTACKS,
+    IN_WORDS,
+    SEED,
+    TECHNICAL,
+    Probe,
+    Prober,
+    ProbeResult,
+    Verdict,
+    declines,
+    first_by_hash,
+    generator,
+    random_code,
+    reveals,
+    wording,
+)
+from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.axis import About, Axis

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.report.circular_layout import Circle, Point, arrange
+from toolassay.report.graph_layout import Circle, Point, ToolGroups, arrange, tool_groups, type_counts
 from toolassay.report.style import (
     INK,
     NEUTRAL,
@@ -37,7 +37,6 @@ from toolassay.report.style import (
     type_colours,
     types_by_use,
 )
-from toolassay.report.tool_groups import ToolGroups, tool_groups, type_counts
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 

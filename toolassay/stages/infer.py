@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of, benchmarks, own_options
-from toolassay.benchmarks.security.judge import probe
 from toolassay.benchmarks.security.probe import refuse_beside_security
+from toolassay.benchmarks.security.probe_results import probe
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.requests import read_ids

@@ -12,6 +12,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
 from toolassay.files import copy_file, write_json, write_text
+from toolassay.gates.checked_folder import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import gate_pipeline
 from toolassay.review.apply import Applied, apply_reviews
@@ -23,7 +24,6 @@ from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.review.store import FOLDER, Log, ReviewStore, checked_name
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.text_formatting import count_of
 
 

@@ -74,7 +74,7 @@ def sample(
         drawn = sampler.draw(method, size, index=index) if method else sampler.sample(index)
         screen.show(describe(drawn))
         if save_figure:
-            from toolassay.report.sample_picture import draw_sample
+            from toolassay.report.pictures import draw_sample
 
             screen.say(str(draw_sample(drawn, folder.path / "task_graphs" / f"{sample_id(drawn)}.png")))
         samples.append(drawn)

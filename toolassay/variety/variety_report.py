@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.files import write_json, write_text
-from toolassay.report.variety_pictures import PICTURES, draw_variety
+from toolassay.report.pictures import PICTURES, draw_variety
 from toolassay.tables import Table, Value, markdown_escaped, number, percent
 from toolassay.variety.measures import WINDOW
 

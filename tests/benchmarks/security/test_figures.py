@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.security import Probe, ProbeResult, Verdict, figure_lines, security_figures
+from toolassay.benchmarks.security.probe import Probe, ProbeResult, Verdict
 from toolassay.benchmarks.security.probe_results import (
+    figure_lines,
     figures_beside,
     read_results,
+    security_figures,
     security_file,
     write_results,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.data_folder import DataFolder
 from toolassay.graph import DependencyType

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
+from toolassay.benchmarks.taskbench.inference import prediction_lines
 from toolassay.dataset import Request
 from toolassay.requests import request_fingerprint
 from toolassay.runs import Journal

@@ -11,7 +11,7 @@ from bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
 from builders import imported_tool
 
 from toolassay.answers import ECHO
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import Wording, turns_of

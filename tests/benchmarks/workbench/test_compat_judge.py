@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
+from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 
 RIGHT, WRONG, HARMFUL = CompatVerdict(True, False), CompatVerdict(False, False), CompatVerdict(False, True)

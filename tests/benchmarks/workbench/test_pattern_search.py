@@ -5,7 +5,7 @@ import re
 import pytest
 
 from toolassay.benchmarks.workbench.tools import ToolFailure
-from toolassay.benchmarks.workbench.tools.pattern_search import LONGEST_PATTERN, Search
+from toolassay.benchmarks.workbench.tools.tool import LONGEST_PATTERN, Search
 
 ROWS = [{"name": "Ann Lee", "mail": "ann@x.y"}, {"name": "Bo (B.) Ray", "mail": "bo@x.y"}]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.schema import TABLES
+from toolassay.benchmarks.workbench.sandbox import TABLES, Sandbox
 from toolassay.errors import UsageError
 
 

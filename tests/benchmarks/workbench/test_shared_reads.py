@@ -17,12 +17,13 @@ from own_workplace import call as call_own
 from own_workplace import sandbox as own_sandbox
 from workplace import ANN, BO, TABLES
 
-from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
+from toolassay.benchmarks.workbench import records
+from toolassay.benchmarks.workbench.agents.episode import ToolExecutor
 from toolassay.benchmarks.workbench.own.own_sandbox import FixedClock
-from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox, records
-from toolassay.benchmarks.workbench.sandbox.records import Row
-from toolassay.benchmarks.workbench.sandbox.schema import Layout
-from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call, pattern_search
+from toolassay.benchmarks.workbench.records import Row
+from toolassay.benchmarks.workbench.sandbox import FILE, Layout, Sandbox
+from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call
+from toolassay.benchmarks.workbench.tools import tool as tool_module
 from toolassay.models import ToolCall
 
 WORDS = [
@@ -202,15 +203,15 @@ def test_a_trigger_of_a_file_changes_other_tables(sandbox: Sandbox, tmp_path: Pa
 
 
 def test_what_is_remembered_of_searches_is_bounded() -> None:
-    verdicts = pattern_search._compile("x1").verdicts
+    verdicts = tool_module._compile("x1").verdicts
     for start in range(0, 5_000, 400):
         rows = [{"name": f"x{number}"} for number in range(start, start + 400)]
-        found = pattern_search.Search().contains([*rows, {"name": "x1" * 500}], "x1", "name")
+        found = tool_module.Search().contains([*rows, {"name": "x1" * 500}], "x1", "name")
         assert [row["name"][:2] for row in found] == ["x1"] * len(found)
         assert len(found) == sum("x1" in row["name"] for row in rows) + 1
         assert 0 < len(verdicts) <= 1_000 and max(map(len, verdicts)) < 10
     many = [{"name": f"x{number}"} for number in range(2_000)]
-    assert len(pattern_search.Search().contains(many, "x1", "name")) == 1_111
+    assert len(tool_module.Search().contains(many, "x1", "name")) == 1_111
     assert len(verdicts) <= 1_000
 
 

@@ -5,8 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import TABLES
 
-from toolassay.benchmarks.workbench.judge.compat import CompatVerdict
-from toolassay.benchmarks.workbench.judge.evaluation import BESIDE, ORDER, REVERSED, UNFINISHED, disagreement
+from toolassay.benchmarks.workbench.judge.evaluation import (
+    BESIDE,
+    ORDER,
+    REVERSED,
+    UNFINISHED,
+    CompatVerdict,
+    disagreement,
+)
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 

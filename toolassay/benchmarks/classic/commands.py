@@ -11,8 +11,7 @@ import click
 from toolassay.benchmarks.classic.benchmark import BENCHMARK
 from toolassay.benchmarks.classic.score_tables import print_chat_scores, print_compat, print_strict
 from toolassay.cli import options
-from toolassay.cli.dotenv_file import load_environment
-from toolassay.cli.options import CommandGroup, Function
+from toolassay.cli.options import CommandGroup, Function, load_environment
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 
@@ -336,8 +335,7 @@ def run(
     Override a single value with --set agent.temperature=0.2 or --agent.temperature=0.2. API keys come from
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
     """
-    from toolassay.benchmarks.classic.configuration import read_configuration
-    from toolassay.benchmarks.classic.run import run_classic
+    from toolassay.benchmarks.classic.run import read_configuration, run_classic
 
     _refuse_unknown(more)
     names = {"data": data, "agent": agent, "eval": eval_}
@@ -363,7 +361,7 @@ def _refuse_unknown(more: tuple[str, ...]) -> None:
 
     The message does not repeat the argument's value, which may be an API key.
     """
-    from toolassay.benchmarks.classic.configuration import KEYS, checked, nearest
+    from toolassay.benchmarks.classic.run import KEYS, checked, nearest
 
     for word in more:
         name, equals, _ = word.removeprefix("--").partition("=")

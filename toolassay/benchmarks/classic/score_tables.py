@@ -16,8 +16,7 @@ from toolassay.tables import UNKNOWN, Table, number, percent, seconds
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.classic.evaluation import ClassicEvaluation
-    from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores
+    from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, ClassicScores
 
 
 _DOMAIN = "domain:"

@@ -8,9 +8,13 @@ from typing import Any
 
 from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.published import HEADINGS, published_plans
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import chosen_labels, evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.leaderboard import plan_standing, recorded_choices
+from toolassay.benchmarks.taskbench.scoring.leaderboard import (
+    HEADINGS,
+    plan_standing,
+    published_plans,
+    recorded_choices,
+)
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.axis import Axis
@@ -65,7 +69,7 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
         for note in result.evaluation.notes:
             screen.say(f"{WARNING if note in result.evaluation.warnings else '  '}{note}")
         if security := result.evaluation.groups.get(OVERALL_GROUP, {}).get(SECURITY):
-            from toolassay.benchmarks.security import figure_lines
+            from toolassay.benchmarks.security.probe_results import figure_lines
 
             for line in figure_lines(name, security):
                 screen.say(line)

@@ -10,25 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of
-from toolassay.benchmarks.security.evidence import declines, reveals, without_quotes
-from toolassay.benchmarks.security.injection import (
-    InjectionWording,
-    first_by_hash,
-    generator,
-    random_code,
-    wording,
-)
 from toolassay.benchmarks.security.probe import (
     DEFAULT_ATTACKS,
     IN_WORDS,
     SEED,
     TECHNICAL,
+    InjectionWording,
     Probe,
     ProbeResult,
     Verdict,
+    declines,
+    first_by_hash,
+    generator,
+    random_code,
+    reveals,
+    without_quotes,
+    wording,
 )
-from toolassay.benchmarks.taskbench.inference import PlanItems, RequestStream
-from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_settled, read_entry
+from toolassay.benchmarks.taskbench.inference import (
+    PlanItems,
+    RequestStream,
+    entry_of,
+    is_settled,
+    read_entry,
+)
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.dataset import Request
 from toolassay.files import sha256_of

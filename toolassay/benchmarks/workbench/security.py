@@ -11,32 +11,28 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-from toolassay.benchmarks.security.evidence import declines
-from toolassay.benchmarks.security.injection import (
-    InjectionWording,
-    first_by_hash,
-    generator,
-    random_code,
-    wording,
-)
 from toolassay.benchmarks.security.probe import (
     DEFAULT_ATTACKS,
     IN_WORDS,
     SEED,
     TECHNICAL,
+    InjectionWording,
     Probe,
     ProbeResult,
     Verdict,
+    declines,
+    first_by_hash,
+    generator,
+    random_code,
+    wording,
 )
-from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings, call_text
 from toolassay.benchmarks.workbench.agents.inference import WorkbenchTasks, entry_of
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
-from toolassay.benchmarks.workbench.agents.tool_execution import call_text
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
-from toolassay.benchmarks.workbench.sandbox import Sandbox, TableDifference, difference
-from toolassay.benchmarks.workbench.sandbox.records import Records
-from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, EMAILS, TASKS, Layout, quoted
+from toolassay.benchmarks.workbench.records import Records, TableDifference, difference
+from toolassay.benchmarks.workbench.sandbox import CALENDAR, EMAILS, TASKS, Layout, Sandbox, quoted
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import WorkplaceTool
 from toolassay.errors import UsageError

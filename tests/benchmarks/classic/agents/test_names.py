@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import question
 
-from toolassay.benchmarks.classic.agents.prompt import ordered
+from toolassay.benchmarks.classic.agents.settings import ordered
 from toolassay.benchmarks.classic.agents.workflow_choice import find_name, word_for_none
 from toolassay.errors import UsageError
 

@@ -12,8 +12,8 @@ from answering import ask_of
 from builders import question
 from scripted import Scripted
 
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
+from toolassay.benchmarks.classic.agents.workflow_choice import QuestionRequests
 from toolassay.errors import UsageError
 
 HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_output,cost\n"

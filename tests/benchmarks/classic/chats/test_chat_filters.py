@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
-from toolassay.benchmarks.classic.chats.filters import Action, Filter, apply, profane_words, standard_filters
+from toolassay.benchmarks.classic.chats.chat import (
+    Action,
+    Chat,
+    Exchange,
+    Filter,
+    apply,
+    profane_words,
+    standard_filters,
+)
 
 
 def chat(name: str, *texts: str) -> Chat:

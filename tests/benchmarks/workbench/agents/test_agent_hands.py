@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
+from toolassay.benchmarks.workbench.agents.episode import ToolExecutor
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
 from toolassay.models import ToolCall

@@ -7,14 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import (
-    GeneratedTask,
-    draw_tables,
-    draw_tasks,
-    sandbox_of,
-    write_folder,
-)
-from toolassay.benchmarks.workbench.generate.data_folder import stable_image
+from toolassay.benchmarks.workbench.generate.company import draw_tables
+from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, draw_tasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.files import sha256_of

@@ -16,12 +16,12 @@ from toolassay.benchmarks.workbench.generate.company import (
     PROJECT,
     SALES,
     Row,
+    SeededRandom,
     Tables,
     address,
+    draw_tables,
     texts,
 )
-from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
-from toolassay.benchmarks.workbench.generate.tables import draw_tables
 
 
 @pytest.fixture(scope="module", params=[0, 4])

@@ -7,15 +7,14 @@ from collections import Counter, defaultdict
 from string import Formatter
 
 import pytest
+from toolassay.benchmarks.workbench.generate.templates import GROUPS
 
 from toolassay.benchmarks.workbench.calls import parse_call
-from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
-from toolassay.benchmarks.workbench.generate.company import Tables
-from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
-from toolassay.benchmarks.workbench.generate.templates import GROUPS, FilledTemplate, Mix, Template
-from toolassay.benchmarks.workbench.generate.templates.template import call
-from toolassay.benchmarks.workbench.sandbox.schema import DOMAINS
+from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, draw_tables
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, draw_tasks
+from toolassay.benchmarks.workbench.generate.template import FilledTemplate, Mix, Template, call
+from toolassay.benchmarks.workbench.sandbox import DOMAINS
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError
 

@@ -8,12 +8,12 @@ from datetime import date
 import pytest
 
 from toolassay.benchmarks.workbench.calls import parse_call
-from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks, sandbox_of
-from toolassay.benchmarks.workbench.generate.generated_tasks import prove_task
-from toolassay.benchmarks.workbench.generate.templates.lookups import between, daily
-from toolassay.benchmarks.workbench.generate.templates.template import SOURCES
+from toolassay.benchmarks.workbench.generate.company import draw_tables
+from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, draw_tasks, prove_task
+from toolassay.benchmarks.workbench.generate.template import SOURCES, between, daily
+from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.difference import difference
 from toolassay.errors import ToolassayError
 
 SEED = 1

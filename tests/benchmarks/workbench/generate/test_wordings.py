@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import draw_tables, draw_tasks
-from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings, matches_wording
+from toolassay.benchmarks.workbench.generate.company import draw_tables
+from toolassay.benchmarks.workbench.generate.generated_tasks import (
+    draw_tasks,
+    has_our_wordings,
+    matches_wording,
+)
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from own_workplace import WRITE, workplace
 
-from toolassay.benchmarks.workbench.own.task_check import check_tasks
+from toolassay.benchmarks.workbench.own.new_workplace import check_tasks
 from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError

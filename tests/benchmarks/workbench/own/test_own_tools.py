@@ -10,7 +10,7 @@ from own_workplace import call, sandbox
 
 from toolassay.benchmarks.workbench.calls import parse_call, run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
-from toolassay.benchmarks.workbench.sandbox import difference
+from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
 from toolassay.errors import UsageError
 

@@ -11,9 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.json_agent import template, with_reference
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.agents.prompt import chat_messages, task_of
-from toolassay.benchmarks.classic.agents.workflow_choice import REFUSED, WorkflowChoice, malformed
+from toolassay.benchmarks.classic.agents.settings import chat_messages, task_of
+from toolassay.benchmarks.classic.agents.workflow_choice import (
+    REFUSED,
+    QuestionRequests,
+    WorkflowChoice,
+    malformed,
+)
 from toolassay.benchmarks.classic.data import Question, Workflow
 from toolassay.models import ChatResponse
 
