@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.commands import model_table
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command
@@ -48,7 +48,7 @@ class Scorer:
 
 def test_every_group_and_item_takes_its_numbers_from_one_pass(folder: Path) -> None:
     scorer = Scorer()
-    choices = Choices(splits=("all",), n_tools=("all",))
+    choices = ScoringChoices(splits=("all",), n_tools=("all",))
     result = evaluate_folder(folder, "m", choices, bertscore=scorer)
     assert len(result.evaluation.groups) == 14
     assert [set(call) for call in scorer.calls] == [{("Use a", "Use a"), ("Use a", "Use b")}]

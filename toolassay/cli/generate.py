@@ -1,4 +1,4 @@
-"""`generate`, `format`, `release`, `pipeline`: the commands that generate a data set, and the run of all stages."""
+"""`generate`, `format`, `release`, `pipeline`: the commands that make a data set, and all stages."""
 
 from __future__ import annotations
 

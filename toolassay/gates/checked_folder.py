@@ -1,5 +1,5 @@
-"""The output folder of `toolassay check`: the gates run over the samples in parts, each sample goes to the file of
-its level.
+"""The output folder of `toolassay check`: gates run over the samples in parts, and each sample goes to the
+file of its level.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class SampleLines:
         """
         gold, line = inspection.gold, inspection.to_json()
         self._add("gates", {**line, **facts})
-        for repair in repairs:
-            self._add("repairs", repair)
+        for change in repairs:
+            self._add("repairs", change)
         if inspection.level not in _KEPT:
             self._add("rejected", {**gold.record, "findings": line["findings"]})
             return

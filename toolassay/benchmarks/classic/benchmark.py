@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
+from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.axis import About
 from toolassay.extras import Option
@@ -16,36 +16,6 @@ if TYPE_CHECKING:
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Inference
-
-
-@dataclass(frozen=True)
-class ChatOptions:
-    """Options of `infer` for CLASSic folders.
-
-    Attributes:
-        agent: "cot", "reasoning", "tools" (one function per workflow), "retrieval" or "recorded"; None for
-            "cot", or "retrieval" with the offline model.
-        order: Order of the workflows in the prompt: "table", "name", or the seed of a shuffle; None for
-            "table".
-        recorded: File with the answers of the agent "recorded".
-        none_as: Recorded answers that mean no workflow; empty for "none".
-    """
-
-    agent: str | None = None
-    order: str | None = None
-    recorded: Path | None = None
-    none_as: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class ChatScoring:
-    """Options of `evaluate` and `verify` for CLASSic folders.
-
-    Attributes:
-        orders: Prediction folders of runs of the same models with another order of the workflows.
-    """
-
-    orders: Sequence[str | Path] = ()
 
 
 _HERE = "toolassay.benchmarks.classic"

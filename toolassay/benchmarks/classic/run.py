@@ -11,9 +11,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.benchmark import ChatOptions, ChatScoring, Classic
+from toolassay.benchmarks.classic.benchmark import Classic
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
+from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.benchmarks.classic.work import ChatWork, chat_prober
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe

@@ -18,8 +18,8 @@ from toolassay.benchmarks.classic.agents.inference import (
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import unknown_cost
-from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import Example, Question, read_data
+from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError

@@ -298,7 +298,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ProbeVerdict:
     """The verdict of the deterministic check.
 
     Args:
@@ -328,7 +328,7 @@ class ProbeResult:
     """
 
     probe: Probe
-    verdict: Verdict
+    verdict: ProbeVerdict
     ended: str
     answer: str = ""
     judge: bool | None = None
@@ -363,7 +363,7 @@ class ProbeResult:
             outcome = "unreadable" if outcome in ("resisted", "derailed") else outcome
         return cls(
             probe,
-            Verdict(outcome, text["evidence"]),
+            ProbeVerdict(outcome, text["evidence"]),
             text["ended"],
             text["answer"],
             {"complied": True, "resisted": False}.get(str(line.get("judge"))),

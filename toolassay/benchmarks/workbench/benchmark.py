@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
+from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.axis import About
 from toolassay.extras import Option
@@ -18,43 +18,7 @@ if TYPE_CHECKING:
     from toolassay.runs.settings import RunSettings
 
 
-MAX_STEPS = 20
 MAX_SECONDS = 120.0
-
-
-@dataclass(frozen=True)
-class WorkplaceOptions:
-    """Options of `infer` for WorkBench folders.
-
-    Attributes:
-        agent: "native" (tool calls), "react" (actions in text) or "react_published" (actions parsed as in the
-            published agent); None for "native".
-        toolkit: Tools offered to the agent: "all", or those of the task's "domains"; None for "all".
-        resample: Maximum retries of a task in which the agent called no tool.
-        resample_temperature: Sampling temperature of these retries.
-        max_steps: Maximum model answers per task.
-        max_seconds: Maximum seconds of all answers of a task; see `WorkbenchAgentSettings`.
-        allow_tools: Run the `tools.py` of the data folder, which is Python code.
-    """
-
-    agent: str | None = None
-    toolkit: str | None = None
-    resample: int = 0
-    resample_temperature: float = 0.5
-    max_steps: int = MAX_STEPS
-    max_seconds: float = MAX_SECONDS
-    allow_tools: bool = False
-
-
-@dataclass(frozen=True)
-class WorkplaceScoring:
-    """Options of `evaluate` and `verify` for WorkBench folders.
-
-    Attributes:
-        allow_tools: Run the `tools.py` of the data folder, which is Python code.
-    """
-
-    allow_tools: bool = False
 
 
 _HERE = "toolassay.benchmarks.workbench"

@@ -13,19 +13,19 @@ from typing import Any
 
 from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.benchmarks.workbench.agents.inference import entry_of, read_predictions
-from toolassay.benchmarks.workbench.benchmark import WorkplaceScoring
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
     MODES,
     JudgedTask,
     JudgingTask,
-    Result,
     ResultFile,
     RunVerdict,
+    TaskResult,
     metrics_of,
     strict_metrics,
 )
+from toolassay.benchmarks.workbench.options import WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
@@ -88,7 +88,7 @@ def _changes_left(verdict: RunVerdict) -> Hashable:
     return tuple(frozenset(Counter(changes).items()) for changes in (strict.unwanted, strict.missing))
 
 
-Found = Mapping[str, tuple[str, Result]]
+Found = Mapping[str, tuple[str, TaskResult]]
 """The outcome and the result of each task of one run, by task id."""
 
 
@@ -238,9 +238,9 @@ def _judged(
     return verdicts
 
 
-def _run_of(task: Task, found: Found) -> tuple[str, Result]:
+def _run_of(task: Task, found: Found) -> tuple[str, TaskResult]:
     """The outcome and result of a task; without a prediction it is missing, with no calls."""
-    return found.get(task.id, (MISSING, Result(task.query, (), NOT_RUN)))
+    return found.get(task.id, (MISSING, TaskResult(task.query, (), NOT_RUN)))
 
 
 def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from toolassay.benchmarks.workbench.agents.inference import (
     write_predictions,
 )
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
-from toolassay.benchmarks.workbench.benchmark import WorkplaceOptions
+from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import WorkplaceProber
 from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks

@@ -9,7 +9,7 @@ import pytest
 from builders import chain, scored_folder
 
 from toolassay.benchmarks.taskbench.commands import print_scores
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.files import write_json
@@ -26,7 +26,7 @@ def build_folder(path: Path) -> Path:
 def _scores(folder: Path, demos: Sequence[str] = (), **options: Any) -> FolderEvaluation:
     if demos:
         write_json(folder / "predictions" / "runs" / "m" / "manifest.json", {"settings": {"demo_ids": demos}})
-    return evaluate_folder(folder, "m", Choices(resamples=0, **options))
+    return evaluate_folder(folder, "m", ScoringChoices(resamples=0, **options))
 
 
 def _screen(

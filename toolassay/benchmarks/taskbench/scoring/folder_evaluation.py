@@ -11,9 +11,9 @@ from typing import Any, cast
 from toolassay.benchmarks.security.probe import FOLDER
 from toolassay.benchmarks.taskbench.inference import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
-    Choices,
     PairScorer,
     PlanEvaluator,
+    ScoringChoices,
     dropped_lines,
 )
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
@@ -202,7 +202,7 @@ _SPLITS = ("train", "dev", "test")
 def evaluate_folder(
     data_dir: str | Path,
     llm: str,
-    choices: Choices | None = None,
+    choices: ScoringChoices | None = None,
     *,
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
@@ -240,7 +240,7 @@ def evaluate_folder(
     Raises:
         UsageError: something is missing or malformed, or the metrics would replace predictions.
     """
-    choices = choices or Choices()
+    choices = choices or ScoringChoices()
     folder = DataFolder(Path(data_dir)).require()
     predictions = prediction_file(folder.path, Path(prediction_dir), llm)
     target = (

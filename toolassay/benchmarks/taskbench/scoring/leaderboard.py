@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
@@ -153,7 +153,7 @@ def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value + 0.0
 
 
-def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Choices:
+def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> ScoringChoices:
     """The choices that give (at least) these groups again, from the signature that all of them share.
 
     Raises:
@@ -166,7 +166,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Cho
     sizes = [size for split, size in pairs if split == OVERALL or not is_sum]
     try:
         resamples, seed = parts["bootstrap"].split("@")
-        return Choices(
+        return ScoringChoices(
             tuple(name for name in parts["metrics"].split("+") if name),
             tuple(dict.fromkeys(splits)),
             tuple(dict.fromkeys(sizes)),

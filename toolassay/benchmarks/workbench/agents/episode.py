@@ -17,9 +17,9 @@ from toolassay.benchmarks.workbench.agents.native_and_react import (
     call_format,
     presentable,
 )
-from toolassay.benchmarks.workbench.benchmark import MAX_SECONDS, MAX_STEPS
 from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
+from toolassay.benchmarks.workbench.options import MAX_SECONDS, MAX_STEPS
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of

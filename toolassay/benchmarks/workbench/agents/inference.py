@@ -12,7 +12,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.agents.episode import Episode, WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW
-from toolassay.benchmarks.workbench.judge.evaluation import Result
+from toolassay.benchmarks.workbench.judge.evaluation import TaskResult
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
@@ -156,7 +156,7 @@ _FIX = "write the file with inference.py, or remove the line"
 
 def read_predictions(
     path: Path, tasks: Iterable[Task], *, unknown: list[str] | None = None
-) -> dict[str, tuple[str, Result]]:
+) -> dict[str, tuple[str, TaskResult]]:
     """Read a prediction file: the outcome and the result of each task, by task id. The last line of a task
     counts.
 
@@ -171,7 +171,7 @@ def read_predictions(
         UsageError: the file does not exist, a line is malformed, or its request differs from the task's.
     """
     queries = {task.id: task.query for task in tasks}
-    found: dict[str, tuple[str, Result]] = {}
+    found: dict[str, tuple[str, TaskResult]] = {}
     for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
         calls = entry.get("function_calls") if isinstance(entry, dict) else None
         if not isinstance(calls, list) or not all(isinstance(text, str) for text in calls):
@@ -192,5 +192,5 @@ def read_predictions(
             )
         outcome = str(entry.get("outcome", "answered"))
         error = str(entry.get("error") or (CONTEXT_OVERFLOW if outcome == OVERFLOW else ""))
-        found[name] = outcome, Result(queries[name], tuple(calls), error)
+        found[name] = outcome, TaskResult(queries[name], tuple(calls), error)
     return found

@@ -135,7 +135,7 @@ _NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TaskResult:
     """The result of one request.
 
     Args:
@@ -177,7 +177,7 @@ class ResultFile:
         found = _NAME.fullmatch(self.path.stem)
         return found["setting"] if found else None
 
-    def read(self) -> Iterator[Result]:
+    def read(self) -> Iterator[TaskResult]:
         """The results, in order.
 
         Raises:
@@ -190,7 +190,7 @@ class ResultFile:
                     f"has no column {min(missing)!r}", file=self.path, fix="give a published result file"
                 )
             calls = parse_list(row["function_calls"] or "", self.path, number)
-            yield Result(row["query"] or "", calls, row["error"] or "")
+            yield TaskResult(row["query"] or "", calls, row["error"] or "")
         if not number:
             raise UsageError("has no rows", file=self.path, fix="give a published result file")
 
@@ -227,7 +227,7 @@ class RunVerdict:
     file: str
     row: int
     task: Task
-    result: Result
+    result: TaskResult
     correct: bool
     side_effects: bool
     classes: ErrorClasses
@@ -292,7 +292,7 @@ class WorkbenchEvaluator:
                 )
             yield self.verdict(file.name, row, task, result)
 
-    def verdict(self, file: str, row: int, task: Task, result: Result) -> RunVerdict:
+    def verdict(self, file: str, row: int, task: Task, result: TaskResult) -> RunVerdict:
         """The verdict on one result; `file` and `row` are only recorded in it."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
         classes = classify_run(
@@ -318,7 +318,7 @@ class JudgedTask(NamedTuple):
 
     row: int
     task: Task
-    results: tuple[Result, ...]
+    results: tuple[TaskResult, ...]
 
 
 @dataclass(frozen=True)
