@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from toolassay.runs.settings import RunSettings
 
 
-MAX_SECONDS = 120.0
-
-
 _HERE = "toolassay.benchmarks.workbench"
 _ALLOW_TOOLS = Option("allow_tools", "Run the tools.py of the data folder, which is Python code.", bool)
 
