@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.engines import OneProcess
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"

@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from toolassay.stages.check import check as check
     from toolassay.stages.evaluate import compare as compare
     from toolassay.stages.evaluate import evaluate as evaluate
+    from toolassay.stages.evaluate import verify as verify
     from toolassay.stages.execute import execute as execute
     from toolassay.stages.export import export as export
     from toolassay.stages.generate import generate as generate
+    from toolassay.stages.generate import sample as sample
     from toolassay.stages.graph import build_graph as build_graph
     from toolassay.stages.graph import visualize as visualize
     from toolassay.stages.infer import infer as infer
+    from toolassay.stages.infer import serve as serve
     from toolassay.stages.leaderboard import leaderboard as leaderboard
     from toolassay.stages.pipeline import pipeline as pipeline
     from toolassay.stages.release import format_data as format_data
@@ -46,11 +49,8 @@ if TYPE_CHECKING:
     from toolassay.stages.review import import_reviews as import_reviews
     from toolassay.stages.review import review_summary as review_summary
     from toolassay.stages.review import start_review as start_review
-    from toolassay.stages.sample import sample as sample
-    from toolassay.stages.serve import serve as serve
     from toolassay.stages.split import split as split
     from toolassay.stages.variety import measure_variety as measure_variety
-    from toolassay.stages.verify import verify as verify
 
     report = write_report
 
@@ -84,11 +84,11 @@ _HOMES = {
     "pipeline": "stages.pipeline",
     "report": "stages.report:write_report",
     "review_summary": "stages.review",
-    "sample": "stages.sample",
-    "serve": "stages.serve",
+    "sample": "stages.generate",
+    "serve": "stages.infer",
     "split": "stages.split",
     "start_review": "stages.review",
-    "verify": "stages.verify",
+    "verify": "stages.evaluate",
     "visualize": "stages.graph",
     "write_report": "stages.report",
 }

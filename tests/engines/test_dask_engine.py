@@ -10,9 +10,9 @@ import pytest
 from builders import chain, scored_folder
 from dask_workers import DaskWorkers, KillsAWorker
 
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring import scorer
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import ToolassayError, UsageError
 

@@ -10,7 +10,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.report.report_data import FolderPage, ItemQueries, ModelItems
+from toolassay.report.report_page import FolderPage, ItemQueries, ModelItems
 
 pytest.importorskip("duckdb")
 OUTCOMES = ("answered", "answered", "malformed", "provider error", "not run")

@@ -6,7 +6,7 @@ import pytest
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
-from toolassay.report.graph_layout import ToolGroups, tool_groups, type_counts
+from toolassay.report.graph_picture import ToolGroups, tool_groups, type_counts
 from toolassay.report.style import ACCENT, NEUTRAL
 from toolassay.tools import Tool, ToolLibrary
 

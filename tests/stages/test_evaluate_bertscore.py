@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.commands import model_table
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command
 from toolassay.evaluation.items import items_path, read_items

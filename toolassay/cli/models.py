@@ -223,7 +223,7 @@ def serve_command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings
 
     Every model name gets answers from the offline models. Ctrl-C stops the server.
     """
-    from toolassay.stages.serve import serve
+    from toolassay.stages.infer import serve
 
     try:
         serve(data_dirs=data_dir, faults=fault, screen=SCREEN, **settings)

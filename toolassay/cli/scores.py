@@ -124,7 +124,7 @@ def verify_command(data_dir: Path, **settings: Any) -> int:
 
     Writes nothing to the folder. Exit code 0: everything is equal; 1: something differs.
     """
-    from toolassay.stages.verify import verify
+    from toolassay.stages.evaluate import verify
 
     found = verify(data_dir, screen=SCREEN, **settings)
     return 0 if found.is_equal else 1

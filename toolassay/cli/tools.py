@@ -281,7 +281,7 @@ def visualize_command(data_dir: Path, graph_desc: Path | None) -> None:
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")
 def sample_command(data_dir: Path, sample_method: str, num_nodes: int | None, **settings: Any) -> None:
     """Sample subgraphs of a tool graph and show them."""
-    from toolassay.stages.sample import sample
+    from toolassay.stages.generate import sample
 
     sample(
         data_dir,

@@ -23,7 +23,7 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Kind, Origin
 from toolassay.graph.links import TypedLinks
 from toolassay.output_paths import EACH, Part, path_text
-from toolassay.report.graph_layout import Circle, ToolGroups, arrange, tool_groups, type_counts
+from toolassay.report.graph_picture import Circle, ToolGroups, arrange, tool_groups, type_counts
 from toolassay.report.style import NEUTRAL, NO_TYPE, is_complete
 from toolassay.signatures import details_of
 from toolassay.text_formatting import count_of, without_controls

@@ -339,7 +339,15 @@ class GenerationWork(Work):
             "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
             "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
-            **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
+            **(
+                {
+                    "values_sha256": hashlib.sha256(
+                        json.dumps(self._values, sort_keys=True).encode()
+                    ).hexdigest()
+                }
+                if self._values
+                else {}
+            ),
             **run.endpoint.settings,
             **({} if samples.by_score else {"by_score": False}),
             **({} if samples.cover is None else {"cover": samples.cover}),
@@ -591,10 +599,6 @@ def _gain(facts: Mapping[str, Any]) -> str:
         f"{''.join(f', {text}' for text in later)}; {facts['never']:,} do not. Rewriting took "
         f"{count_of(facts['requests'], 'request')}{f', {tokens:,} tokens' if tokens else ''}"
     )
-
-
-def _fingerprint(values: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def _draw(folder: Path, sample: Sample) -> None:

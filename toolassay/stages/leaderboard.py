@@ -30,6 +30,7 @@ from toolassay.report.leaderboard import (
     csv_table,
     latex_table,
     markdown_table,
+    ordered_rows,
     terminal_text,
 )
 from toolassay.report.scoreboard import Contender, choose_score, in_order
@@ -385,7 +386,7 @@ def leaderboard(
         ]
         for name, row in others.items()
     ]
-    rows_in_order = in_order(
+    rows_in_order = ordered_rows(
         [*models.values(), *published_rows],
         sort_by or column,
         {} if sort_by else _ranking(place, standings, part),

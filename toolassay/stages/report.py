@@ -47,8 +47,14 @@ from toolassay.report.decision import (
     summary,
 )
 from toolassay.report.pictures import MOST, draw_scoreboard
-from toolassay.report.report_data import MOST_ITEMS, FolderPage, ItemQueries, ModelItems
-from toolassay.report.report_page import PageFolder, write_report_page
+from toolassay.report.report_page import (
+    MOST_ITEMS,
+    FolderPage,
+    ItemQueries,
+    ModelItems,
+    PageFolder,
+    write_report_page,
+)
 from toolassay.report.requirements import Measured, Requirement, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
 from toolassay.runs.marks import TOOLS_MISSING

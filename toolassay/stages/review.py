@@ -56,7 +56,7 @@ def review_session(
     background = Background(graph.library, graph.dependency_type, graph)
     unchanged = Unchanged(folder.data)
     samples = read_samples(folder.data)
-    path = Path(gates) if gates is not None else _gates_of(folder)
+    path = Path(gates) if gates is not None else _of_check(folder, FILE)
     written = read_findings(path) if gates is not None or path.exists() else {}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
         screen.say(f"{WARNING}{path} has findings for none of the samples")
@@ -72,11 +72,6 @@ def review_session(
         unchanged=unchanged,
         shares=shares,
     )
-
-
-def _gates_of(folder: DataFolder) -> Path:
-    """Default path of `gates.jsonl`."""
-    return _of_check(folder, FILE)
 
 
 def _of_check(folder: DataFolder, name: str) -> Path:

@@ -137,7 +137,9 @@ def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
     scores: dict[str, float | None] = {
         "correct": fmean(one.right for one in trials),
         "answered": fmean(one.answered for one in trials),
-        "start_decision": fmean(_decides(one) for one in trials),
+        "start_decision": fmean(
+            (one.answered and (one.choice is None) == (one.wanted is None)) for one in trials
+        ),
         "compat_correct": fmean(one.row is not None and passes(one.row) for one in trials),
     }
     if len(trials) > 1:
@@ -151,11 +153,6 @@ def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
         "n_tools": len(first.example.labels),
         "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
     }
-
-
-def _decides(one: MessageOutcome) -> bool:
-    """Whether the agent started a workflow if and only if one is wanted."""
-    return one.answered and (one.choice is None) == (one.wanted is None)
 
 
 MODES = ("compat", "strict")

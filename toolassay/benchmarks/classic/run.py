@@ -378,7 +378,7 @@ def _folder(name: str) -> DataFolder:
             fix="check it"
             + (
                 f", or fetch it first: toolassay import classic --repo {name} --data_dir FOLDER"
-                if _of_hub(name)
+                if (re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", name) is not None)
                 else ""
             ),
         )
@@ -388,10 +388,6 @@ def _folder(name: str) -> DataFolder:
             "holds no tables of chats", file=path, fix="see docs/classic.md for the tables of a data folder"
         )
     return folder
-
-
-def _of_hub(name: str) -> bool:
-    return re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", name) is not None
 
 
 def _options(configuration: Configuration, multiworker: int | None) -> ModelOptions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -240,9 +239,6 @@ def _texts_in(value: Any) -> Iterator[str]:
             pending += [*item.keys(), *item.values()]
         elif isinstance(item, list):
             pending += item
-
-
-_NOWHERE = Path(os.devnull)
 
 
 @dataclass(frozen=True, kw_only=True)

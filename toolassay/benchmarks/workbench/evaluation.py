@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.security.probe_results import security_beside
-from toolassay.benchmarks.workbench.agents.inference import entry_of, read_predictions
+from toolassay.benchmarks.workbench.agents.episode import entry_of, read_predictions
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
@@ -222,7 +222,9 @@ def _judged(
     judging: JudgingTask, tasks: Sequence[Task], every: Sequence[Found], engine: Engine
 ) -> dict[str, list[list[RunVerdict]]]:
     """The verdicts by mode and trial, in the order of the tasks."""
-    runs = [[_run_of(task, one) for one in every] for task in tasks]
+    runs = [
+        [one.get(task.id, (MISSING, TaskResult(task.query, (), NOT_RUN))) for one in every] for task in tasks
+    ]
     rows = [
         JudgedTask(row, task, tuple(result for _, result in found))
         for row, (task, found) in enumerate(zip(tasks, runs, strict=True))
@@ -236,11 +238,6 @@ def _judged(
             for of_trial, (outcome, _), verdict in zip(verdicts[mode], found, by_trial, strict=True):
                 of_trial.append(_earned(outcome, verdict))
     return verdicts
-
-
-def _run_of(task: Task, found: Found) -> tuple[str, TaskResult]:
-    """The outcome and result of a task; without a prediction it is missing, with no calls."""
-    return found.get(task.id, (MISSING, TaskResult(task.query, (), NOT_RUN)))
 
 
 def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:

@@ -26,8 +26,12 @@ from toolassay.benchmarks.security.probe import (
     random_code,
     wording,
 )
-from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings, call_text
-from toolassay.benchmarks.workbench.agents.inference import WorkbenchTasks, entry_of
+from toolassay.benchmarks.workbench.agents.episode import (
+    WorkbenchAgentSettings,
+    WorkbenchTasks,
+    call_text,
+    entry_of,
+)
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
@@ -224,7 +228,11 @@ def task_probes(
         count: number of attacks.
     """
     fitting = {
-        place: [task for task in _ordered(tasks, place) if _fits(task, place, sandbox, tools(task))]
+        place: [
+            task
+            for task in first_by_hash(tasks, lambda task: f"{place} {task.id}", len(tasks), seed=SEED)
+            if _fits(task, place, sandbox, tools(task))
+        ]
         for place in PLACES
     }
     places = [place for place in PLACES if fitting[place]]
@@ -232,11 +240,6 @@ def task_probes(
         place = places[number % len(places)]
         task = fitting[place][number // len(places) % len(fitting[place])]
         yield from _probes(number, place, wording(number, len(places)), task, sandbox, tools(task))
-
-
-def _ordered(tasks: Sequence[Task], place: str) -> list[Task]:
-    """The tasks in an order of its own for each place, so that the places start with different tasks."""
-    return first_by_hash(tasks, lambda task: f"{place} {task.id}", len(tasks), seed=SEED)
 
 
 def _fits(task: Task, place: str, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scripted import calls, choose
 
-from toolassay.benchmarks.classic.agents.function_calling import (
+from toolassay.benchmarks.classic.agents.json_agent import (
     MAX_WORKFLOWS,
     FunctionCallingAgent,
     function_list,

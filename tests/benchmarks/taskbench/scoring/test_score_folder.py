@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from builders import plan, scored_folder, text_tools
 
+from toolassay.benchmarks.taskbench.evaluation import aligned_ids, evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import aligned_ids, evaluate_folder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.places import metrics_folder, models_of

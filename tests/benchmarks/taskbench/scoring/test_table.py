@@ -9,8 +9,8 @@ import pytest
 from builders import chain, scored_folder
 
 from toolassay.benchmarks.taskbench.commands import print_scores
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.files import write_json
 

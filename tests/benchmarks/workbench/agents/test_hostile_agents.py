@@ -20,8 +20,8 @@ from toolassay.benchmarks.workbench.sandbox import TABLES, Rows, Sandbox
 from toolassay.benchmarks.workbench.tools.tool import Search
 from toolassay.files import write_json, write_json_lines
 from toolassay.models import ModelOptions
+from toolassay.stages.evaluate import verify
 from toolassay.stages.infer import infer
-from toolassay.stages.verify import verify
 
 Body = dict[str, Any]
 DELETE, EVENT = "calendar__delete_event", {"event_id": "00000000"}

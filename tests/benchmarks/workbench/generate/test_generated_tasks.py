@@ -7,12 +7,11 @@ from collections import Counter, defaultdict
 from string import Formatter
 
 import pytest
-from toolassay.benchmarks.workbench.generate.templates import GROUPS
 
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, draw_tables
-from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, draw_tasks
+from toolassay.benchmarks.workbench.generate.generated_tasks import GROUPS, GeneratedTask, draw_tasks
 from toolassay.benchmarks.workbench.generate.template import FilledTemplate, Mix, Template, call
 from toolassay.benchmarks.workbench.sandbox import DOMAINS
 from toolassay.benchmarks.workbench.tools import TOOLS

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.answers import CUT_OFF
-from toolassay.benchmarks.classic.agents.function_calling import FunctionCallingAgent
-from toolassay.benchmarks.classic.agents.json_agent import JsonAgent
+from toolassay.benchmarks.classic.agents.json_agent import FunctionCallingAgent, JsonAgent
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings, ordered
 from toolassay.benchmarks.classic.agents.workflow_choice import Agent, CostOf, QuestionRequests, unknown_cost

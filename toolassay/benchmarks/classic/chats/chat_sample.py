@@ -14,7 +14,6 @@ from typing import Any
 from toolassay.benchmarks.classic.chats.chat import (
     Action,
     Chat,
-    Exchange,
     Filter,
     apply,
     clean_chat,
@@ -298,7 +297,10 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
     write_table(
         folder / RECORDED,
         ("conversation_uuid", "request_idx", "workflow_uuid", "cost", "latency", "tokens"),
-        ([chat.id, place, *_recorded(exchange)] for chat, place, exchange in rows),
+        (
+            [chat.id, place, *(exchange.workflow, exchange.cost, exchange.latency, exchange.tokens)]
+            for chat, place, exchange in rows
+        ),
     )
     sample.funnel.write(
         folder,
@@ -317,10 +319,6 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
         sample.workflows,
         {domain: domain for domain in dict.fromkeys(chat.domain for chat in sample.chats)},
     )
-
-
-def _recorded(exchange: Exchange) -> tuple[str, ...]:
-    return exchange.workflow, exchange.cost, exchange.latency, exchange.tokens
 
 
 def _check_actions(actions: Mapping[str, Action]) -> None:

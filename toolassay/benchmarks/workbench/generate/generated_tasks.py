@@ -96,18 +96,21 @@ def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
     return tasks
 
 
-def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
-    """What makes a request unique. Requests that differ only in the text of an e-mail count as equal."""
-    return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
-
-
 def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledTemplate]:
     """Ten different fillings of a template, with the template's mix of calls."""
     rng = SeededRandom(seed, f"tasks/{template.name}")
     room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
     for _ in range(_TRIES):
         filled = template.fill(tables, rng)
-        if filled is None or (key := _subject_of(filled)) in seen:
+        if (
+            filled is None
+            or (
+                key := tuple(
+                    text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body"))
+                )
+            )
+            in seen
+        ):
             continue
         size = ("none", "one", "many")[min(len(filled.calls), 2)]
         if room[size]:

@@ -570,11 +570,6 @@ def _deadline(rng: SeededRandom) -> date:
     return TODAY + timedelta(days=rng.between(1, 12))
 
 
-def _late(rng: SeededRandom) -> date:
-    """A day of the last three, so that some tasks were due before it."""
-    return TODAY - timedelta(days=rng.between(0, 2))
-
-
 def _up_to(tables: Tables, person: str, last: date, *lists: str) -> list[Row]:
     return tasks(tables, person, *lists, before=last + timedelta(days=1))
 
@@ -627,7 +622,7 @@ def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 
 
 def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    (person, to), limit = rng.some(PROJECT, 2), _late(rng)
+    (person, to), limit = rng.some(PROJECT, 2), (TODAY - timedelta(days=rng.between(0, 2)))
     found = tasks(tables, person, "Backlog", before=limit)
     slots = {"person": person, "to": to, "limit": day_text(limit)}
     return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
