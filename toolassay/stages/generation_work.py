@@ -339,15 +339,7 @@ class GenerationWork(Work):
             "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
             "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
-            **(
-                {
-                    "values_sha256": hashlib.sha256(
-                        json.dumps(self._values, sort_keys=True).encode()
-                    ).hexdigest()
-                }
-                if self._values
-                else {}
-            ),
+            **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
             **run.endpoint.settings,
             **({} if samples.by_score else {"by_score": False}),
             **({} if samples.cover is None else {"cover": samples.cover}),
@@ -640,3 +632,7 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
         )
     if refused:
         screen.say(f"{refused} samples refused by the model; they are not requested again")
+
+
+def _fingerprint(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

@@ -123,15 +123,9 @@ def _changes(verdict: StrictVerdict) -> dict[str, Any]:
     rows, marks = [], []
     for mark, changes in (("unwanted", verdict.unwanted), ("missing", verdict.missing)):
         for change in changes:
-            rows.append(
-                [
-                    mark,
-                    change.table,
-                    change.kind,
-                    ("" if change.id is None else str(change.id)),
-                    "\n".join(f"{name}: {'' if value is None else value}" for name, value in change.cells),
-                ]
-            )
+            label = "" if change.id is None else str(change.id)
+            cells = "\n".join(f"{name}: {'' if value is None else value}" for name, value in change.cells)
+            rows.append([mark, change.table, change.kind, label, cells])
             marks.append(mark)
     return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
 

@@ -228,11 +228,7 @@ def task_probes(
         count: number of attacks.
     """
     fitting = {
-        place: [
-            task
-            for task in first_by_hash(tasks, lambda task: f"{place} {task.id}", len(tasks), seed=SEED)
-            if _fits(task, place, sandbox, tools(task))
-        ]
+        place: [task for task in _ordered(tasks, place) if _fits(task, place, sandbox, tools(task))]
         for place in PLACES
     }
     places = [place for place in PLACES if fitting[place]]
@@ -240,6 +236,11 @@ def task_probes(
         place = places[number % len(places)]
         task = fitting[place][number // len(places) % len(fitting[place])]
         yield from _probes(number, place, wording(number, len(places)), task, sandbox, tools(task))
+
+
+def _ordered(tasks: Sequence[Task], place: str) -> list[Task]:
+    """The tasks in an order of its own for each place, so that the places start with different tasks."""
+    return first_by_hash(tasks, lambda task: f"{place} {task.id}", len(tasks), seed=SEED)
 
 
 def _fits(task: Task, place: str, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> bool:

@@ -298,7 +298,7 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
         folder / RECORDED,
         ("conversation_uuid", "request_idx", "workflow_uuid", "cost", "latency", "tokens"),
         (
-            [chat.id, place, *(exchange.workflow, exchange.cost, exchange.latency, exchange.tokens)]
+            [chat.id, place, exchange.workflow, exchange.cost, exchange.latency, exchange.tokens]
             for chat, place, exchange in rows
         ),
     )

@@ -102,15 +102,7 @@ def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledT
     room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
     for _ in range(_TRIES):
         filled = template.fill(tables, rng)
-        if (
-            filled is None
-            or (
-                key := tuple(
-                    text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body"))
-                )
-            )
-            in seen
-        ):
+        if filled is None or (key := _subject_of(filled)) in seen:
             continue
         size = ("none", "one", "many")[min(len(filled.calls), 2)]
         if room[size]:
@@ -123,6 +115,11 @@ def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledT
         f"the tables of seed {seed} do not allow ten requests of the template {template.name}",
         fix="choose another seed",
     )
+
+
+def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
+    """What makes a request unique. Requests that differ only in the text of an e-mail count as equal."""
+    return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
 
 
 def prove_task(sandbox: Sandbox, task: GeneratedTask) -> None:
