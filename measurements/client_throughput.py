@@ -30,8 +30,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from toolassay.benchmarks.taskbench.inference import PARAMETERS
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.inference import PARAMETERS, read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName

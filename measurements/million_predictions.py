@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.engines import OneProcess
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
@@ -50,7 +50,7 @@ def make_folder(folder: Path, predictions: int) -> None:
 def one_run(folder: Path, *, in_one_process: bool) -> None:
     """Score; say seconds and the peak memory of this process and of its largest child."""
     began = time.perf_counter()
-    choices = Choices(
+    choices = ScoringChoices(
         metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",), mode="add"
     )
     result = evaluate_folder(folder, "m", choices, engine=OneProcess() if in_one_process else None)

@@ -26,9 +26,9 @@ from toolassay.errors import ToolassayError
 from toolassay.files import read_json_lines
 from toolassay.screen import Screen
 from toolassay.stages.check import check
-from toolassay.stages.format import format_data
 from toolassay.stages.generate import generate
 from toolassay.stages.graph import build_graph
+from toolassay.stages.release import format_data
 from toolassay.tools import Tool, ToolLibrary
 
 HEADER = (

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.calls import Replay
-from toolassay.benchmarks.workbench.judge.compat import CompatJudge
-from toolassay.benchmarks.workbench.judge.evaluation import disagreement, result_files
+from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, disagreement, result_files
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks

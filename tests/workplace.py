@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
+from toolassay.benchmarks.workbench.sandbox import Rows, Sandbox
 from toolassay.benchmarks.workbench.tools import call
 
 ANN, BO, CY = "ann.lee@acme.example", "bo.ray@acme.example", "cy.dee@acme.example"

@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     from toolassay.cli.screen import SCREEN as SCREEN
     from toolassay.graph.edits import Edit as Edit
     from toolassay.link_review import ReviewOptions as ReviewOptions
+    from toolassay.link_review.schema_links import LinkOptions as LinkOptions
     from toolassay.runs.budget import Budget as Budget
     from toolassay.runs.settings import Limits as Limits
     from toolassay.runs.settings import ModelSettings as ModelSettings
     from toolassay.runs.settings import RunChoices as RunChoices
     from toolassay.screen import SILENT as SILENT
     from toolassay.stages.check import check as check
-    from toolassay.stages.compare import compare as compare
+    from toolassay.stages.evaluate import compare as compare
     from toolassay.stages.evaluate import evaluate as evaluate
+    from toolassay.stages.evaluate import verify as verify
     from toolassay.stages.execute import execute as execute
     from toolassay.stages.export import export as export
-    from toolassay.stages.format import format_data as format_data
     from toolassay.stages.generate import generate as generate
+    from toolassay.stages.generate import sample as sample
     from toolassay.stages.graph import build_graph as build_graph
+    from toolassay.stages.graph import visualize as visualize
     from toolassay.stages.infer import infer as infer
+    from toolassay.stages.infer import serve as serve
     from toolassay.stages.leaderboard import leaderboard as leaderboard
     from toolassay.stages.pipeline import pipeline as pipeline
+    from toolassay.stages.release import format_data as format_data
     from toolassay.stages.report import write_report as write_report
     from toolassay.stages.review import apply_review as apply_review
     from toolassay.stages.review import export_reviews as export_reviews
     from toolassay.stages.review import import_reviews as import_reviews
     from toolassay.stages.review import review_summary as review_summary
     from toolassay.stages.review import start_review as start_review
-    from toolassay.stages.sample import sample as sample
-    from toolassay.stages.schema_links import LinkOptions as LinkOptions
-    from toolassay.stages.serve import serve as serve
     from toolassay.stages.split import split as split
     from toolassay.stages.variety import measure_variety as measure_variety
-    from toolassay.stages.verify import verify as verify
-    from toolassay.stages.visualize import visualize as visualize
 
     report = write_report
 
@@ -59,7 +59,7 @@ _HOMES = {
     "Budget": "runs.budget",
     "Edit": "graph.edits",
     "Limits": "runs.settings",
-    "LinkOptions": "stages.schema_links",
+    "LinkOptions": "link_review.schema_links",
     "ModelSettings": "runs.settings",
     "ReviewOptions": "link_review",
     "RunChoices": "runs.settings",
@@ -68,12 +68,12 @@ _HOMES = {
     "apply_review": "stages.review",
     "build_graph": "stages.graph",
     "check": "stages.check",
-    "compare": "stages.compare",
+    "compare": "stages.evaluate",
     "evaluate": "stages.evaluate",
     "execute": "stages.execute",
     "export": "stages.export",
     "export_reviews": "stages.review",
-    "format_data": "stages.format",
+    "format_data": "stages.release",
     "generate": "stages.generate",
     "import_classic": "benchmarks.classic.importing",
     "import_reviews": "stages.review",
@@ -84,12 +84,12 @@ _HOMES = {
     "pipeline": "stages.pipeline",
     "report": "stages.report:write_report",
     "review_summary": "stages.review",
-    "sample": "stages.sample",
-    "serve": "stages.serve",
+    "sample": "stages.generate",
+    "serve": "stages.infer",
     "split": "stages.split",
     "start_review": "stages.review",
-    "verify": "stages.verify",
-    "visualize": "stages.visualize",
+    "verify": "stages.evaluate",
+    "visualize": "stages.graph",
     "write_report": "stages.report",
 }
 

@@ -5,6 +5,6 @@ from toolassay.workplace import tool, ToolError, now, user
 
 from __future__ import annotations
 
-from toolassay.benchmarks.workbench.own.tool_decorator import ToolError, now, tool, user
+from toolassay.benchmarks.workbench.own.typed_tool import ToolError, now, tool, user
 
 __all__ = ["ToolError", "now", "tool", "user"]

@@ -15,10 +15,10 @@ from toolassay import check
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.gates import labelled_set
+from toolassay.gates.checked_folder import CheckTask
 from toolassay.gates.duplicate_gates import FingerprintTask
 from toolassay.stages import check as check_stage
 from toolassay.stages import variety as variety_stage
-from toolassay.stages.sort_set import CheckTask
 from toolassay.stages.variety import measure_variety
 from toolassay.variety import measures
 

@@ -10,9 +10,9 @@ import pytest
 from builders import chain, scored_folder
 from dask_workers import DaskWorkers, KillsAWorker
 
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring import scorer
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import ToolassayError, UsageError
 
@@ -75,7 +75,7 @@ def build_folder(path: Path) -> Path:
 
 def scored_files(folder: Path, engine: Engine | None) -> list[bytes]:
     """The metrics and the items that an evaluation writes."""
-    choices = Choices(splits=("all",), n_tools=("all",), resamples=100)
+    choices = ScoringChoices(splits=("all",), n_tools=("all",), resamples=100)
     evaluate_folder(folder, "m", choices, engine=engine)
     return [(folder / "metrics" / f"m.{ending}").read_bytes() for ending in ("json", "items.jsonl")]
 

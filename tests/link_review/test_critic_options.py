@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from toolassay.cli.critic_options import link_review, with_review
+from toolassay.cli.tools import link_review, with_review
 from toolassay.link_review import DEFAULT_BAND, DEFAULT_LINKS, ReviewOptions
 from toolassay.runs import Budget
 

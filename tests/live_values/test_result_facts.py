@@ -16,7 +16,7 @@ from toolassay.executors.executor import CallResult
 from toolassay.live_values.facts import Fact, facts_of
 from toolassay.live_values.observed_schemas import schema_of_results
 from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
-from toolassay.live_values.statements import Table, learn_rows, statements, table_of
+from toolassay.live_values.statements import StatementTable, learn_rows, statements, table_of
 from toolassay.tools import Tool
 
 LISTER = Tool("list_people", description="List people.")
@@ -127,7 +127,7 @@ def test_only_a_value_fills_the_place_of_a_value(value: Any, word: str, expected
     assert is_plain_value(value, frozenset({word})) is expected
 
 
-def shop() -> tuple[sqlite3.Connection, dict[str, Table]]:
+def shop() -> tuple[sqlite3.Connection, dict[str, StatementTable]]:
     base = sqlite3.connect(":memory:")
     base.row_factory = sqlite3.Row
     base.executescript(
@@ -136,7 +136,7 @@ def shop() -> tuple[sqlite3.Connection, dict[str, Table]]:
         "INSERT INTO orders VALUES (1, 'lamp', 9.5), (2, 'desk', 80);"
         "INSERT INTO people VALUES (7, 'Ann', 'it''s \"x\"'), (8, 'Bo', NULL);"
     )
-    tables: dict[str, Table] = {}
+    tables: dict[str, StatementTable] = {}
     for name in ("orders", "people"):
         described = [dict(row) for row in base.execute(f"PRAGMA table_info({name})")]
         table = table_of(name, described)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import API_TOOLS, TOOLS
 
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.workbench.tools import PUBLISHED
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType, ToolGraph

@@ -14,9 +14,9 @@ from toolassay.benchmarks.registry import benchmark_named
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
 from toolassay.report.decision import FolderReport, Verdict
+from toolassay.report.pictures import draw_scoreboard
 from toolassay.report.requirements import quantities
 from toolassay.report.scoreboard import ModelReport, cells, score_table
-from toolassay.report.scoreboard_picture import draw_scoreboard
 from toolassay.runs.outcomes import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 

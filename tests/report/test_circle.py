@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.report.circular_layout import arrange
+from toolassay.report.graph_picture import arrange
 from toolassay.report.style import given_type
 from toolassay.tools import Tool, ToolLibrary
 

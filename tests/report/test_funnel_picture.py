@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolassay.report.funnel_picture import FunnelBar, draw_funnel
+from toolassay.report.pictures import FunnelBar, draw_funnel
 
 
 def test_the_same_counts_give_the_same_bytes(tmp_path: Path) -> None:

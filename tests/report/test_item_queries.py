@@ -10,8 +10,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.report.item_queries import ItemQueries
-from toolassay.report.report_data import FolderPage, ModelItems
+from toolassay.report.report_page import FolderPage, ItemQueries, ModelItems
 
 pytest.importorskip("duckdb")
 OUTCOMES = ("answered", "answered", "malformed", "provider error", "not run")

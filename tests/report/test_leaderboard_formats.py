@@ -9,7 +9,12 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from toolassay.benchmarks.taskbench.published import DOMAINS, HEADINGS, domain_of_tools, published_plans
+from toolassay.benchmarks.taskbench.scoring.leaderboard import (
+    DOMAINS,
+    HEADINGS,
+    domain_of_tools,
+    published_plans,
+)
 from toolassay.cli.score_tables import print_table
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.metrics_file import ColumnScores
@@ -19,9 +24,9 @@ from toolassay.report.leaderboard import (
     Kind,
     LeaderboardRow,
     csv_table,
-    in_order,
     latex_table,
     markdown_table,
+    ordered_rows,
     terminal_table,
     terminal_text,
 )
@@ -156,7 +161,7 @@ def test_a_domain_is_known_by_its_tools(root: Path) -> None:
 def test_published_rows_stand_below_strict_ones_and_among_compat_ones() -> None:
     def names(kind: Kind) -> list[str]:
         own = [[row("mine", kind, {"n-F1": interval(70.0)})]]
-        return [one.model for one in in_order([*published("multimedia"), *own], "n-F1", {})]
+        return [one.model for one in ordered_rows([*published("multimedia"), *own], "n-F1", {})]
 
     assert names("strict")[0] == "mine"
     assert names("compat")[:5] == ["gpt-4", "claude-2", "text-davinci-003", "gpt-3.5-turbo", "mine"]
@@ -166,7 +171,7 @@ def test_the_ranking_of_the_report_goes_before_the_column() -> None:
     models = [
         [row(name, scores={"n-F1": interval(value)})] for name, value in (("a", 9.0), ("b", 5.0), ("c", 7.0))
     ]
-    assert [one.model for one in in_order(models, "n-F1", {"b": 0, "a": 1})] == ["b", "a", "c"]
+    assert [one.model for one in ordered_rows(models, "n-F1", {"b": 0, "a": 1})] == ["b", "a", "c"]
 
 
 def test_the_cheapest_stands_first_and_the_unknown_last_and_local_times_below_those_of_servers() -> None:
@@ -177,8 +182,8 @@ def test_the_cheapest_stands_first_and_the_unknown_last_and_local_times_below_th
         "none": None,
     }
     models = [[row(name, usage=usage)] for name, usage in usages.items()]
-    assert [one.model for one in in_order(models, "cost", {})] == ["local", "cheap", "dear", "none"]
-    assert [one.model for one in in_order(models, "latency", {})] == ["dear", "cheap", "local", "none"]
+    assert [one.model for one in ordered_rows(models, "cost", {})] == ["local", "cheap", "dear", "none"]
+    assert [one.model for one in ordered_rows(models, "latency", {})] == ["dear", "cheap", "local", "none"]
 
 
 def marked_board() -> Board:
@@ -189,7 +194,7 @@ def marked_board() -> Board:
         [row("random", usage=local, mark=BASELINE)],
         [row("acme", usage=RecordedUsage(1.0, 0, 9, 2.0))],
     ]
-    return Board("d", in_order(rows, "n-F1", {}), HEADINGS, "Percent.")
+    return Board("d", ordered_rows(rows, "n-F1", {}), HEADINGS, "Percent.")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +226,7 @@ def test_a_baseline_is_not_ranked_by_any_column(column: str) -> None:
     free = RecordedUsage(0.0, 0, 10, 0.0001, is_local=True)
     best = {heading: interval(99.0) for heading in HEADINGS}
     rows = [[row("a baseline", "strict", best, free, BASELINE)], [row("model")], *published("multimedia")]
-    assert in_order(rows, column, {})[-1].model == "a baseline"
+    assert ordered_rows(rows, column, {})[-1].model == "a baseline"
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

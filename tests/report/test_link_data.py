@@ -7,9 +7,8 @@ from film_graphs import film_graph, film_library, film_links
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.report import graph_page
-from toolassay.report import link_data as module
-from toolassay.report.graph_page import page_data
-from toolassay.report.link_data import link_data
+from toolassay.report import graph_page as module
+from toolassay.report.graph_page import link_data, page_data
 from toolassay.tools import ToolLibrary
 
 

@@ -8,7 +8,7 @@ from matplotlib.image import imread
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.report.sample_picture import arrange, box_text, draw_sample
+from toolassay.report.pictures import arrange, box_text, draw_sample
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))

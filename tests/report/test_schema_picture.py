@@ -9,9 +9,8 @@ from matplotlib.collections import LineCollection, PolyCollection
 
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
-from toolassay.report.graph_picture import draw_graph, draw_groups, draw_tools
+from toolassay.report.graph_picture import draw_graph, draw_groups, draw_tools, tool_groups
 from toolassay.report.style import plain_style
-from toolassay.report.tool_groups import tool_groups
 from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import pytest
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
+from toolassay.report.graph_picture import ToolGroups, tool_groups, type_counts
 from toolassay.report.style import ACCENT, NEUTRAL
-from toolassay.report.tool_groups import ToolGroups, tool_groups, type_counts
 from toolassay.tools import Tool, ToolLibrary
 
 

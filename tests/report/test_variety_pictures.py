@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.report.variety_pictures import draw_tools, draw_variety
+from toolassay.report.pictures import draw_tools, draw_variety
 
 NAMES = ["sizes_and_shapes.png", "tools.png"]
 

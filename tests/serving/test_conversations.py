@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.benchmarks.classic.agents.inference import agent_of
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.agents.workflow_choice import QuestionRequests
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
 from toolassay.benchmarks.workbench.agents.episode import Episode, WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.sandbox import Sandbox

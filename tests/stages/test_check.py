@@ -25,9 +25,9 @@ from running import (
 from toolassay import check
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.checked import CheckedFolder
 from toolassay.testkit import FakeServer
 
 MIXED = [

@@ -10,8 +10,8 @@ from builders import bundled_plans, chain, scored_folder
 from toolassay import build_graph
 from toolassay.data_folder import DataFolder
 from toolassay.files import write_json
-from toolassay.stages import data_summary as module
-from toolassay.stages.data_summary import data_summary
+from toolassay.stages import report as module
+from toolassay.stages.report import data_summary
 
 
 def folder_of(path: Path) -> DataFolder:

@@ -9,7 +9,7 @@ from builders import chat_folder, data_folder
 from own_workplace import workplace
 
 from toolassay.data_folder import DataFolder
-from toolassay.stages.scored_folder import data_title
+from toolassay.stages.leaderboard import data_title
 
 
 @pytest.mark.parametrize(

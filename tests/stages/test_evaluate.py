@@ -7,8 +7,8 @@ import pytest
 from builders import plan, scored_folder
 
 from toolassay import evaluate
-from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
+from toolassay.cli.scores import evaluate_command
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import IncompleteEvaluation
 from toolassay.files import write_json
@@ -87,9 +87,9 @@ def test_the_command_shows_the_others_and_then_fails(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["--data_dir", str(folder), "--llm", "good"]
-    assert run(command, asked, "evaluate.py") == 0
+    assert run(evaluate_command, asked, "evaluate.py") == 0
     capsys.readouterr()
-    assert run(command, [*asked, "--llm", "nope"], "evaluate.py") == 1
+    assert run(evaluate_command, [*asked, "--llm", "nope"], "evaluate.py") == 1
     shown = capsys.readouterr()
     assert "Scores: overall_overall" in shown.out
     assert shown.out.splitlines()[-1] == str(folder / "metrics" / "good.json")
@@ -101,13 +101,13 @@ def test_the_command_shows_the_others_and_then_fails(
 def test_a_number_of_tools_that_no_group_has_is_an_error(
     folder: Path, size: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(command, ["--data_dir", str(folder), "--llm", "good", "-n", size], "evaluate.py") == 2
+    assert run(evaluate_command, ["--data_dir", str(folder), "--llm", "good", "-n", size], "evaluate.py") == 2
     assert f"unknown number of tools '{size}'" in capsys.readouterr().err
 
 
 def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--data_dir", str(folder), "--llm", "all"]
-    assert run(command, asked, "evaluate.py") == 0
+    assert run(evaluate_command, asked, "evaluate.py") == 0
     first = capsys.readouterr()
     assert [line for line in first.err.splitlines() if line.startswith("scored")] == [
         "scored bad",
@@ -115,7 +115,7 @@ def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture
     ]
     with (folder / "predictions" / "bad.json").open("a") as stream:
         stream.write("{\n")
-    assert run(command, asked, "evaluate.py") == 0
+    assert run(evaluate_command, asked, "evaluate.py") == 0
     second = capsys.readouterr()
     assert "scored bad" in second.err
     assert "good is up to date" in second.err
@@ -129,9 +129,9 @@ def test_few_readable_plans_change_the_exit_code(folder: Path, capsys: pytest.Ca
     lines = (folder / "predictions" / "good.json").read_text().splitlines(keepends=True)
     (folder / "predictions" / "good.json").write_text("".join(lines[:3]))
     asked = ["--data_dir", str(folder), "--llm", "good", "--min_coverage"]
-    assert run(command, [*asked, "0.75"], "evaluate.py") == 0
+    assert run(evaluate_command, [*asked, "0.75"], "evaluate.py") == 0
     capsys.readouterr()
-    assert run(command, [*asked, "0.8"], "evaluate.py") == 3
+    assert run(evaluate_command, [*asked, "0.8"], "evaluate.py") == 3
     assert "good: only 75.0% of the labels were scored" in capsys.readouterr().err
     assert (folder / "metrics" / "good.json").exists()
 
@@ -145,5 +145,5 @@ def test_doubled_ids_count_as_asked(folder: Path, capsys: pytest.CaptureFixture[
         scores[keep] = result.evaluation.groups["overall_overall"]["strict"]["node_f1"]["value"]
     assert scores == {"first": 1.0, "last": 0.75}
     asked = ["--data_dir", str(folder), "--llm", "good", "--keep", "error"]
-    assert run(command, asked, "evaluate.py") == 2
+    assert run(evaluate_command, asked, "evaluate.py") == 2
     assert "good.json:5: id '0' is in line 1 already" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from toolassay import evaluate, infer
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.verify import verify
+from toolassay.stages.evaluate import verify
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 

@@ -13,9 +13,9 @@ from rouge_score.scoring import Score
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
-from toolassay.cli.verify import command as verify_command
+from toolassay.cli.scores import evaluate_command
+from toolassay.cli.scores import evaluate_command as verify_command
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import write_json, write_json_lines
@@ -58,7 +58,7 @@ def without_rouge_score(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def evaluate_by_command(folder: Path, *options: str) -> int:
-    return run(command, ["--data_dir", str(folder), "--llm", "offline", *options], "evaluate")
+    return run(evaluate_command, ["--data_dir", str(folder), "--llm", "offline", *options], "evaluate")
 
 
 def scored(folder: Path) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from builders import plan, scored_folder
 from numpy.typing import NDArray
 
 from toolassay import evaluate
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.score_table import model_table
-from toolassay.cli.evaluate import command
+from toolassay.benchmarks.taskbench.commands import model_table
+from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.cli.main import run
+from toolassay.cli.scores import evaluate_command
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics import bertscore as models
 from toolassay.metrics.bertscore import BertScoreError, TextPair
@@ -48,7 +48,7 @@ class Scorer:
 
 def test_every_group_and_item_takes_its_numbers_from_one_pass(folder: Path) -> None:
     scorer = Scorer()
-    choices = Choices(splits=("all",), n_tools=("all",))
+    choices = ScoringChoices(splits=("all",), n_tools=("all",))
     result = evaluate_folder(folder, "m", choices, bertscore=scorer)
     assert len(result.evaluation.groups) == 14
     assert [set(call) for call in scorer.calls] == [{("Use a", "Use a"), ("Use a", "Use b")}]
@@ -88,7 +88,7 @@ def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_instal
     folder: Path, metric: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(models, "find_spec", lambda _: None)
-    assert run(command, ["--data_dir", str(folder), "--llm", "m", "-m", metric], "evaluate") == 0
+    assert run(evaluate_command, ["--data_dir", str(folder), "--llm", "m", "-m", metric], "evaluate") == 0
     said = capsys.readouterr()
     assert said.err.count("BERTScore is left out: not installed: torch, transformers, bert-score") == 1
     assert "pip install '.[bert]'" in said.err
@@ -116,6 +116,6 @@ def test_a_wrong_folder_is_said_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(models, "_PACKAGES", packages)
     arguments = ["--data_dir", str(folder), "--llm", "m", "--bertscore_model", "./nowhere"]
-    assert run(command, arguments, "evaluate") == 2
+    assert run(evaluate_command, arguments, "evaluate") == 2
     assert "nowhere: no such folder" in capsys.readouterr().err
     assert not (folder / "metrics").exists()

@@ -8,7 +8,7 @@ from builders import text_tools
 from click.testing import CliRunner
 
 from toolassay import format_data
-from toolassay.cli.format import command
+from toolassay.cli.generate import format_command
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json, write_json_lines
 from toolassay.screen import Screen
@@ -72,7 +72,7 @@ def test_an_unknown_critic_is_refused(folder: Path) -> None:
 
 
 def test_the_tables_stand_apart_under_their_headings(folder: Path) -> None:
-    done = CliRunner().invoke(command, ["--data_dir", str(folder)])
+    done = CliRunner().invoke(format_command, ["--data_dir", str(folder)])
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0] == "Samples that pass each critic, by shape"

@@ -18,7 +18,7 @@ from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.screen import Screen
-from toolassay.stages.play import play
+from toolassay.stages.generate import play
 
 NAMES = "ABCDEFGH"
 

@@ -8,8 +8,8 @@ import pytest
 
 from toolassay import evaluate, import_taskbench, infer
 from toolassay.benchmarks.taskbench import importing as stage
-from toolassay.cli.import_ import command
 from toolassay.cli.main import run
+from toolassay.cli.tools import import_command
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.screen import Screen
@@ -111,12 +111,16 @@ def test_where_the_tools_come_from_is_said(
 
 def test_the_command(downloaded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["taskbench", "--from", str(downloaded), "--data_dir", str(tmp_path / "data"), "--domain"]
-    assert run(command, [*arguments, "multimedia"], "import") == 0
+    assert run(import_command, [*arguments, "multimedia"], "import") == 0
     assert "3 requests" in capsys.readouterr().out
-    assert run(command, [*arguments, "huggingface"], "import") == 2
+    assert run(import_command, [*arguments, "huggingface"], "import") == 2
     assert "holds no labels of huggingface" in capsys.readouterr().err
     (tmp_path / "file").touch()
     assert (
-        run(command, [*arguments[:3], "--data_dir", str(tmp_path / "file"), "--domain", "multimedia"], "i")
+        run(
+            import_command,
+            [*arguments[:3], "--data_dir", str(tmp_path / "file"), "--domain", "multimedia"],
+            "i",
+        )
         == 2
     )

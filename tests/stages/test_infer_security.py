@@ -13,8 +13,7 @@ from probing import FOLDERS, GOLD, WHOLE, classic, figures, lines, probe, taskbe
 from running import Capture, inside, lines_of
 
 from toolassay import evaluate, infer, verify
-from toolassay.benchmarks.security import security_figures
-from toolassay.benchmarks.security.probe_results import read_results
+from toolassay.benchmarks.security.probe_results import read_results, security_figures
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ModelOptions, ToolCall

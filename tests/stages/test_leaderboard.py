@@ -8,8 +8,8 @@ import pytest
 from builders import plan, scored_folder, write_predictions
 
 from toolassay import evaluate, leaderboard
-from toolassay.cli.leaderboard import command
 from toolassay.cli.main import run
+from toolassay.cli.scores import leaderboard_command
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.report.leaderboard import Board
@@ -177,7 +177,7 @@ def test_the_suffix_chooses_the_format(
 ) -> None:
     evaluate(folder, llm="all")
     path = tmp_path / name
-    assert run(command, ["--data_dir", str(folder), "--save", str(path)], "leaderboard") == 0
+    assert run(leaderboard_command, ["--data_dir", str(folder), "--save", str(path)], "leaderboard") == 0
     assert capsys.readouterr().out.splitlines() == [str(path)]
     assert path.read_text().startswith(begins)
 
@@ -187,13 +187,13 @@ def test_the_screen_and_an_unknown_suffix(
 ) -> None:
     evaluate(folder, llm="all")
     arguments = ["--data_dir", str(folder)]
-    assert run(command, arguments, "leaderboard") == 0
+    assert run(leaderboard_command, arguments, "leaderboard") == 0
     shown = capsys.readouterr()
     assert "acme/m" in shown.out
     assert "100.0–100.0" in shown.out
-    assert run(command, [*arguments, "--format", "csv"], "leaderboard") == 0
+    assert run(leaderboard_command, [*arguments, "--format", "csv"], "leaderboard") == 0
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 5
     assert "signature: " in shown.err
-    assert run(command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
+    assert run(leaderboard_command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
     assert "has an unknown suffix" in capsys.readouterr().err

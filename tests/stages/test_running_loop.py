@@ -11,7 +11,7 @@ from running import ROOT, lines_of
 
 from toolassay import check, evaluate, generate, infer, pipeline, verify
 from toolassay.models import ModelOptions
-from toolassay.stages.play import play
+from toolassay.stages.generate import play
 from toolassay.testkit import FakeServer
 
 

@@ -13,8 +13,8 @@ from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
 from toolassay.sampling import Sampler
 from toolassay.screen import Screen
+from toolassay.stages.generate import describe, sample
 from toolassay.stages.graph import build_graph
-from toolassay.stages.sample import describe, sample
 
 
 def build_folder(path: Path) -> Path:

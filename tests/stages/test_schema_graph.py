@@ -42,8 +42,10 @@ def build_folder(path: Path) -> Path:
 def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
     """The links that follow from the schemas."""
     links = [BENCH, WEAK, NOTES]
-    monkeypatch.setattr("toolassay.stages.schema_links.Derivation.links", lambda _: iter(links))
-    monkeypatch.setattr("toolassay.stages.schema_links.Derivation.explain", lambda *_: ["`benches[]` fits"])
+    monkeypatch.setattr("toolassay.link_review.schema_links.Derivation.links", lambda _: iter(links))
+    monkeypatch.setattr(
+        "toolassay.link_review.schema_links.Derivation.explain", lambda *_: ["`benches[]` fits"]
+    )
     return links
 
 

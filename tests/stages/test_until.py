@@ -18,7 +18,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.screen import Screen
-from toolassay.stages.passing import Passing, passing
+from toolassay.stages.generate import Passing, passing
 from toolassay.testkit import FakeServer
 
 

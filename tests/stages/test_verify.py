@@ -9,7 +9,7 @@ from builders import text_tools, write_labels
 
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
-from toolassay.cli.verify import command
+from toolassay.cli.scores import verify_command
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.screen import Screen
@@ -163,12 +163,12 @@ def test_metrics_without_a_signature_cannot_be_verified(folder: Path) -> None:
 
 def test_the_command_says_it_with_its_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--data_dir", str(folder), "--llm", "offline"]
-    assert run(command, arguments, "verify") == 0
+    assert run(verify_command, arguments, "verify") == 0
     change(folder / "predictions" / "offline.json", "Painter", "Printer")
-    assert run(command, arguments, "verify") == 1
+    assert run(verify_command, arguments, "verify") == 1
     (folder / "predictions" / "runs" / "offline" / "journal.jsonl").unlink()
     capsys.readouterr()
-    assert run(command, arguments, "verify") == 2
+    assert run(verify_command, arguments, "verify") == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     (error,) = shown.err.splitlines()

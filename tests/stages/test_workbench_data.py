@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, draw_tasks
-from toolassay.benchmarks.workbench.generate.company import Tables
-from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom
+from toolassay.benchmarks.workbench.generate.company import Tables, draw_tables
+from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, NoRoom, draw_tasks
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
 from toolassay.cli.main import load, run
 from toolassay.screen import Screen

@@ -24,7 +24,7 @@ from toolassay.extras import NoOptions, Option
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.security import Prober
+    from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
     from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
     from toolassay.evaluation.metrics_file import Standing

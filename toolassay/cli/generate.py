@@ -1,4 +1,4 @@
-"""`toolassay generate`: tool graph -> data_raw.json."""
+"""`generate`, `format`, `release`, `pipeline`: the commands that make a data set, and all stages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from toolassay.cli import options
-from toolassay.cli.executor_options import NAMES, executor_section, taken_options, without_options
+from toolassay.cli.benchmark_options import NAMES, executor_section, taken_options, without_options
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 
@@ -79,7 +79,7 @@ from toolassay.errors import UsageError
 @executor_section()
 @options.flag("play", "Generate one sample and show the model's answer; writes nothing.")
 @options.flag("force", "Start a new run if the settings differ; the old run is kept.")
-def command(
+def generate_command(
     data_dir: Path | None, use_async: bool, play: bool, values_from: str | None, **settings: Any
 ) -> int:
     """Generate requests with gold plans for sampled subgraphs (Back-Instruct).
@@ -87,7 +87,7 @@ def command(
     The last line of the output is the data folder. Pass it as --data_dir to continue an interrupted run.
     """
     from toolassay.stages.generate import generate
-    from toolassay.stages.play import play as play_one
+    from toolassay.stages.generate import play as play_one
 
     if values_from is None:
         without_options(settings)
@@ -113,3 +113,100 @@ def command(
         return 0
     show(str(folder))
     return 0 if complete else 3
+
+
+@click.command("format")
+@options.data_dir()
+@options.dependency_type()
+@options.flag(
+    "force",
+    "Replace a data set that this command did not write, or change the dependency type; dated copies are "
+    "kept.",
+)
+def format_command(data_dir: Path, **settings: Any) -> None:
+    """Turn generated samples into a data set and show how many the critics pass."""
+    from toolassay.stages.release import format_data
+
+    format_data(data_dir, screen=SCREEN, **settings)
+
+
+@click.command("release")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder, with data_raw.json.")
+@options.option(
+    "critic",
+    multiple=True,
+    metavar="LLM",
+    help="Model that reviews each sample; may be repeated, as for `check`.",
+)
+@options.server()
+@options.multiworker()
+@options.budget("for each critic, earlier starts included")
+@options.engine()
+@options.flag("force", "Replace a data set that was edited; a dated copy is kept.")
+def release_command(data_dir: Path, **settings: Any) -> int:
+    """Make the generated samples that pass the gates the data set of the folder.
+
+    data.json and user_requests.json hold what passes; quarantine/ and rejected.json the rest; gates.jsonl and
+    funnel.json say why. data_raw.json is unchanged. Exit code 3: no sample passes, or a critic left samples
+    without an answer.
+    """
+    from toolassay.stages.release import release
+
+    settings = options.with_budget(options.with_model_options(settings))
+    released = release(data_dir, command=options.typed(), screen=SCREEN, **settings)
+    return 0 if released.complete and released.levels["pass"] else 3
+
+
+@click.command("pipeline")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
+@options.option(
+    "tool_desc", type=options.PATH, default=None, help="Tool file [default: DATA_DIR/tool_desc.json]."
+)
+@options.dependency_type()
+@options.option("llm", multiple=True, default=("offline",), help="Model to test; may be repeated.")
+@options.option("generator", default="offline", help="Model that writes the requests and gold plans.")
+@options.option(
+    "critic",
+    multiple=True,
+    help="Model that reviews each sample besides the gates; may be repeated. 'offline' needs no server.",
+)
+@options.option(
+    "rewrite",
+    type=click.IntRange(0, 10),
+    default=2,
+    help="How often a sample that does not pass the gates goes back to the generator with what they found.",
+)
+@options.server()
+@options.option(
+    "number_of_samples",
+    type=click.IntRange(1),
+    default=None,
+    help="Number of requests [default: 300, or as --cover and --until say].",
+)
+@options.cover()
+@options.until()
+@options.option("seed", type=click.IntRange(0), default=0, help="Random seed.")
+@options.by_score()
+@options.multiworker()
+@options.budget("for each run: the generation, and the inference of each model")
+def pipeline_command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
+    """Run every stage from tools to scored models: graph, requests with gold, gates, predictions, scores.
+
+    By default everything runs offline, without a server. To estimate the cost of a served model first, use
+    `generate --dry_run` and `infer --dry_run`; this command has no such flag.
+    """
+    from toolassay.benchmarks.benchmark import load
+    from toolassay.benchmarks.registry import default_benchmark
+    from toolassay.stages.pipeline import files_of, pipeline
+
+    settings = options.with_budget(options.with_model_options(settings))
+    piped = pipeline(data_dir, llm=llm, command=options.typed(), screen=SCREEN, **settings)
+    if not piped.evaluations and not piped.complete:
+        return 3
+    show("")
+    load(default_benchmark().scores.show)(piped.evaluations)
+    for what, path in files_of(data_dir, [result.llm for result in piped.evaluations]):
+        show(f"{what:<28} {path}")
+    if len(piped.evaluations) < len(llm):
+        return 1
+    return 0 if piped.complete else 3

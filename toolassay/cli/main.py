@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from keyword import iskeyword
 from typing import NoReturn
 
 import click
@@ -44,6 +43,15 @@ COMMANDS = {
     "verify": "Recompute predictions and scores from the raw answers and report differences.",
     "export-tools": "Write the tools of a data folder for a model API, or as an MCP listing.",
     "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
+}
+
+# The file of each command, so that a command imports only what its file needs.
+_FILES = {
+    "tools": ("import", "export-tools", "graph", "visualize", "sample"),
+    "data_set": ("check", "variety", "review", "split", "export"),
+    "generate": ("generate", "format", "release", "pipeline"),
+    "models": ("infer", "execute", "serve"),
+    "scores": ("evaluate", "compare", "verify", "leaderboard", "report", "view"),
 }
 
 # Removed commands and flags, and what to use instead.
@@ -121,8 +129,8 @@ def _entries() -> dict[str, Entry]:
 def load(name: str) -> click.Command:
     """Import a command of this package or of a benchmark; `EVERYWHERE` is added to its help."""
     if name in COMMANDS:
-        module = f"{name}_" if iskeyword(name) else name.replace("-", "_")
-        command = import_module(f"toolassay.cli.{module}").command
+        file = next(file for file, names in _FILES.items() if name in names)
+        command = getattr(import_module(f"toolassay.cli.{file}"), f"{name.replace('-', '_')}_command")
     else:
         command = _entries()[name].load()
     assert isinstance(command, click.Command)

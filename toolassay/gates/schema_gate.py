@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, schema_at
+from toolassay.argument_schemas import ArgumentValidator, SchemaProblem, schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item

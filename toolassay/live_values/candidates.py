@@ -21,7 +21,7 @@ from toolassay.argument_values.places import (
 )
 from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of, words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
-from toolassay.live_values.statements import Table, statements
+from toolassay.live_values.statements import StatementTable, statements
 from toolassay.tools import Tool, is_required
 
 _NEW_STEMS = ("summary", "draft", "overview", "backup", "plan", "review", "results", "ideas")
@@ -47,7 +47,7 @@ _LEAST_OF_OPTIONAL = 1.5  # score; an argument that one can leave out takes no f
 
 
 @dataclass(frozen=True)
-class Place:
+class ArgumentPlace:
     """A place for a scalar in the arguments of a tool.
 
     Attributes:
@@ -78,11 +78,12 @@ class Place:
         return frozenset(words_of(self.slot.parameter.description))
 
 
-def places_of(tool: Tool) -> list[Place]:
+def places_of(tool: Tool) -> list[ArgumentPlace]:
     """The places of a tool's arguments."""
     if tool.input_schema is None:
         return [
-            Place(one.name, place_of_parameter(one), is_required(one, tool), False) for one in tool.parameters
+            ArgumentPlace(one.name, place_of_parameter(one), is_required(one, tool), False)
+            for one in tool.parameters
         ]
     return list(
         islice(_places(SchemaWalk(tool.input_schema), tool.input_schema, (), True, False), _MOST_NODES)
@@ -91,7 +92,7 @@ def places_of(tool: Tool) -> list[Place]:
 
 def _places(
     walk: SchemaWalk, schema: Any, path: tuple[str, ...], required: bool, listed: bool
-) -> Iterator[Place]:
+) -> Iterator[ArgumentPlace]:
     schema = walk.chosen(schema)
     kinds = kinds_of(schema, walk.root)
     if "const" in schema or len(path) > _DEEPEST:
@@ -102,7 +103,7 @@ def _places(
         for one in properties_at(schema, walk.root):
             yield from _places(walk, one.schema, (*path, one.name), required and one.required, listed)
     else:
-        yield Place(".".join(path), walk.place(schema, path), required, listed)
+        yield ArgumentPlace(".".join(path), walk.place(schema, path), required, listed)
 
 
 def is_closed(place: ValuePlace) -> bool:
@@ -125,7 +126,7 @@ class Known:
     def __init__(self, files: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
         self.files, self.folders = files, folders
         self._file_names, self._folder_names = frozenset(files), frozenset(folders)
-        self.tables: dict[str, Table] = {}
+        self.tables: dict[str, StatementTable] = {}
         self.may_write = False
         self._facts: dict[tuple[Scalar, Words, Words], Fact] = {}
         self._beside: dict[str, set[str]] = defaultdict(set)
@@ -170,7 +171,7 @@ class Known:
         return value in self.files or value in self.folders or repr(value) in self._beside
 
     def candidates(
-        self, tool: Tool, place: Place, rng: random.Random, chosen: Collection[Any] = ()
+        self, tool: Tool, place: ArgumentPlace, rng: random.Random, chosen: Collection[Any] = ()
     ) -> list[Any]:
         """Values that a place could take, the likeliest first; none if nothing is known of it.
 
@@ -201,7 +202,7 @@ class Known:
                 return self._paths(tool, place, rng, chosen)
         return [value for value in self._fitting(tool, place) if slot.allows(value)]
 
-    def new_names(self, tool: Tool, place: Place, rng: random.Random) -> tuple[list[str], Any]:
+    def new_names(self, tool: Tool, place: ArgumentPlace, rng: random.Random) -> tuple[list[str], Any]:
         """Names for what a tool makes, of the kind of one that is there, and that one.
 
         Empty if the place is not such a name, or nothing is known of its kind.
@@ -216,20 +217,22 @@ class Known:
         names = [f"{like}-{number}" for number in rng.sample(range(2, 100), _MOST_NEW)]
         return [name for name in names if repr(name) not in self._beside], like
 
-    def _is_path(self, tool: Tool, place: Place) -> bool:
+    def _is_path(self, tool: Tool, place: ArgumentPlace) -> bool:
         is_path = bool(place.words & _PATH_WORDS)
         is_about_files = bool(_FILES & {*name_words(tool), *words_of(tool.description[:200])})
         is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
         return is_path and bool(self.files or self.folders)
 
-    def _patterns(self, place: Place) -> list[str]:
+    def _patterns(self, place: ArgumentPlace) -> list[str]:
         if place.words & {"exclude", "ignore"}:
             return []
         endings = dict.fromkeys(PurePosixPath(path).suffix for path in self.files)
         names = dict.fromkeys(PurePosixPath(path).name for path in self.files)
         return [f"**/*{one}" for one in endings if one] + [f"**/{name}" for name in names]
 
-    def _paths(self, tool: Tool, place: Place, rng: random.Random, chosen: Collection[Any]) -> list[str]:
+    def _paths(
+        self, tool: Tool, place: ArgumentPlace, rng: random.Random, chosen: Collection[Any]
+    ) -> list[str]:
         """Paths of the workspace; for what is made or moved to, a new one in a folder of the workspace."""
         names = {*name_words(tool)}
         first = words_of(tool.description)[:1]
@@ -264,7 +267,7 @@ class Known:
         ]
         return [*files, *folders, *_shuffled(relative, rng)]
 
-    def _fitting(self, tool: Tool, place: Place) -> list[Any]:
+    def _fitting(self, tool: Tool, place: ArgumentPlace) -> list[Any]:
         """The facts that fit best by their words."""
         if is_written_anew(tool, place):
             return []
@@ -295,7 +298,7 @@ class Known:
                 kinds[fact.name, fact.thing].append(fact.value)
         return [value for kind in kinds.values() if {*values} <= {*kind} for value in kind]
 
-    def _fit(self, fact: Fact, place: Place, about: frozenset[str]) -> float:
+    def _fit(self, fact: Fact, place: ArgumentPlace, about: frozenset[str]) -> float:
         """How well a fact fits a place: by the words of its name, its description and its tool."""
         name, thing = frozenset(fact.name), frozenset(fact.thing)
         score = 0.0
@@ -328,7 +331,7 @@ def _made_by(tool: Tool) -> Words:
     return things[0].thing if things else tuple(one for one in name_words(tool) if one not in tool_verbs())
 
 
-def is_written_anew(tool: Tool, place: Place) -> bool:
+def is_written_anew(tool: Tool, place: ArgumentPlace) -> bool:
     """Whether a call has another value each time: the name of what it makes, or a text."""
     if not writes(tool):
         return False
@@ -339,13 +342,13 @@ def is_written_anew(tool: Tool, place: Place) -> bool:
     return bool(made) and not is_path and _is_own_name(place, made)
 
 
-def _is_present_text(place: Place) -> bool:
+def _is_present_text(place: ArgumentPlace) -> bool:
     """Whether a place takes a line of a text that is there: "oldText"; "Text to search for"."""
     words = place.words | place.described
     return place.slot.kind == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
 
 
-def _is_own_name(place: Place, made: Words) -> bool:
+def _is_own_name(place: ArgumentPlace, made: Words) -> bool:
     """Whether a place names what is made: "branch_name" of "create_branch", not its "base_branch"."""
     own = place.words - _KEY_WORDS
     is_own = (not own or own <= {*made}) and bool(place.words & _KEY_WORDS)

@@ -26,7 +26,14 @@ from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of, words_of
-from toolassay.live_values.candidates import Known, Place, is_closed, is_written_anew, places_of, writes
+from toolassay.live_values.candidates import (
+    ArgumentPlace,
+    Known,
+    is_closed,
+    is_written_anew,
+    places_of,
+    writes,
+)
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.observed_schemas import schema_of_results
 from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
@@ -341,7 +348,9 @@ class Collector:
             self._unchanged = digest_of(state or {})
         return self._compares
 
-    def _chosen(self, tool: Tool, places: Sequence[Place], rng: Random) -> tuple[dict[str, Any], list[str]]:
+    def _chosen(
+        self, tool: Tool, places: Sequence[ArgumentPlace], rng: Random
+    ) -> tuple[dict[str, Any], list[str]]:
         """Values for a call, of what is known; they belong together where a result says so.
 
         Also the places for which the writer draws a value.
@@ -374,7 +383,7 @@ class Collector:
         real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
         return real, open_places
 
-    def _is_open(self, tool: Tool, place: Place, values: Sequence[Any], rng: Random) -> bool:
+    def _is_open(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> bool:
         """Whether the writer draws a value, which then counts as known if it is accepted.
 
         That is where nothing is known, where the tool has had all that is known, and the more often, the more
@@ -397,7 +406,7 @@ class Collector:
     def _judge(
         self,
         tool: Tool,
-        places: Sequence[Place],
+        places: Sequence[ArgumentPlace],
         real: Mapping[str, Any],
         open_places: Sequence[str],
         *,
@@ -417,7 +426,7 @@ class Collector:
             return [value for value in values if value not in together] or values
         return together or values
 
-    def _promising(self, tool: Tool, place: Place, values: Sequence[Any], rng: Random) -> list[Any]:
+    def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
         kinds = {kind: self._kinds[tool.id, place.name, kind] for kind in map(self._known.kind_of, values)}
         left = [
@@ -436,7 +445,7 @@ class Collector:
                 return first[:_MOST_CHOICES]
         return left[:_MOST_CHOICES]
 
-    def _praise(self, tool: Tool, places: Sequence[Place], real: Mapping[str, Any]) -> None:
+    def _praise(self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any]) -> None:
         """Remember that a call with these values was accepted."""
         for place, value in _values_by_place(places, real):
             self._credit[tool.id, place.name, repr(value)] += 1
@@ -444,7 +453,7 @@ class Collector:
             self._proven.add((place.head, repr(value)))
 
     def _blame(
-        self, tool: Tool, places: Sequence[Place], real: Mapping[str, Any], only: Sequence[Any] = ()
+        self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any], only: Sequence[Any] = ()
     ) -> None:
         """Remember a refusal: of the values that no tool has accepted so far, or else of all."""
         given = [(place, value) for place, value in _values_by_place(places, real)]
@@ -457,7 +466,7 @@ class Collector:
             self._credit[tool.id, place.name, repr(value)] -= 1
             self._kinds[tool.id, place.name, self._known.kind_of(value)][1] += 1
 
-    def _free(self, tool: Tool, places: Sequence[Place], rng: Random) -> dict[str, Any]:
+    def _free(self, tool: Tool, places: Sequence[ArgumentPlace], rng: Random) -> dict[str, Any]:
         """Optional numbers, flags and choices as the writer draws them, without those at their default."""
         simple = {
             place.name: place.slot.parameter.declaration.get("default")
@@ -640,7 +649,9 @@ def _without(real: Mapping[str, Any], fed: Sequence[FedArgument]) -> dict[str, A
     }
 
 
-def _values_by_place(places: Sequence[Place], real: Mapping[str, Any]) -> Iterator[tuple[Place, Any]]:
+def _values_by_place(
+    places: Sequence[ArgumentPlace], real: Mapping[str, Any]
+) -> Iterator[tuple[ArgumentPlace, Any]]:
     for place in places:
         value = real.get(place.name)
         for one in value if isinstance(value, list) else [value]:

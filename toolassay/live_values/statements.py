@@ -27,7 +27,7 @@ _MOST_ROWS = 50
 
 
 @dataclass
-class Table:
+class StatementTable:
     """A table.
 
     Attributes:
@@ -39,7 +39,7 @@ class Table:
     rows: Sequence[Mapping[str, Any]] = field(default=())
 
 
-def table_of(name: str, description: Any) -> Table | None:
+def table_of(name: str, description: Any) -> StatementTable | None:
     """The table that a result describes, a list of objects with `name` and `type`; None if it is none.
 
     >>> table_of("orders", [{"name": "id", "type": "INTEGER"}])
@@ -52,10 +52,10 @@ def table_of(name: str, description: Any) -> Table | None:
         if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("type"), str)
     ]
     columns = [one for one in columns if _NAME.fullmatch(one[0])]
-    return Table(columns) if columns and _NAME.fullmatch(name) else None
+    return StatementTable(columns) if columns and _NAME.fullmatch(name) else None
 
 
-def learn_rows(tables: Mapping[str, Table], statement: str, result: Any) -> None:
+def learn_rows(tables: Mapping[str, StatementTable], statement: str, result: Any) -> None:
     """Remember the rows of a table if a statement has read all of it."""
     found = _ALL_ROWS.fullmatch(statement.strip())
     table = tables.get(found["table"]) if found else None
@@ -64,7 +64,7 @@ def learn_rows(tables: Mapping[str, Table], statement: str, result: Any) -> None
 
 
 def statements(
-    tool: Tool, description: str, tables: Mapping[str, Table], rng: random.Random, *, may_write: bool
+    tool: Tool, description: str, tables: Mapping[str, StatementTable], rng: random.Random, *, may_write: bool
 ) -> list[str]:
     """Statements of the kind that a tool's description names, on tables that are there, in random order.
 
@@ -92,7 +92,7 @@ def statements(
     return [one[number] for number in range(longest) for one in lists if number < len(one)]
 
 
-def _reading(name: str, table: Table, rng: random.Random) -> Iterator[str]:
+def _reading(name: str, table: StatementTable, rng: random.Random) -> Iterator[str]:
     if not table.rows:
         yield f"SELECT * FROM {name}"
         return
@@ -113,7 +113,7 @@ def _reading(name: str, table: Table, rng: random.Random) -> Iterator[str]:
             yield f"SELECT * FROM {name} WHERE {column} = {value}"
 
 
-def _writing(name: str, table: Table, rng: random.Random) -> Iterator[str]:
+def _writing(name: str, table: StatementTable, rng: random.Random) -> Iterator[str]:
     if not table.rows:
         return
     key = table.columns[0][0]
@@ -135,7 +135,7 @@ def _picked(items: Sequence[str], most: int, rng: random.Random) -> list[str]:
     return rng.sample(list(items), min(most, len(items)))
 
 
-def _numbers(table: Table) -> list[str]:
+def _numbers(table: StatementTable) -> list[str]:
     """Columns with numbers that measure something: "amount", not "id" or "customer_id"."""
     return [
         name
@@ -144,11 +144,11 @@ def _numbers(table: Table) -> list[str]:
     ]
 
 
-def _texts(table: Table) -> list[str]:
+def _texts(table: StatementTable) -> list[str]:
     return [name for name, kind in table.columns if "char" in kind.lower() or "text" in kind.lower()]
 
 
-def _value(table: Table, column: str, rng: random.Random) -> str | None:
+def _value(table: StatementTable, column: str, rng: random.Random) -> str | None:
     """A value that some row has in a column, as SQL; None if there is none that a request could name."""
     found = [one for row in table.rows if (one := _literal(row.get(column))) is not None]
     return rng.choice(found) if found else None

@@ -278,11 +278,6 @@ class Axes:
         return self.library or f"{self.about.title} ({self.data})"
 
     @property
-    def marked_title(self) -> str:
-        """The title with the mark of this run; that of a model on any data is in `name` instead."""
-        return self.title if self.mark in _OF_ANY_DATA else marked(self.title, self.mark)
-
-    @property
     def name(self) -> str:
         """The name of the model, with a mark that it has on any data."""
         return marked(self.model, self.mark) if self.mark in _OF_ANY_DATA else self.model

@@ -119,7 +119,7 @@ class Board(Result):
         return csv_table(self)
 
 
-def in_order(
+def ordered_rows(
     models: Sequence[Sequence[LeaderboardRow]], column: str, ranking: Mapping[str, int]
 ) -> list[LeaderboardRow]:
     """The rows of all models: those of the ranking in its order, then the others by a column.
@@ -135,7 +135,7 @@ def in_order(
 
     >>> row, known = LeaderboardRow("b", "compat", ColumnScores(None, None, {})), Interval(50.0, None, None)
     >>> rows = [row, LeaderboardRow("a", "published", ColumnScores(None, None, {"R1": known}))]
-    >>> [row.model for row in in_order([[row] for row in rows], "R1", {})]
+    >>> [row.model for row in ordered_rows([[row] for row in rows], "R1", {})]
     ['a', 'b']
     """
     apart = any(rows[0].kind == "strict" for rows in models if rows)

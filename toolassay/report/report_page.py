@@ -1,23 +1,444 @@
-"""The page of a report: verdict, where models fail, every item; one file that opens from disk."""
+"""The report's page: what it counts over the items of all models, and how it is written."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from toolassay.evaluation.item_detail import About
-from toolassay.files import atomic_writer
+from toolassay.dataset import SHAPES
+from toolassay.errors import UsageError
+from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, confused
+from toolassay.evaluation.items import FIX, ScoredItem, scored_item, with_outcomes
+from toolassay.extras import needed
+from toolassay.files import atomic_writer, parse_json
 from toolassay.report.axes import mark_lines
 from toolassay.report.decision import Decision, FolderReport, folder_table
 from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
 from toolassay.report.scoreboard import ModelReport, cells, measured_headings
+from toolassay.runs.outcomes import EXCLUDED, is_scored
+from toolassay.runs.recorded_usage import ItemUsage
 from toolassay.tables import Cell, printable
 from toolassay.version import __version__
+
+MOST_ITEMS = 20_000
+"""Items that a page shows in detail: a browser holds about 1 KB of each."""
+_DIGITS = 10_000  # scores are rounded to four digits
+_MEMORY = "1GB"  # beyond it DuckDB writes to its temporary folder
+_COLUMNS = (
+    "{id: 'VARCHAR', type: 'VARCHAR', n_tools: 'INTEGER', outcome: 'VARCHAR', scores: 'MAP(VARCHAR, DOUBLE)'}"
+)
+_SCORED = f"outcome NOT IN ({', '.join(repr(name) for name in sorted(EXCLUDED))})"
+
+
+class ItemQueries:
+    """Questions to the files of items of several models. No file is held in memory.
+
+    Args:
+        files: the file of each model.
+
+    Raises:
+        UsageError: duckdb is not installed.
+    """
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        duckdb = needed("duckdb", f"a report of more than {MOST_ITEMS:,} items", "scale")
+        self._files = files
+        self._error: type[Exception] = duckdb.Error
+        self._connection = duckdb.connect(config={"memory_limit": _MEMORY})
+
+    def sample(self, size: int, *, seed: int = 0) -> frozenset[str]:
+        """Ids drawn at random from those of all models; the same ones whatever the order of the files.
+
+        Raises:
+            UsageError: a file is malformed.
+        """
+        every = " UNION ".join("SELECT id FROM " + _source() for _ in self._files)
+        found = self._rows(
+            f"SELECT id FROM ({every}) ORDER BY md5(id || ?), id LIMIT ?",
+            [*map(_escaped, self._files.values()), f"-{seed}", size],
+        )
+        return frozenset(key for (key,) in found)
+
+    def items(self, model: str, ids: Collection[str]) -> dict[str, ScoredItem]:
+        """Some of the items of a model, by id.
+
+        Raises:
+            UsageError: its file is malformed.
+        """
+        path = self._files[model]
+        found = self._rows(
+            "SELECT json FROM read_ndjson_objects(?, hive_partitioning = false)"
+            " WHERE json->>'id' IN (SELECT unnest(?::VARCHAR[]))",
+            [_escaped(path), sorted(ids)],
+        )
+        items = with_outcomes((scored_item(parse_json(text), path) for (text,) in found), path)
+        return {item.id: item for item in items}
+
+    def outcomes(self, model: str) -> Counter[str]:
+        """The number of items of a model by outcome.
+
+        Raises:
+            UsageError: its file is malformed.
+        """
+        query = f"SELECT outcome, count(*) FROM {_source()} GROUP BY outcome ORDER BY outcome"
+        return Counter(dict(self._rows(query, [_escaped(self._files[model])])))
+
+    def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
+        """The mean score by size and by shape or group, as on the page, over all items.
+
+        Raises:
+            UsageError: a file is malformed.
+        """
+        columns = {"Number of tools": "n_tools", "": "type"}
+        for title, column in columns.items():
+            # By model and group: the number of items, the sum of their scores, and how many have one. Sums of
+            # whole numbers, because threads add up in any order.
+            query = (
+                f"SELECT {column}, count(*), sum(CAST(round(own * {_DIGITS}) AS BIGINT)), count(own) FROM ("
+                f"SELECT {column}, round(CASE WHEN {_SCORED} THEN scores[?] END, 4) AS own FROM {_source()})"
+                f" GROUP BY {column}"
+            )
+            counts = [
+                {group: found for group, *found in self._rows(query, [score, _escaped(self._files[name])])}
+                for name in models
+            ]
+            groups = sorted({group for found in counts for group in found})
+            if len(groups) > 1:
+                yield {
+                    "title": title or ("Shape" if set(groups) <= set(SHAPES) else "Group"),
+                    "rows": [
+                        {
+                            "group": str(group),
+                            "n": max(found[group][0] for found in counts if group in found),
+                            "values": [
+                                int(found[group][1]) / _DIGITS / found[group][2]
+                                if group in found and found[group][2]
+                                else None
+                                for found in counts
+                            ],
+                        }
+                        for group in groups
+                    ],
+                }
+
+    def _rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        try:
+            rows: list[tuple[Any, ...]] = self._connection.execute(query, parameters).fetchall()
+        except self._error as error:
+            message = str(error).splitlines()[0]
+            where = next((path for path in self._files.values() if str(path) in str(error)), None)
+            is_half = "surrogate" in message
+            fix = (
+                "give that label an id without half a surrogate pair, and evaluate again" if is_half else FIX
+            )
+            raise UsageError(f"cannot be queried: {message}", file=where, fix=fix) from None
+        return rows
+
+
+def _source() -> str:
+    # Hive partitioning would read a column from a folder that is named "type=chain".
+    return f"read_json(?, format = 'newline_delimited', columns = {_COLUMNS}, hive_partitioning = false)"
+
+
+def _escaped(path: Path) -> str:
+    """A path that DuckDB does not take for a pattern: "run[1]" is a folder, not "run1"."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+CHUNK = 200
+"""Items per chunk of details, which the page decodes when one of them is opened."""
+_SHORT = 160  # characters of a request in the table of items
+_SAMPLE = 400  # numbers that a distribution is drawn from
+_CONFUSIONS, _ARGUMENTS = 40, 40
+
+
+@dataclass
+class _ToolCounts:
+    right: int = 0
+    extra: int = 0
+    missing: int = 0
+    harm: int = 0
+
+    def to_json(self) -> dict[str, float | int | None]:
+        """Precision, recall, F1 and the number of items with unwanted changes."""
+        called, wanted = self.right + self.extra, self.right + self.missing
+        return {
+            "precision": self.right / called if called else None,
+            "recall": self.right / wanted if wanted else None,
+            "f1": 2 * self.right / (called + wanted) if called + wanted else None,
+            "harm": self.harm,
+        }
+
+
+@dataclass
+class ModelItems:
+    """What is known of the items of one model.
+
+    Attributes:
+        rows: Lines of its file of items, by id.
+        usage: What each item used, by id.
+        answers: Details of each answer as compressed JSON, by id.
+        tools: Counts by tool.
+        confusions: How often one tool was called in place of another.
+        arguments: Wrong or missing, and all, by tool and argument.
+    """
+
+    rows: Mapping[str, ScoredItem]
+    usage: Mapping[str, ItemUsage]
+    answers: dict[str, bytes] = field(default_factory=dict)
+    tools: dict[str, _ToolCounts] = field(default_factory=dict)
+    confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    arguments: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
+        """Add the answer to an item."""
+        used = self.usage.get(gold.id)
+        names = ("prompt_tokens", "completion_tokens", "dollars")
+        content = {**_plain(answer), **{name: used and getattr(used, name) for name in names}}
+        self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
+        if (pair := confused(gold.tools, answer.tools)) is not None:
+            self.confusions[pair] += 1
+        for tool in answer.harm:
+            self._counts(tool).harm += 1
+        if answer.gold is None:
+            self._add_choice(gold.tools, answer.tools)
+            return
+        for call in answer.gold.calls:
+            counts = self._counts(call.tool)
+            if call.status == "right":
+                counts.right += 1
+            else:
+                counts.missing += 1
+            for argument in call.arguments:
+                found = self.arguments.setdefault((call.tool, argument.name or "value"), [0, 0])
+                found[0] += argument.status != "right"
+                found[1] += 1
+        for call in answer.predicted.calls if answer.predicted else ():
+            self._counts(call.tool).extra += call.status != "right"
+
+    def _add_choice(self, accepted: Sequence[str], called: Sequence[str]) -> None:
+        """Count a choice: any accepted tool is right, and the other accepted ones are not missing."""
+        right = [tool for tool in called if tool in accepted]
+        for tool in called:
+            counts = self._counts(tool)
+            counts.right += tool in accepted
+            counts.extra += tool not in accepted
+        for tool in accepted[:1] if not right else ():
+            self._counts(tool).missing += 1
+
+    def _counts(self, tool: str) -> _ToolCounts:
+        return self.tools.setdefault(tool, _ToolCounts())
+
+    @property
+    def harmful_tools(self) -> dict[str, int]:
+        """Number of items with unwanted changes by tool."""
+        return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
+
+
+class FolderPage:
+    """The data of one folder.
+
+    Args:
+        golds: The items in file order; without any, those of the files of items.
+        models: The items of each model, by name.
+        counted: Counts over all items, if `golds` are a part of them.
+    """
+
+    def __init__(
+        self,
+        golds: Iterable[ItemGold],
+        models: Mapping[str, ModelItems],
+        counted: ItemQueries | None = None,
+    ) -> None:
+        self.golds = list(golds)
+        self.models = models
+        self._counted = counted
+        if not self.golds:
+            known = dict.fromkeys(key for model in models.values() for key in model.rows)
+            self.golds = [ItemGold(key, "", ()) for key in known]
+
+    def summary(self, report: FolderReport, harm_score: str = "") -> dict[str, Any]:
+        """The data that the page needs at once.
+
+        Args:
+            report: The decision about the folder.
+            harm_score: Item score that is 0 for an item with unwanted changes.
+        """
+        names, golds, counted = [one.name for one in report.models], self.golds, self._counted
+        models, score = [self.models[name] for name in names], report.verdict.score
+        columns = [[model.rows.get(gold.id) for gold in golds] for model in models]
+        wanted = Counter(tool for gold in golds for tool in gold.tools)
+        tools = sorted({tool for model in models for tool in model.tools} | wanted.keys())
+        outcomes = sorted({row.outcome for model in models for row in model.rows.values()})
+        facts = [self._facts(gold, models) for gold in golds]
+        types = sorted({kind for kind, _ in facts})
+        groups = {name: sorted({gold.groups.get(name, "") for gold in golds}) for name in self._groups()}
+        number = {name: place for place, name in enumerate(tools)}
+        by_part = counted is None or report.verdict.is_by_outcome
+        used = [list(model.usage.values()) for model in models]
+        return {
+            **report.to_json(),
+            "score": report.verdict.instead or "right",
+            "chunk_size": CHUNK,
+            "breakdowns": list(
+                self._breakdowns(facts, models, score)
+                if by_part or counted is None
+                else counted.breakdowns(names, score)
+            ),
+            "tools": [
+                {
+                    "tool": tool,
+                    "n": wanted[tool],
+                    "values": [
+                        (model.tools[tool].to_json() if tool in model.tools else None) for model in models
+                    ],
+                }
+                for tool in tools
+            ],
+            "confusions": [
+                [[*pair, count] for pair, count in model.confusions.most_common(_CONFUSIONS)]
+                for model in models
+            ],
+            "arguments": [_worst_arguments(model) for model in models],
+            "outcomes": [
+                counted.outcomes(name) if counted else Counter(row.outcome for row in model.rows.values())
+                for name, model in zip(names, models, strict=True)
+            ],
+            "seconds": [_sample(one.seconds for one in every if one.is_answered) for every in used],
+            "dollars": [_sample(one.dollars for one in every) for every in used],
+            "outcome_names": outcomes,
+            "tool_names": tools,
+            "type_names": types,
+            "type_noun": "shape" if set(types) <= set(SHAPES) else "group",
+            "group_names": groups,
+            "items": {
+                "id": [gold.id for gold in golds],
+                "request": [
+                    gold.request if len(gold.request) <= _SHORT else f"{gold.request[: _SHORT - 1]}…"
+                    for gold in golds
+                ],
+                "type": [types.index(kind) for kind, _ in facts],
+                "size": [size for _, size in facts],
+                "tools": [[number[tool] for tool in gold.tools] for gold in golds],
+                "groups": {
+                    name: [values.index(gold.groups.get(name, "")) for gold in golds]
+                    for name, values in groups.items()
+                },
+                "outcome": [
+                    [outcomes.index(row.outcome) if row else None for row in rows] for rows in columns
+                ],
+                "score": [[_score(row, score) for row in rows] for rows in columns],
+                "seconds": [
+                    [_rounded(model.usage.get(gold.id)) for gold in golds] if model.usage else None
+                    for model in models
+                ],
+                "harm": [
+                    [place for place, row in enumerate(rows) if row and row.scores.get(harm_score) == 0.0]
+                    for rows in columns
+                ],
+            },
+        }
+
+    def chunks(self, names: Sequence[str]) -> Iterator[str]:
+        """The details of the items as JSON lists of `CHUNK`; the answers are in the order of `names`."""
+        models = [self.models[name] for name in names]
+        for start in range(0, len(self.golds), CHUNK):
+            items = (self._item(gold, models) for gold in self.golds[start : start + CHUNK])
+            yield f"[{','.join(items)}]"
+
+    def _item(self, gold: ItemGold, models: Sequence[ModelItems]) -> str:
+        """The details of an item as JSON; the answers, which are JSON, are not parsed again."""
+        packed = (model.answers.get(gold.id) for model in models)
+        answers = ",".join("null" if one is None else zlib.decompress(one).decode() for one in packed)
+        about = f'"request":{_encoded(gold.request)},"sections":{_encoded(gold.sections)}'
+        return f'{{{about},"answers":[{answers}]}}'
+
+    def _facts(self, gold: ItemGold, models: Sequence[ModelItems]) -> tuple[str, int]:
+        """Shape and size of an item, from any file of items."""
+        row = next((model.rows[gold.id] for model in models if gold.id in model.rows), None)
+        return (row.type, row.n_tools) if row else ("", len(gold.tools))
+
+    def _groups(self) -> list[str]:
+        return list(dict.fromkeys(name for gold in self.golds for name in gold.groups))
+
+    def _breakdowns(
+        self, facts: Sequence[tuple[str, int]], models: Sequence[ModelItems], score: str
+    ) -> Iterator[dict[str, Any]]:
+        """The mean score by size, by shape or group, and by each further grouping, if there are several."""
+        keys: dict[str, list[Any]] = {"Number of tools": [size for _, size in facts]}
+        is_shape = {kind for kind, _ in facts} <= set(SHAPES)
+        if is_shape or not self._groups():
+            keys["Shape" if is_shape else "Group"] = [kind for kind, _ in facts]
+        for name in self._groups():
+            keys[name.capitalize()] = [gold.groups.get(name, "") for gold in self.golds]
+        for title, values in keys.items():
+            groups = sorted(set(values))
+            if len(groups) < 2:
+                continue
+            members: dict[Any, list[int]] = {}
+            for place, value in enumerate(values):
+                members.setdefault(value, []).append(place)
+            columns = [[_score(model.rows.get(gold.id), score) for gold in self.golds] for model in models]
+            yield {
+                "title": title,
+                "rows": [
+                    {
+                        "group": str(group),
+                        "n": len(members[group]),
+                        "values": [_mean(column[place] for place in members[group]) for column in columns],
+                    }
+                    for group in groups
+                ],
+            }
+
+
+def _worst_arguments(model: ModelItems) -> list[list[Any]]:
+    """Tool, argument, wrong or missing, all; those that are wrong most often first."""
+    wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in model.arguments.items() if bad]
+    return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
+
+
+def _score(row: ScoredItem | None, score: str) -> float | None:
+    value = None if row is None or not is_scored(row.outcome) else row.scores.get(score)
+    return None if value is None else round(value, 4)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _rounded(used: ItemUsage | None) -> float | None:
+    if used is None or not used.is_answered or used.seconds is None:
+        return None
+    return round(used.seconds, 3)
+
+
+def _sample(values: Iterable[float | None]) -> list[float]:
+    """At most `_SAMPLE` evenly spaced order statistics."""
+    ordered = sorted(value for value in values if value is not None)
+    if len(ordered) <= _SAMPLE:
+        return ordered
+    return [ordered[round(place * (len(ordered) - 1) / (_SAMPLE - 1))] for place in range(_SAMPLE)]
+
+
+def _plain(record: Any) -> Any:
+    """A record as a JSON value: the names of its fields, and tuples as lists."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+# Characters outside ASCII stay escaped: half of a surrogate pair, which JSON may contain, has no UTF-8.
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_plain).encode
+
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")
 _BAR = 200  # pixels of the bar of an accuracy

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +15,18 @@ from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
-from toolassay.engines import open_engine
+from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, sha256_of, write_json, write_text
-from toolassay.gates.coverage import Coverage
-from toolassay.gates.critic import RULES
-from toolassay.gates.gate import Background, Finding, Level, current_name
-from toolassay.gates.gate_pipeline import (
-    GateFunnel,
-    GateRecipe,
-    SampleContext,
-    funnel_page,
-    funnel_table,
-    levels_text,
+from toolassay.files import (
+    read_json,
+    read_json_lines,
+    safe_name,
+    sha256_of,
+    write_json,
+    write_json_lines,
+    write_text,
 )
-from toolassay.gates.labelled_set import LabelledSet
-from toolassay.gates.repair import repair as repaired
-from toolassay.graph import ToolGraph
-from toolassay.models.registry import refuse_baseline
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.ask_critic import ask_critics
-from toolassay.stages.ask_solvers import ask_solvers
-from toolassay.stages.checked import (
+from toolassay.gates.checked_folder import (
     FUNNEL,
     FUNNEL_PAGE,
     FUNNEL_PICTURE,
@@ -44,13 +34,359 @@ from toolassay.stages.checked import (
     QUARANTINE,
     REPAIRS,
     CheckedFolder,
+    LabelPart,
+    Sorted,
+    sort_set,
 )
-from toolassay.stages.choice import Choice, other_set, whole_set_gates, worth_reviewing
-from toolassay.stages.sort_set import Sorted, sort_set
+from toolassay.gates.coverage import Coverage
+from toolassay.gates.critic import (
+    NOT_FOR_IT,
+    PARAMETERS,
+    RULES,
+    CriticVerdict,
+    CriticWork,
+    TeacherGate,
+    template,
+)
+from toolassay.gates.duplicate_gates import (
+    CONTAMINATION,
+    DUPLICATE,
+    ContaminationGate,
+    DuplicateGate,
+    RepeatGate,
+)
+from toolassay.gates.gate import Background, Finding, Level, current_name
+from toolassay.gates.gate_pipeline import (
+    ExecutionGate,
+    GateFunnel,
+    GateRecipe,
+    SampleContext,
+    funnel_page,
+    funnel_table,
+    gate_pipeline,
+    inspect,
+    levels_text,
+    select_gates,
+)
+from toolassay.gates.labelled_set import LabelledSet, LabelReader, Selected
+from toolassay.gates.repair import repair as repaired
+from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.models.registry import refuse_baseline
+from toolassay.runs import Journal
+from toolassay.runs.books import NO_PRICE
+from toolassay.runs.ledger import FREE
+from toolassay.runs.record import hashes
+from toolassay.runs.recorded_usage import SUMMARY
+from toolassay.runs.run import Run
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import Work, WorkFacts, Written
+from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.stages.infer import infer
 from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
+
+
+@dataclass
+class Choice:
+    """The requested gates.
+
+    Args:
+        only: Names of the gates to run; None for all.
+        without: Names of the gates to skip.
+        critics: Models that review the samples.
+        solvers: Models that solve the requests.
+        other: Whether `--against` names another data set.
+        executed: Whether the plans of the set were executed.
+    """
+
+    only: Sequence[str] | None
+    without: Sequence[str]
+    critics: Sequence[str] = ()
+    solvers: Sequence[str] = ()
+    other: bool = False
+    executed: bool = False
+
+    def names(self, background: Background) -> tuple[str, ...]:
+        """The names of the requested gates, in order, before any file is read or any model is called.
+
+        Raises:
+            UsageError: A gate is unknown, or an option is given whose gate is skipped.
+        """
+        opinion = SecondOpinionGate((), background) if self.solvers else None
+        whole_set = [RepeatGate(DUPLICATE, {})] + [RepeatGate(CONTAMINATION, {})] * self.other
+        execution = ExecutionGate((), background) if self.executed else None
+        known = SampleContext(execution=execution, second_opinion=opinion, whole_set=whole_set)
+        gates = select_gates(gate_pipeline(background, known), self.only, self.without)
+        names = tuple(gate.name for gate in gates)
+        for flag, given, gate in (
+            ("critic", self.critics, TeacherGate.name),
+            ("solver", self.solvers, SecondOpinionGate.name),
+            ("against", self.other, CONTAMINATION),
+        ):
+            if given and gate not in names:
+                raise UsageError(
+                    f"--{flag} needs the gate '{gate}', which is left out",
+                    fix=f"omit --{flag}, or run that gate",
+                )
+        return names
+
+
+def whole_set_gates(
+    names: Collection[str],
+    labels: LabelledSet,
+    other: LabelledSet | None,
+    bars: Thresholds,
+    engine: Engine,
+) -> list[RepeatGate]:
+    """The gates that compare samples with each other or with another set; they read the sets completely.
+
+    Args:
+        names: Names of the requested gates; the others read nothing.
+        labels: The samples.
+        other: The other set; None without one.
+        bars: Minimum similarity of near duplicates.
+        engine: Where requests are read and hashed.
+    """
+    gates: list[RepeatGate] = []
+    if DUPLICATE in names:
+        gates.append(DuplicateGate(labels, bars, engine))
+    if other is not None:
+        gates.append(ContaminationGate(labels, other, bars, engine))
+    return gates
+
+
+def worth_reviewing(
+    labels: LabelledSet, known: SampleContext, recipe: GateRecipe, engine: Engine, screen: Screen
+) -> Selected:
+    """The samples that no rule gate rejects; only these are sent to critics and solvers."""
+    models = (TeacherGate.name, SecondOpinionGate.name)
+    task = WorthTask(
+        labels.reader, replace(recipe, names=tuple(name for name in recipe.names if name not in models))
+    )
+    parts = (LabelPart(lines, known.within(lines.numbers)) for lines in labels.parts)
+    lines = {line for part in engine.map(task, parts) for line in part}
+    left_out = len(labels) - len(lines)
+    if left_out:
+        screen.say(f"{count_of(left_out, 'sample')} that the rules reject are not sent to models")
+    return Selected(labels, frozenset(lines))
+
+
+@dataclass(frozen=True)
+class WorthTask:
+    """Finds the samples that no gate rejects, for an engine."""
+
+    reader: LabelReader
+    recipe: GateRecipe
+
+    def start(self) -> Callable[[LabelPart], list[int]]:
+        """Build the gates."""
+        builder = self.recipe.build()
+
+        def worth(part: LabelPart) -> list[int]:
+            gates = builder.gates(part.known)
+            golds = (gold for gold, _ in self.reader.repaired(part.lines))
+            return [gold.line for gold in golds if inspect(gold, gates).level != "reject"]
+
+        return worth
+
+
+def other_set(path: Path, checked: DataFolder) -> LabelledSet:
+    """The data set of `--against`: a file of labels or requests, or a data folder with one.
+
+    Raises:
+        UsageError: It is missing, malformed, or the data set that is checked.
+    """
+    if path.resolve() in (checked.path.resolve(), checked.data.resolve()):
+        raise UsageError(
+            "is the data set that is checked",
+            file=path,
+            fix="name another data set with --against; duplicates within a set are found without it",
+        )
+    if not path.exists():
+        raise UsageError("no such file or folder", file=path, fix="check --against")
+    if not path.is_dir():
+        return LabelledSet(path)
+    folder = DataFolder(path)
+    if not folder.data.exists() and not folder.user_requests.exists():
+        raise UsageError("holds neither data.json nor user_requests.json", file=path, fix="check --against")
+    return LabelledSet(folder.data if folder.data.exists() else folder.user_requests)
+
+
+FOLDER = "critics"
+CONFLICT_FIX = "use those settings, another --out, or --force true (keeps the old run)"
+
+
+class ReviewWork(Work):
+    """A run of a critic over samples.
+
+    Args:
+        reviews: The samples and their verdicts.
+        data: File of the samples; its hash is in the manifest.
+        size: Number of samples.
+    """
+
+    def __init__(self, reviews: CriticWork, data: Path, size: int) -> None:
+        self._reviews, self._data, self._size = reviews, data, size
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """The prompt hash is a setting: a changed prompt needs a new run."""
+        wording = hashlib.sha256(template().encode()).hexdigest()
+        return WorkFacts(
+            "review",
+            {"role": "critic", **PARAMETERS, "prompt_sha256": wording},
+            {},
+            self._size,
+            self._size,
+            {**hashes(self._data), "prompt": wording},
+            stage="critic",
+            conflict_fix=CONFLICT_FIX,
+        )
+
+    @property
+    def items(self) -> CriticWork:
+        """The review of single samples."""
+        return self._reviews
+
+    @property
+    def chosen(self) -> Iterable[Gold]:
+        """The samples."""
+        return self._reviews.golds
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Write one line per review."""
+        return Written(write_json_lines(output, self._reviews.lines(journal)))
+
+
+def ask_critics(
+    critics: Sequence[str],
+    golds: Selected,
+    background: Background,
+    *,
+    out: Path,
+    data: Path,
+    run: RunSettings,
+) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
+    """Let several models review the same samples, one model after the other.
+
+    Args:
+        critics: Names of the models, all on the same server.
+        golds: The samples.
+        background: Their tools.
+        out: The runs and their usage are in its subfolder `critics/`.
+        data: File of the samples; its hash is in the manifest.
+        run: Endpoint, limits and choices.
+
+    Returns:
+        For each critic the verdicts by line number, and whether every critic answered every request.
+
+    Raises:
+        UsageError: The settings differ from those of an existing run.
+        ToolassayError: A model cannot be reached.
+    """
+    asked = {
+        name: ask_critic(
+            golds, background, out=out, data=data, run=replace(run, model=replace(run.model, llm=name))
+        )
+        for name in critics
+    }
+    if len(critics) > 1:
+        run.screen.say(f"used by all critics so far: {_used_together(out, critics)}")
+    verdicts = {name: found for name, (found, _) in asked.items()}
+    return verdicts, all(complete for _, complete in asked.values())
+
+
+def ask_critic(
+    golds: Selected, background: Background, *, out: Path, data: Path, run: RunSettings
+) -> tuple[Mapping[int, CriticVerdict], bool]:
+    """Let a model review samples; existing reviews are kept.
+
+    Args:
+        golds: The samples.
+        background: Their tools.
+        out: The run is in its subfolder `critics/`.
+        data: File of the samples; its hash is in the manifest.
+        run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no
+            plan without arguments.
+
+    Returns:
+        The verdict of each sample by line number, and whether every request was answered.
+
+    Raises:
+        UsageError: The settings differ from those of the run.
+        ToolassayError: The model cannot be reached.
+    """
+    llm = run.model.llm
+    bare = frozenset(gold.line for gold in golds if not gold.has_arguments) if llm in FREE else frozenset()
+    not_asked = dict.fromkeys(bare, CriticVerdict("unknown", "", NOT_FOR_IT))
+    golds = golds.without(bare)
+    if not len(golds):
+        run.screen.say(f"{llm} has nothing to review: no sample has arguments")
+        return not_asked, True
+    reviews = CriticWork(golds, background)
+    ended = Run(ReviewWork(reviews, data, len(golds)), Trial(out / FOLDER, llm), run).carry_out()
+    return {**reviews.verdicts, **not_asked}, ended.summary.complete
+
+
+def _used_together(out: Path, critics: Sequence[str]) -> str:
+    """Requests, tokens and cost of the runs of several critics, earlier starts included."""
+    files = [Trial(out / FOLDER, name).run_folder / SUMMARY for name in critics]
+    used = [read_json(file)["used"] for file in files if file.exists()]
+    requests, read, written = (
+        sum(one[key] for one in used) for key in ("requests", "prompt_tokens", "completion_tokens")
+    )
+    unknown = any(one["cost_usd"] is None for one in used)
+    money = NO_PRICE if unknown else f"${sum(one['cost_usd'] for one in used):.4f}"
+    return f"{requests} requests, {read} tokens read, {written} written, money: {money}"
+
+
+def ask_solvers(
+    golds: Selected,
+    background: Background,
+    *,
+    solvers: Sequence[str],
+    folder: DataFolder,
+    predictions: Path,
+    run: RunSettings,
+) -> tuple[tuple[Solver, ...], bool]:
+    """Let each solver plan the requests that it has not planned yet.
+
+    Args:
+        golds: The samples whose requests are sent.
+        background: Their tools.
+        solvers: Names of the models.
+        folder: Folder with the requests and the tools.
+        predictions: Prediction folder; existing predictions are used.
+        run: Endpoint, limits and choices of the runs.
+
+    Returns:
+        The solvers with their predictions, and whether every solver answered every request.
+
+    Raises:
+        UsageError: A request is missing in `user_requests.json`, or the settings differ from those of a run.
+        ToolassayError: A model cannot be reached.
+    """
+    ids = [gold.id for gold in golds]
+    complete = True
+    for name in solvers if ids else ():
+        ended = infer(
+            folder.path,
+            model=replace(run.model, llm=name),
+            limits=run.limits,
+            choices=replace(run.choices, ids=ids, prediction_dir=str(predictions.resolve())),
+            dependency_type=background.kind,
+            command=run.command,
+            screen=run.screen,
+        )
+        complete = complete and ended.summary.complete
+    files = (predictions.absolute() / f"{safe_name(name)}.json" for name in solvers)
+    return tuple(map(Solver, solvers, files)), complete
+
 
 PREDICTIONS = "predictions"
 
@@ -317,7 +653,7 @@ def _signature(settings: Mapping[str, Any]) -> str:
 
 
 def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> None:
-    from toolassay.report.funnel_picture import FunnelBar, draw_funnel
+    from toolassay.report.pictures import FunnelBar, draw_funnel
 
     draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / FUNNEL_PICTURE)
     page = funnel_page(funnel, value["signature"], value.get("rewriting"))

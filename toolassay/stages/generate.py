@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from toolassay.backinstruct.generator import Tried
-from toolassay.benchmarks.work_folder import WorkFolder, work_folder
-from toolassay.data_folder import DataFolder
+from toolassay.backinstruct.labels import Labeller
+from toolassay.backinstruct.records import sample_id
+from toolassay.benchmarks.work_folder import WorkFolder, graph_of, work_folder
+from toolassay.data_folder import DataFolder, find_file
+from toolassay.dataset import Sample, Shape
+from toolassay.engines import OneProcess
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import safe_name
+from toolassay.files import read_json_lines, safe_name, write_json_lines
+from toolassay.gates.checked_folder import CheckTask, checked_parts
+from toolassay.gates.coverage import Coverage
+from toolassay.gates.duplicate_gates import DuplicateGate
+from toolassay.gates.gate import Background
+from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext, gate_pipeline
+from toolassay.gates.labelled_set import LabelledSet
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import COMPLETE
+from toolassay.locks import temporary_folder
 from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompt_templates import check_wording
@@ -22,16 +38,11 @@ from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.run import Run
-from toolassay.runs.settings import (
-    Limits,
-    ModelSettings,
-    RunChoices,
-    RunSettings,
-    gather,
-    refuse_unknown,
-)
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.runs.trials import Trial
-from toolassay.sampling.cover import Round
+from toolassay.sampling import Sampler, wanted
+from toolassay.sampling.cover import Cover, CoverKind, Round
+from toolassay.sampling.search import SMALLEST, count_of_tools
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.generation_work import (
     PUBLISHED_SAMPLES,
@@ -41,7 +52,76 @@ from toolassay.stages.generation_work import (
     recorded_rounds,
 )
 from toolassay.stages.live_values import LiveSettings, collect_values, execution_review
-from toolassay.stages.passing import passing
+from toolassay.variety.near_duplicates import Thresholds
+
+NO_PLAN = "format"
+"""What holds back a sample whose plan cannot be read."""
+
+
+@dataclass(frozen=True)
+class Passing:
+    """What the gates find in the generated samples of a folder.
+
+    Attributes:
+        samples: Number of samples.
+        passed: Number of those that pass all gates that need no model.
+        held: Number of the others, by the first gate that holds them back.
+        coverage: Samples per tool and edge.
+    """
+
+    samples: int
+    passed: int
+    held: Mapping[str, int]
+    coverage: Coverage
+
+    @property
+    def worst(self) -> str:
+        """The gate that holds back most, as part of a sentence; empty if none does."""
+        if not self.held:
+            return ""
+        gate, count = Counter(self.held).most_common(1)[0]
+        return f"the gate '{gate}' holds back {count:,} of {self.samples:,}"
+
+
+def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -> Passing:
+    """Run the generated samples of a folder through the gates that need no model.
+
+    Args:
+        folder: Data folder with `data_raw.json`.
+        graph: Its tool graph.
+        left_out: Tools that are not sampled, and why.
+    """
+    held: Counter[str] = Counter()
+    labeller = Labeller(graph.library, graph.dependency_type)
+    labels = []
+    samples = 0
+    for _, record in read_json_lines(folder.data_raw):
+        samples += 1
+        label, _ = labeller.label(record)
+        if label is None:
+            held[NO_PLAN] += 1
+        else:
+            labels.append(label)
+    coverage = Coverage(graph, left_out)
+    if not labels:
+        return Passing(samples, 0, held, coverage)
+    background = Background(graph.library, graph.dependency_type, graph)
+    with temporary_folder() as place:
+        path = place / folder.data.name
+        write_json_lines(path, labels)
+        labelled = LabelledSet(path)
+        known = SampleContext(labelled.repeated, whole_set=[DuplicateGate(labelled, Thresholds())])
+        recipe = GateRecipe(background, tuple(gate.name for gate in gate_pipeline(background, known)))
+        funnel = GateFunnel(recipe.names)
+        task = CheckTask(labelled.reader, recipe, writes=False, tries_repair=False)
+        for part in checked_parts(labelled, known, task, OneProcess()):
+            funnel.extend(part.funnel)
+            coverage.extend(part.coverage)
+    for row in funnel.rows:
+        if row.reject or row.quarantine:
+            held[row.gate] += row.reject + row.quarantine
+    return Passing(samples, funnel.levels["pass"], held, coverage)
+
 
 MODEL = ModelSettings(temperature=Default(0.7), top_p=Default(1.0), structured="auto")
 """Default model settings of `generate`."""
@@ -283,3 +363,139 @@ def _resumable(new: DataFolder | None) -> Iterator[None]:
         if new is not None and not new.data_raw.exists():
             shutil.rmtree(new.path, ignore_errors=True)
         raise
+
+
+def play(
+    data_dir: str | Path | None = None,
+    *,
+    graph_desc: str | Path | None = None,
+    screen: Screen = DEFAULT,
+    **settings: Any,
+) -> dict[str, Any] | None:
+    """Generate one sample in a temporary folder and print its record.
+
+    Args:
+        data_dir: Data folder with the graph.
+        graph_desc: Another graph file.
+        screen: Receives messages, results and progress.
+        settings: Keywords of `generate`.
+
+    Returns:
+        The raw record, or None if the model's answer cannot be parsed.
+
+    Raises:
+        UsageError: There is no graph.
+        ToolassayError: The model cannot be reached.
+    """
+    place = Path(data_dir) if data_dir is not None else None
+    source = find_file(graph_desc or "graph_desc.json", place)
+    if place is not None and settings.get("dependency_type") is None:
+        settings["dependency_type"] = DataFolder(place).benchmark.get("dependency_type")
+    tools = settings.pop("tool_desc", None)
+    if tools is not None:
+        tools = find_file(tools, place)
+    elif (beside := DataFolder(source.parent)).graph_desc == source and beside.tool_desc.exists():
+        beside.library(say=screen.say)
+        tools = beside.tool_desc
+    with temporary_folder() as name:
+        settings |= {"number_of_samples": 1, "tool_desc": tools, "save_figure": False}
+        quiet = Screen(
+            say=lambda text: screen.say(text) if text.startswith(WARNING) else None, progress=screen.progress
+        )
+        folder, complete = generate(name / "play", graph_desc=source, screen=quiet, **settings)
+        if not complete:
+            return None
+        record: dict[str, Any] = json.loads(DataFolder(folder).data_raw.read_text(encoding="utf-8"))
+    result = record["result"]
+    screen.say("\n".join([result["user_request"], "", *map(str, result["task_steps"]), ""]))
+    screen.show(json.dumps(record, indent=2, ensure_ascii=False))
+    return record
+
+
+def sample(
+    data_dir: str | Path = "data_huggingface",
+    *,
+    graph_desc: str | Path | None = None,
+    dependency_type: str | None = None,
+    method: Shape | None = "chain",
+    tools: int | None = None,
+    number_of_samples: int = 1,
+    seed: int = -1,
+    shape_weights: Mapping[str, float] | None = None,
+    size_weights: Mapping[str, float] | None = None,
+    by_score: bool = True,
+    cover: CoverKind | None = None,
+    save_figure: bool = False,
+    screen: Screen = DEFAULT,
+) -> list[Sample]:
+    """Sample subgraphs of a tool graph and print them.
+
+    Args:
+        data_dir: Data folder with the graph; drawings are written to its `task_graphs/`.
+        graph_desc: Another graph file.
+        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
+        method: Shape; None draws shape and size by weight.
+        tools: Number of tools; default 3, or 1 for a single. Without a `method`, it is drawn by weight.
+        number_of_samples: Number of samples.
+        seed: Random seed; -1 draws one and prints it.
+        shape_weights: Relative frequency of each shape; None for the published ones.
+        size_weights: Relative frequency of each number of tools; None for the published ones.
+        by_score: Draw the links of a schema graph in proportion to their scores.
+        cover: "tools" or "edges": each sample is to have another one.
+        save_figure: Draw each sample.
+        screen: Receives messages, results and progress.
+
+    Raises:
+        UsageError: There is no graph, or no subgraph of that size; the message names the largest size.
+    """
+    folder = DataFolder(Path(data_dir))
+    if graph_desc is None:
+        graph = graph_of(folder.require(), dependency_type, say=screen.say)
+    else:
+        source = find_file(graph_desc, folder.path)
+        graph = folder.graph(dependency_type, graph_desc=source, say=screen.say)
+    if seed < 0:
+        seed = secrets.randbelow(1_000_000)
+        screen.say(f"seed {seed}")
+    weights = wanted(method, tools, shape_weights, size_weights)
+    aims = None if cover is None else Cover(graph, cover, seed)
+    sampler = Sampler(graph, seed, **weights, by_score=by_score, cover=aims)
+    if method is None:
+        for sentence in sampler.cuts():
+            screen.say(sentence)
+    size = tools if tools is not None else 1 if method == "single" else max(3, SMALLEST[method or "dag"])
+    samples = []
+    for index in range(number_of_samples):
+        drawn = sampler.draw(method, size, index=index) if method else sampler.sample(index)
+        screen.show(describe(drawn))
+        if save_figure:
+            from toolassay.report.pictures import draw_sample
+
+            screen.say(str(draw_sample(drawn, folder.path / "task_graphs" / f"{sample_id(drawn)}.png")))
+        samples.append(drawn)
+    return samples
+
+
+def describe(drawn: Sample) -> str:
+    """A sample as text: its tools in order, each with its incoming links.
+
+    >>> from toolassay.graph import Link
+    >>> print(describe(Sample(0, 7, "chain", ("a", "b"), (Link("a", "b", "text"),))))
+    7-00000  chain of 2 tools
+      a
+      b  <- a (text)
+    """
+    lines = [f"{sample_id(drawn)}  {drawn.shape} of {count_of_tools(len(drawn.nodes))}"]
+    fields = drawn.fields or [()] * len(drawn.links)
+    flows = [
+        ", ".join(f"{pair.source or 'result'} -> {pair.target}" for pair in pairs) or link.type
+        for link, pairs in zip(drawn.links, fields, strict=True)
+    ]
+    for tool in drawn.nodes:
+        sources = [
+            link.source if link.type == COMPLETE else f"{link.source} ({flow})"
+            for link, flow in zip(drawn.links, flows, strict=True)
+            if link.target == tool
+        ]
+        lines.append(f"  {tool}" + (f"  <- {', '.join(sources)}" if sources else ""))
+    return "\n".join(lines)

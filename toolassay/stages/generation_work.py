@@ -6,35 +6,48 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from toolassay.backinstruct.generator import (
     PARAMETERS,
     Generation,
+    Problem,
+    Review,
     SampleItems,
     Tried,
     read_kept,
     rewriting_facts,
 )
 from toolassay.backinstruct.generator import generate as generate_samples
+from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
-from toolassay.errors import UsageError
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
+from toolassay.gates.critic import reviewed
+from toolassay.gates.gate import Background, level_of
+from toolassay.gates.gate_pipeline import rule_gates
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.graph.links import ListedLinks, NumberedLink
+from toolassay.locks import open_regular
 from toolassay.models.refused_parameters import without_default
+from toolassay.offline.work_order import RealValues
 from toolassay.prompt_templates import check_wording
 from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.books import report_stop
 from toolassay.runs.budget import Estimate
-from toolassay.runs.items import preview_items
+from toolassay.runs.items import Ask, preview_items
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import (
@@ -45,11 +58,136 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
-from toolassay.stages.generation_review import sample_review
 from toolassay.stages.live_values import read_values, unusable_tools
-from toolassay.stages.offline_tools import fillable
-from toolassay.stages.statistics import Statistics
 from toolassay.text_formatting import count_of
+from toolassay.tools import ToolLibrary
+
+_EVERY = 100  # samples per line of progress
+
+
+class Statistics:
+    """Appends lines to `statistics.json`: at the start, every 100 samples and at the end.
+
+    Raises:
+        ToolassayError: A method cannot write the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._count = 0
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Write the settings. They must not contain an API key."""
+        self._append("started", settings)
+
+    def count(self) -> None:
+        """Count one finished sample."""
+        self._count += 1
+        if self._count % _EVERY == 0:
+            self._append("running", {"done": self._count})
+
+    def end(self, facts: Mapping[str, Any]) -> None:
+        """Write the result."""
+        self._append("ended", facts)
+
+    def _append(self, event: str, facts: Mapping[str, Any]) -> None:
+        line = {"event": event, "time": datetime.now().isoformat(timespec="seconds"), **facts}
+        try:
+            with open_regular(self._path, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise ToolassayError(
+                f"cannot be written: {error.strerror}",
+                file=self._path,
+                fix="check the folder's permissions and space",
+            ) from error
+
+
+def sample_review(graph: ToolGraph, critics: Sequence[str] = (), tried: Tried | None = None) -> Review:
+    """A function that says why a sample would not pass.
+
+    Args:
+        graph: The tool graph.
+        critics: Names of models that judge what the gates let pass.
+        tried: Executes the plan of what the gates let pass.
+    """
+    labeller = Labeller(graph.library, graph.dependency_type)
+    background = Background(graph.library, graph.dependency_type, graph)
+    gates = rule_gates(background)
+
+    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> list[Problem]:
+        label, problems = labeller.label(record)
+        if label is None:
+            return [Problem("format", problem) for problem in problems]
+        gold = Gold.of(label)
+        found = [
+            Problem(gate.name, f"{finding.reason}{f' ({finding.where})' if finding.where else ''}")
+            for gate in gates
+            for finding in gate.check(gold)
+            if level_of([finding.state]) != "pass"
+        ]
+        if tried is not None and not found:
+            found += [Problem(*one) for one in await ask.once(lambda: tried(sample, record))]
+        for critic in critics if not found else ():
+            verdict = await reviewed(critic, gold, background, ask)
+            if verdict.verdict == "fail":
+                found.append(Problem("llm critic", f"a reviewer says: {verdict.conclusion}"))
+        return found
+
+    return review
+
+
+_MOST_NAMED = 8  # tools in a warning
+
+
+def fillable(
+    graph: ToolGraph,
+    say: Callable[[str], None],
+    values: RealValues | None = None,
+    unusable: Collection[str] = (),
+) -> tuple[ToolGraph, Mapping[str, str]]:
+    """The graph without the tools that the offline writer cannot write about, and these with the reasons.
+
+    A warning names them.
+
+    Args:
+        graph: The graph.
+        say: Receives the warning.
+        values: Values that exist on a server.
+        unusable: Tools of which a server accepted no call.
+
+    Raises:
+        UsageError: No tool is left.
+    """
+    from toolassay.offline.writer.instruction import needs_model
+
+    problems = needs_model(graph.library, graph.dependency_type, values)
+    problems |= {name: "the server accepted no call of it" for name in unusable if name in graph.library}
+    if not problems:
+        return graph, {}
+    named = "; ".join(f"{name} ({problem})" for name, problem in islice(problems.items(), _MOST_NAMED))
+    more = f"; {len(problems) - _MOST_NAMED:,} more" if len(problems) > _MOST_NAMED else ""
+    if len(problems) == len(graph):
+        raise UsageError(
+            f"the offline writer cannot write about any tool: {named}{more}", fix="name a model: --llm MODEL"
+        )
+    say(f"{WARNING}left out, the offline writer cannot write about (needs --llm MODEL): {named}{more}")
+    kept = [number for number, tool in enumerate(graph.library) if tool.id not in problems]
+    library = ToolLibrary([graph.library.tools[number] for number in kept])
+    reasons = {name: f"{reason} (needs --llm MODEL)" for name, reason in problems.items()}
+    if graph.is_implied:
+        return ToolGraph.build(library, graph.dependency_type), reasons
+    if graph.dependency_type == "schema":
+        known = (link for link in graph.dependencies() if link.source in library and link.target in library)
+        return ToolGraph.of_dependencies(library, known), reasons
+    new = {number: place for place, number in enumerate(kept)}
+    links = (
+        NumberedLink(new[source], new[target], kind)
+        for source, target, kind in graph.numbered
+        if source in new and target in new
+    )
+    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links)), reasons
+
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
@@ -457,12 +595,8 @@ def _gain(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _fingerprint(values: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
 def _draw(folder: Path, sample: Sample) -> None:
-    from toolassay.report.sample_picture import draw_sample
+    from toolassay.report.pictures import draw_sample
 
     draw_sample(sample, folder / f"{sample_id(sample)}.png")
 
@@ -500,3 +634,7 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
         )
     if refused:
         screen.say(f"{refused} samples refused by the model; they are not requested again")
+
+
+def _fingerprint(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

@@ -1,7 +1,8 @@
-"""The import stage: a team's tools -> `tool_desc.json` and `import_report.json` in a data folder."""
+"""Imports tools into a data folder, and exports them for a model API."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,16 @@ from typing import Any
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_writer, keep_dated_copy, read_json, write_json, write_nodes
+from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
+from toolassay.files import (
+    atomic_writer,
+    keep_dated_copy,
+    read_json,
+    refuse_to_replace,
+    write_json,
+    write_nodes,
+    write_text,
+)
 from toolassay.importers import importer_named
 from toolassay.importers.data_files import new_folder
 from toolassay.importers.intake import ImportFinding, ImportReport, described, grouped, take_in
@@ -217,3 +227,39 @@ def show_findings(
     screen.table(table.markdown())
     hidden = f"{count_of(len(rows) - _MOST_ROWS, 'more row')}; " if len(rows) > _MOST_ROWS else ""
     screen.show(f"{hidden}every one is in {file}")
+
+
+def export_tools(
+    data_dir: str | Path, to: str, out: str | Path, *, force: bool = False, screen: Screen = DEFAULT
+) -> ExportedTools:
+    """Write the tools of a data folder in another form, and what that form cannot hold to `OUT.report.json`.
+
+    Args:
+        data_dir: The data folder.
+        to: Name of the form, e.g. "openai".
+        out: The file to write.
+        force: Replace a file of other content.
+        screen: Receives messages and results.
+
+    Raises:
+        UsageError: There are no tools, the form is unknown, or `out` has other content.
+    """
+    folder = DataFolder(Path(data_dir)).require()
+    library = folder.library(say=screen.say)
+    exported = tool_exporter(to)(library)
+    target = Path(out)
+    refuse_to_replace(
+        target, folder.files, what="the tools would replace a file of their folder", flag="--out"
+    )
+    text = json.dumps(exported.document, indent=2, ensure_ascii=False) + "\n"
+    if target.exists() and not force and target.read_text(encoding="utf-8", errors="replace") != text:
+        raise UsageError(
+            "already exists with other content", file=target, fix="use --force, or another --out"
+        )
+    losses = [ImportFinding(*loss) for loss in exported.losses]
+    write_text(target, text)
+    report = target.with_name(f"{target.name}.report.json")
+    write_json(report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in losses]})
+    screen.show(f"{target}: written ({count_of(len(library), 'tool')}, {to})")
+    show_findings([("loss", losses)], report, screen)
+    return exported

@@ -29,6 +29,7 @@ from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
 from toolassay.link_review import FOLDER as REVIEWS
+from toolassay.link_review.schema_links import TRACES
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
@@ -37,7 +38,6 @@ from toolassay.locks import temporary_folder
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
-from toolassay.stages.schema_links import TRACES
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 

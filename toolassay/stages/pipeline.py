@@ -20,10 +20,9 @@ from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.generate import generate
 from toolassay.stages.generation_work import SampleSettings
-from toolassay.stages.graph import build_graph
+from toolassay.stages.graph import build_graph, visualize
 from toolassay.stages.infer import infer
 from toolassay.stages.release import release
-from toolassay.stages.visualize import visualize
 from toolassay.tables import Result
 from toolassay.tools import ToolLibrary
 

@@ -12,6 +12,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
 from toolassay.files import copy_file, write_json, write_text
+from toolassay.gates.checked_folder import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import gate_pipeline
 from toolassay.review.decision import FOLDER, Log, ReviewStore, checked_name
@@ -21,7 +22,6 @@ from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session, rea
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.checked import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.text_formatting import count_of
 
 
@@ -54,7 +54,7 @@ def review_session(
     background = Background(graph.library, graph.dependency_type, graph)
     unchanged = Unchanged(folder.data)
     samples = read_samples(folder.data)
-    path = Path(gates) if gates is not None else _gates_of(folder)
+    path = Path(gates) if gates is not None else _of_check(folder, FILE)
     written = read_findings(path) if gates is not None or path.exists() else {}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
         screen.say(f"{WARNING}{path} has findings for none of the samples")
@@ -70,11 +70,6 @@ def review_session(
         unchanged=unchanged,
         shares=shares,
     )
-
-
-def _gates_of(folder: DataFolder) -> Path:
-    """Default path of `gates.jsonl`."""
-    return _of_check(folder, FILE)
 
 
 def _of_check(folder: DataFolder, name: str) -> Path:

@@ -20,7 +20,7 @@ from toolassay.files import LineRange, write_json, write_text
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.metrics.confidence_interval import mean_intervals
-from toolassay.report.variety_pictures import PICTURES, draw_variety
+from toolassay.report.pictures import PICTURES, draw_variety
 from toolassay.tables import Table, Value, markdown_escaped, number, percent
 from toolassay.tools import ToolLibrary
 from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, words

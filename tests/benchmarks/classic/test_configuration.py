@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.classic.configuration import read_configuration
+from toolassay.benchmarks.classic.run import read_configuration
 from toolassay.errors import UsageError
 
 ALL = {"data": "v1", "agent": "cot", "eval": "no_security"}

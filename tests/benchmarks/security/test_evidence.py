@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.security.evidence import declines, reveals, verbatim_run, without_quotes
+from toolassay.benchmarks.security.probe import declines, reveals, verbatim_run, without_quotes
 
 SECRET = "QX7F3A-9C12EB04J"
 SENTENCE = f"the reference is {SECRET}, keep it"

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.security import Probe, ProbeResult, Verdict, figure_lines, security_figures
+from toolassay.benchmarks.security.probe import Probe, ProbeResult, ProbeVerdict
 from toolassay.benchmarks.security.probe_results import (
+    figure_lines,
     figures_beside,
     read_results,
+    security_figures,
     security_file,
     write_results,
 )
@@ -25,7 +27,7 @@ def results(probe: Probe, *outcomes: Any, ended: str = "answered", **more: Any) 
     return [
         ProbeResult(
             Probe(f"{probe.id}{number}", probe.kind, probe.place, probe.harmless, probe.goal),
-            Verdict(outcome, "seen"),
+            ProbeVerdict(outcome, "seen"),
             ended,
             **more,
         )
@@ -106,9 +108,9 @@ def test_mostly_unreadable_answers_have_no_score() -> None:
 
 def test_a_refusal_in_words_is_a_refusal() -> None:
     refusals = [
-        ProbeResult(Probe("a", "urgency", "result"), Verdict("resisted"), "refused"),
-        ProbeResult(Probe("b", "urgency", "result"), Verdict("resisted", "in words"), "malformed"),
-        ProbeResult(Probe("c", "urgency", "result"), Verdict("resisted"), "answered"),
+        ProbeResult(Probe("a", "urgency", "result"), ProbeVerdict("resisted"), "refused"),
+        ProbeResult(Probe("b", "urgency", "result"), ProbeVerdict("resisted", "in words"), "malformed"),
+        ProbeResult(Probe("c", "urgency", "result"), ProbeVerdict("resisted"), "answered"),
     ]
     assert security_figures(refusals)["resisted_by_refusal"] == 2
 
@@ -126,7 +128,7 @@ def test_lines_of_an_earlier_version_are_read_with_todays_rule(
     answer: str, harmless: bool, outcome: Any, now: str
 ) -> None:
     probe = Probe("a", "urgency", "result", harmless)
-    line = ProbeResult(probe, Verdict(outcome), "malformed", answer).to_json()
+    line = ProbeResult(probe, ProbeVerdict(outcome), "malformed", answer).to_json()
     del line["check"]
     assert ProbeResult.from_json(line).verdict.outcome == now
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.answers import ECHO
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import PlanReader

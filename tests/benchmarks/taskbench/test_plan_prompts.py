@@ -14,7 +14,7 @@ from builders import difficult_tools, imported_tool, text_tools, workshop_tools
 from toolassay.answers import ECHO
 from toolassay.backinstruct.labels import temporal_arguments
 from toolassay.backinstruct.prompt import BackInstructPrompt
-from toolassay.benchmarks.taskbench.parse import read_plan
+from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.benchmarks.taskbench.security import plan_probes
 from toolassay.data_folder import DataFolder

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.prediction_lines import prediction_lines
+from toolassay.benchmarks.taskbench.inference import prediction_lines
 from toolassay.dataset import Request, read_requests
 from toolassay.errors import UsageError
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, run_text
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import ToolFailure, call
-from toolassay.benchmarks.workbench.tools.pattern_search import LONGEST_PATTERN, Search
+from toolassay.benchmarks.workbench.tools.tool import LONGEST_PATTERN, Search
 
 TEN_MB = 10_000_000
 MARK = "MARK"

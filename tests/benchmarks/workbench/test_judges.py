@@ -7,11 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
-from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
-from toolassay.benchmarks.workbench.judge.evaluation import BESIDE, ORDER, REVERSED, UNFINISHED, disagreement
+from toolassay.benchmarks.workbench.judge.evaluation import (
+    BESIDE,
+    ORDER,
+    REVERSED,
+    UNFINISHED,
+    CompatJudge,
+    CompatVerdict,
+    disagreement,
+)
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
-from toolassay.benchmarks.workbench.sandbox import CellChange, Sandbox, TableDifference, difference
-from toolassay.benchmarks.workbench.sandbox.difference import state_changes, state_of
+from toolassay.benchmarks.workbench.records import (
+    CellChange,
+    TableDifference,
+    difference,
+    state_changes,
+    state_of,
+)
+from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import call
 
 CALLS = {

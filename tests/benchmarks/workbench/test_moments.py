@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from toolassay.benchmarks.workbench.tools import ToolFailure
-from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
+from toolassay.benchmarks.workbench.tools.tool import parse_moment
 
 NOW = datetime(2023, 11, 30)
 

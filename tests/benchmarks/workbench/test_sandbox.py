@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
-from toolassay.benchmarks.workbench.sandbox.schema import TABLES
+from toolassay.benchmarks.workbench.sandbox import FILE, TABLES, Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, parse_list, read_tasks
 from toolassay.benchmarks.workbench.tools import call
 from toolassay.errors import UsageError

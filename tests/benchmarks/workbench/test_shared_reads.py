@@ -17,10 +17,10 @@ from own_workplace import call as call_own
 from own_workplace import sandbox as own_sandbox
 from workplace import ANN, BO, TABLES
 
+from toolassay.benchmarks.workbench import records
 from toolassay.benchmarks.workbench.own.own_sandbox import FixedClock
-from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox, records
-from toolassay.benchmarks.workbench.sandbox.records import Row
-from toolassay.benchmarks.workbench.sandbox.schema import Layout
+from toolassay.benchmarks.workbench.records import Row
+from toolassay.benchmarks.workbench.sandbox import FILE, Layout, Sandbox
 from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call
 
 WORDS = [

@@ -8,9 +8,8 @@ import json
 import pytest
 from workplace import ANN, BO, CY, Desk
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import read_rows
-from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout
+from toolassay.benchmarks.workbench.records import read_rows
+from toolassay.benchmarks.workbench.sandbox import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout, Sandbox
 from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, find_tool, tools_for
 from toolassay.errors import UsageError
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Inference
 
+
 _HERE = "toolassay.benchmarks.classic"
 
 
@@ -97,7 +98,7 @@ class Classic(Benchmark):
         importers={
             "classic": Entry("CLASSic: the four published tables.", f"{_HERE}.commands:import_command")
         },
-        prompt_reader=f"{_HERE}.agents.prompt_reader:prompted_choice",
+        prompt_reader=f"{_HERE}.agents.json_agent:prompted_choice",
     )
     data = late("data:FACTS")
     items = late("item_details:ITEMS")
@@ -117,13 +118,13 @@ def probe_as_published(
     folder: DataFolder, run: RunSettings, own: ChatOptions, judge: str | None
 ) -> Inference:
     """The published test, which takes no options of the agent."""
-    from toolassay.benchmarks.classic.security.published import stage
+    from toolassay.benchmarks.classic import published_attacks
     from toolassay.benchmarks.security.probe import refuse_beside_security
 
     agent = {name: getattr(own, name) for name in ("agent", "order", "recorded", "none_as")}
     model = {name: getattr(run.model, name) for name in ("max_tokens", "structured")}
     refuse_beside_security("published", **agent, **model)
-    return stage.probe_as_published(folder, run, judge)
+    return published_attacks.probe_as_published(folder, run, judge)
 
 
 BENCHMARK = Classic()

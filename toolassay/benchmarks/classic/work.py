@@ -8,14 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.inference import ChatItems, agent_of, entry_of
-from toolassay.benchmarks.classic.agents.model_requests import unknown_cost
-from toolassay.benchmarks.classic.agents.predictions import (
+from toolassay.benchmarks.classic.agents.inference import (
+    ChatItems,
+    agent_of,
+    entry_of,
     prediction_rows,
     write_predictions,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.workflow_choice import unknown_cost
 from toolassay.benchmarks.classic.data import Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.security import ChatProber

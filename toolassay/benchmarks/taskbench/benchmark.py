@@ -14,7 +14,7 @@ from toolassay.extras import Option
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.security import Prober
+    from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.runs.settings import RunSettings
 
@@ -28,7 +28,7 @@ _DEPENDENCY_TYPE = Option(
 
 def _domain(folder: DataFolder) -> str | None:
     """A published domain, as the import recorded it or as the tools are."""
-    from toolassay.benchmarks.taskbench.published import DOMAINS, domain_of_tools
+    from toolassay.benchmarks.taskbench.scoring.leaderboard import DOMAINS, domain_of_tools
     from toolassay.tools import ToolLibrary
 
     domain = folder.benchmark.get("domain")
@@ -143,7 +143,7 @@ class TaskBench(Benchmark):
                 "TaskBench, from its repository or the Hugging Face hub.", f"{_HERE}.commands:import_command"
             )
         },
-        prompt_reader=f"{_HERE}.prompt_reader:prompted_plan",
+        prompt_reader=f"{_HERE}.prompt:prompted_plan",
     )
     data = FolderFacts(domain=_domain, made_from=_labels)
     items = late("item_details:ITEMS")

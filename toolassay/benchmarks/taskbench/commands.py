@@ -2,19 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
+from toolassay.benchmarks.taskbench.scoring.scored_rows import RATES, SCORES
 from toolassay.cli import options
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
-from toolassay.evaluation.evaluation import FolderEvaluation
+from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.evaluation.metrics_file import read_signature
+from toolassay.metrics import legend
+from toolassay.runs.outcomes import scored_phrase
 from toolassay.screen import console
-from toolassay.tables import percent
+from toolassay.tables import UNKNOWN, Cell, Table, percent, whole_percent
+
+if TYPE_CHECKING:
+    import rich.table
+
+
+class _ScoreRow(NamedTuple):
+    name: str
+    numbers: Mapping[str, Any]
+    has_links: bool
+
+
+_ONLY_IF_WIDE = ("RL", "ED")
+_WIDE = 96  # characters of a terminal on which every published column fits
+_NAME = 16  # characters of a name before it folds, at least
+_LEAST_NAME = 12  # characters of the column of names, which keep it from disappearing on a narrow terminal
+
+
+def model_table(
+    models: Mapping[str, Evaluation],
+    *,
+    group: str = "overall_overall",
+    width: int = 120,
+    with_caption: bool = True,
+) -> rich.table.Table:
+    """One group of several models.
+
+    Args:
+        models: the scores of each model.
+        group: the group shown; a model without it is left out.
+        width: of the terminal, in characters; a narrow one has no RL and ED unless the user selected them.
+        with_caption: whether a caption explains the headings.
+    """
+    rows = [
+        _ScoreRow(name, scores.groups[group], group not in scores.without_links)
+        for name, scores in models.items()
+        if group in scores.groups
+    ]
+    columns = _columns(rows, {metric for scores in models.values() for metric in scores.asked}, width)
+    return _table(f"Scores: {group}", "model", columns, rows, width, with_caption=with_caption)
+
+
+def group_table(
+    model: str, evaluation: Evaluation, *, width: int = 120, with_caption: bool = True
+) -> rich.table.Table:
+    """All groups of one model that have labels; `width` and `with_caption` are those of `model_table`."""
+    rows = [
+        _ScoreRow(key, numbers, key not in evaluation.without_links)
+        for key, numbers in evaluation.groups.items()
+        if numbers["strict"]["n_labels"] or numbers["all_samples"]
+    ]
+    columns = _columns(rows, set(evaluation.asked), width)
+    table = _table(f"Scores of {model}", "group", columns, rows, width, with_caption=with_caption)
+    table.columns[0].no_wrap, table.columns[0].max_width = True, None
+    return table
+
+
+def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[Column]:
+    """The columns with a number in any row that fit the terminal or that the user selected by name.
+
+    BERTScore is kept when selected by name even without a number: its column then shows that it is missing.
+    """
+    chosen = []
+    for column in (*COLUMNS, *_installed(rows)):
+        by_name = any(metric in asked for metric in column.asked_by)
+        is_roomy = width >= _WIDE or column.heading not in _ONLY_IF_WIDE
+        has_numbers = any(
+            _strict_value(row.numbers["strict"], column.strict) is not None or column.compat in row.numbers
+            for row in rows
+        )
+        is_kept_empty = by_name and column.heading == "BsF"
+        if is_kept_empty or (has_numbers and (by_name or ("all" in asked and is_roomy))):
+            chosen.append(column)
+    return chosen
+
+
+def _installed(rows: Sequence[_ScoreRow]) -> list[Column]:
+    """A column for each metric that another package adds; it has no compat number."""
+    names = dict.fromkeys(
+        name
+        for row in rows
+        for name, value in row.numbers["strict"].items()
+        if isinstance(value, dict) and "value" in value and name not in (*SCORES, *RATES)
+    )
+    return [Column(name, name, "", (name,)) for name in names]
+
+
+def _table(
+    title: str,
+    first: str,
+    columns: Sequence[Column],
+    rows: Sequence[_ScoreRow],
+    width: int,
+    *,
+    with_caption: bool,
+) -> rich.table.Table:
+    headings = [column.heading for column in columns]
+    longest = max([12, *(len(row.name) for row in rows)])
+    # The columns beside the names take up to 22 characters and 8 for each score with padding, 19 and 7
+    # without, and more where a heading is longer than its six characters of numbers.
+    more = sum(max(0, len(heading) - 6) for heading in headings)
+    is_roomy = width >= longest + 22 + 8 * len(columns) + more
+    cells: list[list[str | Cell]] = []
+    for row in rows:
+        strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
+        cells += [
+            [
+                *(row.name, Cell("strict", bold=True), scored_phrase(strict), _whole(strict["coverage"])),
+                *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
+            ],
+            [
+                *("", "compat", UNKNOWN if samples is None else str(samples)),
+                _whole(scored / samples if samples else None),
+                *(_points(_compat_value(row, column.compat)) for column in columns),
+            ],
+        ]
+    captions = _captions(columns, rows) if with_caption else []
+    shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
+    table = shown.terminal(padding=1 if is_roomy else 0)
+    table.columns[0].min_width = _LEAST_NAME
+    table.columns[0].max_width = None if is_roomy else max(_NAME, width - 19 - 7 * len(columns) - more)
+    return table
+
+
+def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> list[str]:
+    by_model = ""
+    if any(column.heading == "BsF" for column in columns):
+        names = {read_signature(row.numbers["strict"]["signature"]).get("bertscore", "none") for row in rows}
+        by_model = f" BsF: {', '.join(sorted(names))}."
+    return [
+        "Percent; %: scored of the labels. "
+        "strict: every item that was asked counts, 0 where malformed or refused. "
+        f"compat: as the published evaluator counts, items it cannot read left out.{by_model}",
+        legend(column.heading for column in columns),
+    ]
+
+
+def _compat_value(row: _ScoreRow, key: str) -> float | None:
+    """The published number; none for links in a group without links, where the published file has 0."""
+    if key == "link_binary_f1" and not row.has_links:
+        return None
+    value: float | None = row.numbers.get(key)
+    return value
+
+
+def _strict_value(strict: Mapping[str, Any], key: str) -> float | None:
+    # Another model may have been scored without this metric.
+    value: float | None = strict.get(key, {}).get("value")
+    return 1 - value if key == "edit_similarity" and value is not None else value
+
+
+def _whole(share: float | None) -> str:
+    return whole_percent(None if share is None else 100 * share)
+
+
+def _points(share: float | None) -> str:
+    return percent(share, 2, sign="")
 
 
 def show_scores(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -25,8 +186,6 @@ def show_scores(evaluations: Sequence[FolderEvaluation]) -> None:
 
 def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     """The models side by side, then each model's groups where there are several; one model, one table."""
-    from toolassay.benchmarks.taskbench.scoring.score_table import group_table, model_table
-
     terminal = console()
     width = terminal.width
     scores = {shown(result): result.evaluation for result in baselines_last(evaluations)}

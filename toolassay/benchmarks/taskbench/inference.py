@@ -1,21 +1,262 @@
-"""The work on one request: a plan from the model, rewritten by another answer where it cannot be read."""
+"""The work of a model on one request: the answer parsed to a plan, and the line of the prediction file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
-from toolassay.benchmarks.taskbench.parse import is_strict_plan, read_plan
-from toolassay.benchmarks.taskbench.prediction_lines import entry_of, is_unusable
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.dataset import Request
-from toolassay.graph import ToolGraph
+from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
+from toolassay.normalised_plan import decoded, published_arguments
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
+from toolassay.prompt_templates import turns_of
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs import Journal
-from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.items import ENDED, Ask, ItemWork
+from toolassay.runs.journal import Journal, LineAddress
+from toolassay.runs.manifest import COUNT
+
+PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
+_REQUIRED = ("task_steps", "task_nodes")  # the prompts of resource graphs ask for no links
+
+_PLAN_VARIANTS = {
+    "task_steps": ("tool_steps", "taskSteps", "steps"),
+    "task_nodes": ("tool_nodes", "taskNodes", "nodes"),
+    "task_links": ("tool_links", "taskLinks", "links", "edges"),
+}
+_NODE_VARIANTS = {
+    "task": ("tool", "tool_name", "task_name", "name", "function", "function_name", "id", "action"),
+    "arguments": ("args", "parameters", "inputs", "input", "params", "kwargs", "tool_input", "action_input"),
+}
+_LINK_VARIANTS = {"source": ("from", "src"), "target": ("to", "dst")}
+_ARGUMENT_VARIANTS = {"name": ("key", "parameter")}
+
+
+def read_plan(
+    text: str, dependency_type: DependencyType, finish_reason: str | None = None
+) -> tuple[dict[str, Any] | None, ParsedAnswer]:
+    """Parse the plan in a model's answer.
+
+    Content is kept as the model wrote it, including unknown tools, wrong types and superfluous steps. Only
+    key names are changed to the published ones (`steps` to `task_steps`, a node's `id` to `task`, a link's
+    `from` to `source`, …), and only if the published key is absent. Arguments with names given as one object
+    become a list of `{"name": …, "value": …}`. Unknown keys are dropped at the top level and kept below.
+
+    Of several plans, the last complete one with steps and nodes is used. An answer that repeats the form
+    shown in the prompt is not a plan. A plan must have a list `task_nodes` of objects with a string `task`,
+    because the scores need it; any other answer has a `problem`.
+
+    Args:
+        text: the raw answer.
+        dependency_type: determines the form of arguments.
+        finish_reason: the provider's reason for the end of the answer.
+
+    Returns:
+        The plan, with those of the keys `task_steps`, `task_nodes` and `task_links` that the answer has, in
+        this order; None if no object has any of them. An incomplete plan is returned as well: it counts as an
+        answer only if `ParsedAnswer.problem` is None.
+
+    >>> read_plan('{"steps": ["Do it"], "nodes": [{"id": "Doer"}], "links": []}', "resource")[0]
+    {'task_steps': ['Do it'], 'task_nodes': [{'task': 'Doer'}], 'task_links': []}
+    """
+    forms = _forms(dependency_type)
+    answer = read_answer(text, keys=PLAN_KEYS, required=_REQUIRED, forms=forms, finish_reason=finish_reason)
+    if answer.value is None:
+        answer = _read_variants(text, finish_reason) or answer
+    if answer.value is None:
+        return None, answer
+    plan = _published_form(answer.value, dependency_type)
+    return plan, answer if answer.problem else answer._replace(problem=problem_of(plan))
+
+
+def is_strict_plan(text: str) -> bool:
+    """Whether an answer, from its first brace to its last one, is a plan in JSON with the published keys.
+
+    The published script has every other answer rewritten. Reasoning is removed first.
+
+    >>> plan = '{"task_steps": ["Go"], "task_nodes": [{"task": "a"}]}'
+    >>> is_strict_plan(f"Sure: {plan}"), is_strict_plan(plan[:-1])
+    (True, False)
+    """
+    text, _ = without_reasoning(text)
+    try:
+        plan = json.loads(text[text.find("{") : text.rfind("}") + 1])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(plan, dict) and set(_REQUIRED) <= plan.keys() and problem_of(plan) is None
+
+
+def problem_of(plan: Any) -> str | None:
+    """The reason why the scores cannot use a plan; None if they can.
+
+    >>> problem_of({"task_nodes": []}), problem_of({"task_steps": []})
+    (None, 'the plan has no list task_nodes')
+    """
+    nodes = plan.get("task_nodes") if isinstance(plan, Mapping) else None
+    if not isinstance(nodes, list):
+        return "the plan has no list task_nodes"
+    if not all(isinstance(node, dict) and isinstance(node.get("task"), str) for node in nodes):
+        return "a node of the plan names no tool"
+    return None
+
+
+@cache
+def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
+    """The plans that the prompts show as the answer format, including that of the worked example."""
+    worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
+    texts = (built_in(dependency_type), built_in(f"reformat_{dependency_type}"), worked)
+    return shown_forms(texts, keys=PLAN_KEYS, required=_REQUIRED)
+
+
+def _read_variants(text: str, finish_reason: str | None) -> ParsedAnswer | None:
+    """A plan with variants of the key names. It needs nodes, because `steps` alone is too common a word."""
+    variants = [key for keys in _PLAN_VARIANTS.values() for key in keys]
+    answer = read_answer(text, keys=variants, finish_reason=finish_reason)
+    if answer.value is None or answer.value.keys().isdisjoint(_PLAN_VARIANTS["task_nodes"]):
+        return None
+    return answer
+
+
+def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -> dict[str, Any]:
+    record = _renamed(value, _PLAN_VARIANTS)
+    plan = {
+        key: decoded(record[key]) if isinstance(record[key], str) else record[key]
+        for key in PLAN_KEYS
+        if key in record
+    }
+    if isinstance(plan.get("task_nodes"), list):
+        plan["task_nodes"] = [_node(node, dependency_type) for node in plan["task_nodes"]]
+    if isinstance(plan.get("task_links"), list):
+        plan["task_links"] = [_renamed(link, _LINK_VARIANTS) for link in plan["task_links"]]
+    return plan
+
+
+def _node(node: Any, dependency_type: DependencyType) -> Any:
+    if isinstance(node, dict) and isinstance(node.get("function"), dict):
+        node = node["function"]  # a call as OpenAI's API has it
+    node = _renamed(node, _NODE_VARIANTS)
+    if dependency_type == "resource" or not isinstance(node, dict) or "arguments" not in node:
+        return node
+    arguments = node["arguments"]
+    if isinstance(arguments, list):
+        arguments = [_renamed(argument, _ARGUMENT_VARIANTS) for argument in arguments]
+    return {**node, "arguments": published_arguments(arguments)}
+
+
+def _renamed(record: Any, variants: Mapping[str, Sequence[str]]) -> Any:
+    """The record with each absent key taken from the first variant it has; anything else unchanged.
+
+    A number is never taken for a tool or a list: an `id` of 0 is a position, not a name.
+    """
+    if not isinstance(record, Mapping):
+        return record
+    names: dict[str, str] = {}
+    for published, others in variants.items():
+        if published not in record:
+            variant = next(
+                (other for other in others if isinstance(record.get(other), str | list | dict)), None
+            )
+            if variant is not None:
+                names[variant] = published
+    return {names.get(key, key): item for key, item in record.items()}
+
+
+_ANSWERS = {"response", "adopted"}
+
+
+def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
+    """The journal entry of a request, with its answers: `response`, `finish_reason`, …, and `reformatted`.
+
+    It is empty if there is none, or it is for an earlier wording. Earlier versions wrote the answers into the
+    entry itself.
+    """
+    key = key_of(request.id)
+    entry = journal.get(key)
+    if entry.get("request") != request_fingerprint(request.text):
+        return {}
+    if _ANSWERS & entry.keys():
+        return entry
+    again = entry.get(COUNT, 0)
+    answer, rewritten = journal.answer(LineAddress(key, "planner", 0, again)), dict[str, Any]()
+    if "rewriter" in entry:
+        rewritten = journal.answer(LineAddress(key, f"reformat {entry['rewriter']}", 0, again))
+    for name in (*LineAddress._fields, "asked"):
+        answer.pop(name, None)
+    if rewritten:
+        answer["reformatted"] = rewritten["response"]
+        answer["reformatted_finish_reason"] = rewritten["finish_reason"]
+    return {**answer, **entry}
+
+
+def entry_of_label(journal: Journal, label: Mapping[str, Any]) -> dict[str, Any]:
+    """The journal entry of a label's request; empty if there is none."""
+    return entry_of(journal, Request(label["id"], str(label.get("user_request")), 0))
+
+
+def is_settled(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is final, so that a continued run does not repeat the request."""
+    return entry.get("outcome") in ENDED and bool(_ANSWERS & entry.keys())
+
+
+def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bool:
+    """Whether the answer of a settled entry is malformed or truncated."""
+    if "adopted" in entry or entry["outcome"] == "refused":
+        return bool(entry["outcome"] == "malformed")
+    return plan_of(entry, dependency_type)[0] is None
+
+
+def read_entry(
+    entry: Mapping[str, Any], dependency_type: DependencyType
+) -> tuple[dict[str, Any] | None, ParsedAnswer]:
+    """Parse the raw answer of an entry, or its reformatted answer if it has one."""
+    text, reason = entry["response"], entry["finish_reason"]
+    if "reformatted" in entry:
+        text, reason = entry["reformatted"], entry["reformatted_finish_reason"]
+    return read_plan(text, dependency_type, reason)
+
+
+def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
+    """The plan of an entry (None if malformed), and whether the answer was truncated."""
+    plan, answer = read_entry(entry, dependency_type)
+    return (None if answer.problem else plan), answer.truncated
+
+
+def prediction_line(
+    request: Request, entry: Mapping[str, Any], dependency_type: DependencyType
+) -> dict[str, Any]:
+    """The line of a settled entry; a line adopted from an existing file is unchanged.
+
+    >>> entry = {"outcome": "answered", "response": "{}", "finish_reason": "stop"}
+    >>> prediction_line(Request(7, "Hi", 1), entry, "resource")
+    {'id': 7, 'user_request': 'Hi', 'result': None, 'outcome': 'malformed'}
+    """
+    if "adopted" in entry:
+        line: dict[str, Any] = entry["adopted"]
+        return line
+    refused = entry["outcome"] == "refused"
+    plan, truncated = (None, False) if refused else plan_of(entry, dependency_type)
+    line = {"id": request.id, "user_request": request.text, "result": plan}
+    if plan is None:
+        line["outcome"] = "refused" if refused else "malformed"
+        if truncated:
+            line["truncated"] = True
+    return line
+
+
+def prediction_lines(
+    requests: Iterable[Request], journal: Journal, dependency_type: DependencyType
+) -> Iterator[dict[str, Any]]:
+    """One line per settled request, in the order of the requests."""
+    for request in requests:
+        entry = entry_of(journal, request)
+        if is_settled(entry):
+            yield prediction_line(request, entry, dependency_type)
+
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
 

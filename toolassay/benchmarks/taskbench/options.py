@@ -11,7 +11,7 @@ from toolassay.errors import UsageError
 from toolassay.prompt_templates import Wording, check_wording
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+    from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
     from toolassay.engines import Engine
     from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
@@ -141,11 +141,11 @@ class PlanScoring:
             rouge_score_release()
 
     @property
-    def choices(self) -> Choices:
+    def choices(self) -> ScoringChoices:
         """The options in the form that the scorer takes."""
-        from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+        from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 
-        return Choices(
+        return ScoringChoices(
             tuple(self.metrics),
             tuple(self.splits),
             tuple(self.n_tools),

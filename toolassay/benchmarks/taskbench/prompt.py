@@ -8,13 +8,24 @@ from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, get_args
 
 from toolassay.dataset import read_labels, shape_of
-from toolassay.errors import UsageError
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of, typed_note
+from toolassay.models.wire_format import text_of
+from toolassay.offline.model_tasks import PlanTask, ReformatTask
+from toolassay.offline.shown_graphs import ShownGraphs
+from toolassay.prompt_templates import (
+    Wording,
+    fields_of,
+    last_turn,
+    template_name,
+    tool_sentence,
+    turns_of,
+    typed_note,
+)
 from toolassay.signatures import shown_tool
 from toolassay.tools import Tool, ToolLibrary
 
@@ -193,3 +204,28 @@ def _shape(label: dict[str, Any]) -> str:
         return str(kind)
     links = label.get("task_links") or []
     return shape_of(len(label.get("task_nodes") or []), ((link["source"], link["target"]) for link in links))
+
+
+def prompted_plan(body: Mapping[str, Any], shown: ShownGraphs) -> PlanTask | ReformatTask | None:
+    """The task behind a request; None for another prompt.
+
+    Args:
+        body: of a chat-completions request, with at least one message.
+        shown: graphs of the tools that prompts may show.
+    """
+    last = body["messages"][-1]
+    if body.get("tools") or not isinstance(last, Mapping):
+        return None
+    prompt = text_of(last.get("content")) or ""
+    for kind in get_args(DependencyType):
+        for wording in get_args(Wording):
+            fields = fields_of(last_turn(built_in(template_name(kind, wording))), prompt)
+            if fields is not None:
+                try:
+                    return PlanTask(fields["request"], shown.graph(fields["tools"], kind, False))
+                except (ValueError, KeyError, ToolassayError):
+                    return None  # looks like ours and is not
+        fields = fields_of(built_in(f"reformat_{kind}"), prompt)
+        if fields is not None:
+            return ReformatTask(fields["answer"])
+    return None

@@ -13,9 +13,10 @@ from toolassay.extras import Option
 from toolassay.files import sha256_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.security import Prober
+    from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.runs.settings import RunSettings
+
 
 _HERE = "toolassay.benchmarks.workbench"
 _ALLOW_TOOLS = Option("allow_tools", "Run the tools.py of the data folder, which is Python code.", bool)
@@ -103,8 +104,8 @@ class WorkBench(Benchmark):
                 f"{_HERE}.commands:command",
             )
         },
-        executors={"workbench": f"{_HERE}.executor:EXECUTOR"},
-        prompt_reader=f"{_HERE}.agents.prompt_reader:prompted_agent_task",
+        executors={"workbench": f"{_HERE}.workplace_environment:EXECUTOR"},
+        prompt_reader=f"{_HERE}.agents.native_and_react:prompted_agent_task",
     )
     data = FolderFacts(
         _holds_tasks, _domain, _made_from, "its gold is checked by `toolassay workbench check {}`"
@@ -118,8 +119,7 @@ class WorkBench(Benchmark):
         self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, count: int | None
     ) -> Prober:
         """Tasks with a planted text in what tools return."""
-        from toolassay.benchmarks.security import FOLDER
-        from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS
+        from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, FOLDER
         from toolassay.benchmarks.workbench.work import workplace_prober
         from toolassay.runs.trials import Trial
 

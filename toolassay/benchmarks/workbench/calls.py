@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox, difference
-from toolassay.benchmarks.workbench.sandbox.difference import State, state_changes, state_of
+from toolassay.benchmarks.workbench.records import State, difference, state_changes, state_of
+from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, toolset_of
 
 # `ast` needs a few hundred bytes of memory per character, so this bounds one parse to some tens of MB.

@@ -21,7 +21,7 @@ from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
-    from toolassay.benchmarks.workbench.own.task_check import Effect
+    from toolassay.benchmarks.workbench.own.new_workplace import Effect
 
 
 def _allow_tools() -> Callable[[options.Function], options.Function]:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.security import security_beside
-from toolassay.benchmarks.workbench.agents.agent_scores import AgentScores, score_agents
-from toolassay.benchmarks.workbench.agents.inference import entry_of, read_predictions
+from toolassay.benchmarks.security.probe_results import security_beside
+from toolassay.benchmarks.workbench.agents.episode import entry_of, read_predictions
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
-from toolassay.benchmarks.workbench.judge.error_classes import error_rules
-from toolassay.benchmarks.workbench.judge.evaluation import MODES, JudgingTask
+from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
+from toolassay.benchmarks.workbench.judge.evaluation import (
+    MODES,
+    JudgedTask,
+    JudgingTask,
+    ResultFile,
+    RunVerdict,
+    TaskResult,
+    metrics_of,
+    strict_metrics,
+)
 from toolassay.benchmarks.workbench.options import WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
@@ -22,11 +32,21 @@ from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprin
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
+from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.files import sha256_of
+from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.manifest import recorded_settings
-from toolassay.runs.outcomes import OUR_WORDINGS, WORDINGS, RunOutcomes, tools_part
+from toolassay.runs.outcomes import (
+    MISSING,
+    OUR_WORDINGS,
+    WORDINGS,
+    RunOutcomes,
+    asked_counts,
+    is_scored,
+    tools_part,
+)
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
@@ -35,6 +55,251 @@ from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
+
+_ANSWERED = "answered"
+
+
+def agent_stability(
+    judged: Sequence[Sequence[RunVerdict]], outcomes: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    """The stability over trials. An answer is the set of changes that a run left.
+
+    Args:
+        judged: for each trial, the strict verdict on every task.
+        outcomes: for each trial, the outcome of every task that was run, by task id. Only runs with the
+            outcome "answered" can agree with each other.
+
+    Returns:
+        The result of `stability_metrics`.
+    """
+    import numpy as np
+
+    answers = np.full((len(judged), len(judged[0])), NO_RUN, dtype=np.int64)
+    numbers: dict[Hashable, int] = {}
+    for trial, (verdicts, ended) in enumerate(zip(judged, outcomes, strict=True)):
+        for row, verdict in enumerate(verdicts):
+            if (outcome := ended.get(verdict.task.id)) is not None:
+                number = numbers.setdefault(_changes_left(verdict), len(numbers))
+                answers[trial, row] = number if outcome == _ANSWERED else UNANSWERED
+    right = np.array([[verdict.correct for verdict in verdicts] for verdicts in judged])
+    return stability_metrics(answers, right, [verdict.task.base_template for verdict in judged[0]])
+
+
+def _changes_left(verdict: RunVerdict) -> Hashable:
+    """A key that is equal for runs of a task that made the same changes.
+
+    Unwanted and missing changes determine the changes made, because the wanted ones are the same.
+    """
+    strict = verdict.strict
+    assert strict is not None
+    return tuple(frozenset(Counter(changes).items()) for changes in (strict.unwanted, strict.missing))
+
+
+Found = Mapping[str, tuple[str, TaskResult]]
+"""The outcome and the result of each task of one run, by task id."""
+
+
+_SCORES = (
+    *("correct", "no_side_effects", "exact_match"),
+    *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
+)
+OVERALL = "overall_overall"
+"""The name of the only group in the metrics file; `toolassay compare` looks it up."""
+
+
+@dataclass(frozen=True)
+class AgentScores:
+    """The scores of one model.
+
+    Attributes:
+        n: number of tasks, of the folder or of the selection.
+        outcomes: number of tasks by outcome; "missing" tasks have no prediction and count as wrong.
+        asked: `asked_counts` of the outcomes.
+        compat: the published metrics by compat verdicts; None for a user-defined workplace.
+        strict: the same metrics by strict verdicts, with intervals.
+        tasks_done: for trial 0 and each further trial, the number of tasks with a prediction.
+        tasks_correct: likewise, the number of strictly correct tasks.
+        stability: with several trials, how stable the changes are and whether they are right, by strict
+            verdicts.
+    """
+
+    n: int
+    outcomes: Mapping[str, int]
+    asked: Mapping[str, Any]
+    compat: Mapping[str, Any] | None
+    strict: Mapping[str, Any]
+    tasks_done: Sequence[int]
+    tasks_correct: Sequence[int]
+    stability: Mapping[str, Any] | None = None
+
+    @property
+    def coverage(self) -> float:
+        """The share of tasks that the scores are computed on."""
+        return float(self.asked["coverage"]) if self.n else 1.0
+
+
+def score_agents(
+    judging: JudgingTask,
+    tasks: Iterable[Task],
+    found: Found,
+    *,
+    toolkit: str | None = None,
+    trials: Sequence[Found] = (),
+    ended: Callable[[Task], str] = lambda task: MISSING,
+    engine: Engine | None = None,
+) -> tuple[AgentScores, Iterator[dict[str, Any]]]:
+    """Score the predictions of one model.
+
+    Tasks that were never sent to the model, or that ended with a provider error, are left out of all metrics.
+
+    Args:
+        judging: who judges, in strict mode and perhaps in compat; its `file` is the model.
+        tasks: all tasks to score.
+        found: the outcome and the result of each task, by task id.
+        toolkit: which tools it had (`all` or `domains`), if known.
+        trials: the further trials, in the form of `found`. With them, both modes get `repeats` over all
+            trials.
+        ended: the outcome of a task without a result in `found`. A "missing" task counts as wrong.
+        engine: where the tasks are judged; None for this process.
+
+    Returns:
+        The scores, and one line per task in the form that `toolassay compare` reads. Lines are made when they
+        are asked for: those of a million tasks fill a gigabyte.
+    """
+    labelled = list(tasks)
+    outcome_of = {task.id: found[task.id][0] if task.id in found else ended(task) for task in labelled}
+    tasks = [task for task in labelled if is_scored(outcome_of[task.id])]
+    scored = {task.id for task in tasks}
+    every = [
+        {name: run for name, run in one.items() if name in scored and is_scored(run[0])}
+        for one in (found, *trials)
+    ]
+    verdicts = _judged(judging, tasks, every, engine or OneProcess())
+    llm = judging.file
+    file = ResultFile(Path(llm), llm)
+    metrics = {
+        mode: {
+            **metrics_of(file, judged[0]),
+            "model": llm,
+            "tool_selection": toolkit,
+            "by_group": _groups(judged[0]),
+            **({"repeats": _repeats(judged, every)} if trials else {}),
+        }
+        for mode, judged in verdicts.items()
+    }
+    strict, compat = verdicts["strict"], verdicts.get("compat")
+    metrics["strict"] |= strict_metrics(strict[0])
+    if compat is not None:
+        metrics["compat"]["compat_intervals"] = strict_metrics(compat[0])["intervals"]
+    outcomes = Counter(outcome_of.values())
+    scores = AgentScores(
+        len(labelled),
+        dict(outcomes),
+        asked_counts(outcomes),
+        metrics.get("compat"),
+        metrics["strict"],
+        tasks_done=[len(one) for one in every],
+        tasks_correct=[sum(v.correct for v in judged) for judged in strict],
+        stability=agent_stability(
+            strict, [{name: outcome for name, (outcome, _) in one.items()} for one in every]
+        )
+        if trials
+        else None,
+    )
+    return scores, _items(labelled, outcome_of, strict[0], None if compat is None else compat[0])
+
+
+def _items(
+    labelled: Iterable[Task],
+    outcome_of: Mapping[str, str],
+    strict: Iterable[RunVerdict],
+    compat: Iterable[RunVerdict] | None,
+) -> Iterator[dict[str, Any]]:
+    """One line per task; the verdicts are those on the scored tasks, in the same order."""
+    verdicts = zip(strict, repeat(None) if compat is None else compat, strict=False)
+    for task in labelled:
+        outcome = outcome_of[task.id]
+        yield _item(outcome, *next(verdicts)) if is_scored(outcome) else _unscored(task, outcome)
+
+
+_TASKS = 20  # per shard; fewer where there are few for each worker
+
+
+def _judged(
+    judging: JudgingTask, tasks: Sequence[Task], every: Sequence[Found], engine: Engine
+) -> dict[str, list[list[RunVerdict]]]:
+    """The verdicts by mode and trial, in the order of the tasks."""
+    runs = [
+        [one.get(task.id, (MISSING, TaskResult(task.query, (), NOT_RUN))) for one in every] for task in tasks
+    ]
+    rows = [
+        JudgedTask(row, task, tuple(result for _, result in found))
+        for row, (task, found) in enumerate(zip(tasks, runs, strict=True))
+    ]
+    size = max(1, min(_TASKS, len(rows) // (4 * engine.workers)))
+    shards = (rows[start : start + size] for start in range(0, len(rows), size))
+    verdicts: dict[str, list[list[RunVerdict]]] = {mode: [[] for _ in every] for mode in judging.modes}
+    judged = chain.from_iterable(engine.map(judging, shards))
+    for found, by_mode in zip(runs, judged, strict=True):
+        for mode, by_trial in zip(judging.modes, by_mode, strict=True):
+            for of_trial, (outcome, _), verdict in zip(verdicts[mode], found, by_trial, strict=True):
+                of_trial.append(_earned(outcome, verdict))
+    return verdicts
+
+
+def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:
+    """pass@k and pass^k. A trial without a prediction for a task is not counted for that task."""
+    tasks = [verdict.task for verdict in judged[0]]
+    outcomes = [
+        [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
+        for row, task in enumerate(tasks)
+    ]
+    return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
+
+
+def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
+    """The verdict; a missing task never has an exact match, even if the task wants no call."""
+    if outcome != MISSING:
+        return verdict
+    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
+
+
+def _groups(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, int]]:
+    found: dict[str, Counter[str]] = {}
+    for verdict in verdicts:
+        counts = found.setdefault(verdict.task.group, Counter(n=0, correct=0, side_effects=0))
+        counts.update(n=1, correct=int(verdict.correct), side_effects=int(verdict.side_effects))
+    return {name: dict(counts) for name, counts in found.items()}
+
+
+def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[str, Any]:
+    """One line of the items file. A missing task scores 0, but nothing was done that could do harm."""
+    judged, ran = strict.strict, float(outcome != MISSING)
+    return {
+        **_unscored(strict.task, outcome),
+        "scores": {
+            "correct": float(strict.correct),
+            "no_side_effects": float(not strict.side_effects) if ran else None,
+            "exact_match": ran * strict.classes.exact_match,
+            "wanted_changes_made": judged.wanted_made if judged else None,
+            "made_changes_wanted": judged.made_wanted if judged else None,
+            "compat_correct": float(compat.correct) if compat else None,
+        },
+    }
+
+
+def _unscored(task: Task, outcome: str) -> dict[str, Any]:
+    """One line of the items file, without scores."""
+    return {
+        "id": task.id,
+        "cluster": task.base_template,
+        "outcome": outcome,
+        "scores": dict.fromkeys(_SCORES),
+        "type": task.group,
+        "n_tools": len(task.answer),
+        "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
+    }
+
 
 _NAMED = 5
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
-from toolassay.benchmarks.workbench.agents.inference import read_predictions
+from toolassay.benchmarks.workbench.agents.episode import read_predictions
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
-from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
+from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, toolset_of
@@ -123,17 +123,11 @@ def _changes(verdict: StrictVerdict) -> dict[str, Any]:
     rows, marks = [], []
     for mark, changes in (("unwanted", verdict.unwanted), ("missing", verdict.missing)):
         for change in changes:
-            rows.append([mark, change.table, change.kind, _text(change.id), _cells(change)])
+            label = "" if change.id is None else str(change.id)
+            cells = "\n".join(f"{name}: {'' if value is None else value}" for name, value in change.cells)
+            rows.append([mark, change.table, change.kind, label, cells])
             marks.append(mark)
     return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
-
-
-def _cells(change: StateChange) -> str:
-    return "\n".join(f"{name}: {'' if value is None else value}" for name, value in change.cells)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def _observed(messages: Any) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.sandbox import FILE as SANDBOX
-from toolassay.benchmarks.workbench.sandbox.published_layout import read_csv
+from toolassay.benchmarks.workbench.sandbox import read_csv
 from toolassay.errors import UsageError
 from toolassay.files import holds_list, read_json_lines
 

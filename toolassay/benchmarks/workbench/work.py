@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
-from toolassay.benchmarks.workbench.agents.inference import (
+from toolassay.benchmarks.workbench.agents.episode import (
+    WorkbenchAgentSettings,
     WorkbenchTasks,
     entry_of,
     is_settled,

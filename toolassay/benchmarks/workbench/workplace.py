@@ -15,11 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolassay.benchmarks.workbench.own import tool_decorator
-from toolassay.benchmarks.workbench.own.database import layouts_of, read_database
-from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace
-from toolassay.benchmarks.workbench.own.tool_decorator import NoDomain, mark_of, marked_in
-from toolassay.benchmarks.workbench.own.typed_tool import OwnTool, tool_of
+from toolassay.benchmarks.workbench.own import typed_tool
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace, layouts_of, read_database
+from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, marked_in, tool_of
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.tools import Toolset
 from toolassay.data_folder import DataFolder
@@ -106,9 +104,9 @@ _MODULE = "toolassay_own_tools"
 _OLD_PACKAGE = f"{OLD_NAME}.benchmarks.workbench"
 """The module that `tools.py` imported from before `toolassay.workplace` existed."""
 _OLD_MODULES = {
-    name: tool_decorator if name.endswith(".own") else ModuleType(name)
+    name: typed_tool if name.endswith(".own") else ModuleType(name)
     for name in (OLD_NAME, f"{OLD_NAME}.benchmarks", _OLD_PACKAGE, f"{_OLD_PACKAGE}.own")
-} | {f"{_OLD_PACKAGE}.own.marking": tool_decorator}
+} | {f"{_OLD_PACKAGE}.own.marking": typed_tool}
 
 
 def own_tools_file(folder: Path) -> Path | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan
@@ -14,6 +16,7 @@ from toolassay.executors.executor import (
     Environment,
     EnvironmentFailure,
     ExecutionContext,
+    Executor,
     OpenExecutor,
     Refusal,
     State,
@@ -21,6 +24,7 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.executors.workspace import table_places
+from toolassay.extras import Option
 from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:
@@ -85,7 +89,7 @@ class _WorkplaceEnvironment:
 
     async def state(self) -> State:
         """The rows of the judged tables."""
-        from toolassay.benchmarks.workbench.sandbox.schema import JUDGED
+        from toolassay.benchmarks.workbench.sandbox import JUDGED
 
         try:
             state: dict[str, Any] = {}
@@ -140,3 +144,47 @@ def task_plans(folder: DataFolder, *, allow_tools: bool = False) -> PlanSet:
         yield from map(planned, tasks)
 
     return PlanSet(library, len(tasks), items)
+
+
+@dataclass(frozen=True)
+class WorkplaceExecution:
+    """Options of the executor.
+
+    Attributes:
+        workplace: Folder with the workplace; empty for the data folder itself.
+    """
+
+    workplace: str = ""
+
+
+class WorkplaceExecutor(Executor):
+    """A sandbox of databases, forked for each plan."""
+
+    name = "workbench"
+    help = "a workplace: the data folder, or the folder of --workplace"
+    options = WorkplaceExecution
+    is_harmless = True
+    flags = (
+        Option(
+            "workplace",
+            "workbench: folder with the workplace, if that is not the data folder.",
+            metavar="FOLDER",
+        ),
+    )
+
+    @asynccontextmanager
+    async def open(
+        self, context: ExecutionContext, options: WorkplaceExecution
+    ) -> AsyncIterator[OpenExecutor]:
+        """Load the sandbox.
+
+        Raises:
+            UsageError: There is none, or its tools may not be run.
+        """
+        from toolassay.benchmarks.workbench.workplace import open_workplace
+
+        place = Path(options.workplace) if options.workplace else context.folder.path
+        yield OpenWorkplace(open_workplace(place, allow_tools=context.allow_tools), context)
+
+
+EXECUTOR = WorkplaceExecutor()

@@ -10,20 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.calls import Replay
-from toolassay.benchmarks.workbench.generate import draw_tables, draw_tasks, sandbox_of, write_folder
-from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable
-from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, NoRoom, prove_task
+from toolassay.benchmarks.workbench.generate.company import draw_tables
+from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable, sandbox_of, write_folder
+from toolassay.benchmarks.workbench.generate.generated_tasks import (
+    GeneratedTask,
+    NoRoom,
+    draw_tasks,
+    prove_task,
+)
 from toolassay.benchmarks.workbench.judge.error_classes import error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
     ResultFile,
     RunVerdict,
     WorkbenchEvaluator,
+    metrics_of,
     result_files,
+    strict_metrics,
 )
-from toolassay.benchmarks.workbench.judge.result_metrics import metrics_of, strict_metrics
-from toolassay.benchmarks.workbench.own.new_workplace import Sources, make_workplace
+from toolassay.benchmarks.workbench.own.new_workplace import Effect, Sources, check_tasks, make_workplace
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
-from toolassay.benchmarks.workbench.own.task_check import Effect, check_tasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file

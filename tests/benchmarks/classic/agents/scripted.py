@@ -6,8 +6,7 @@ import asyncio
 
 from answering import ask_of
 
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.agents.workflow_choice import Agent, WorkflowChoice
+from toolassay.benchmarks.classic.agents.workflow_choice import Agent, QuestionRequests, WorkflowChoice
 from toolassay.benchmarks.classic.data import Question
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 

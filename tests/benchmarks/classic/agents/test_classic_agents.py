@@ -15,18 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scripted import Scripted, calls, choose
 
-from toolassay.benchmarks.classic.agents.function_calling import (
+from toolassay.benchmarks.classic.agents.json_agent import (
     MAX_WORKFLOWS,
     FunctionCallingAgent,
+    JsonAgent,
     function_list,
     named_functions,
     split_into_groups,
 )
-from toolassay.benchmarks.classic.agents.json_agent import JsonAgent
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
-from toolassay.benchmarks.classic.agents.prompt import ordered
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
-from toolassay.benchmarks.classic.agents.workflow_choice import find_name, word_for_none
+from toolassay.benchmarks.classic.agents.settings import ordered
+from toolassay.benchmarks.classic.agents.workflow_choice import QuestionRequests, find_name, word_for_none
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 

@@ -6,9 +6,16 @@ from collections import Counter
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
+from toolassay.benchmarks.classic.chats.chat import (
+    Action,
+    Chat,
+    Exchange,
+    Filter,
+    apply,
+    profane_words,
+    standard_filters,
+)
 from toolassay.benchmarks.classic.chats.chat_sample import draw_chats
-from toolassay.benchmarks.classic.chats.filters import Action, Filter, apply, profane_words, standard_filters
 
 
 def chat(name: str, *texts: str) -> Chat:

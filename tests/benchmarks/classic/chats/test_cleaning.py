@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.benchmarks.classic.chats.cleaning import cleaner
+from toolassay.benchmarks.classic.chats.chat import cleaner
 
 pytest.importorskip("ftfy", reason="pip install '.[chats]'")
 pytest.importorskip("bs4", reason="pip install '.[chats]'")

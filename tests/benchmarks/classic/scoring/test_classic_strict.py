@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shop_chats import RIGHT, answers, chats, rows
 
 from toolassay.benchmarks.classic.data import ClassicData
-from toolassay.benchmarks.classic.scoring.evaluation import ClassicScores, score_rows
+from toolassay.benchmarks.classic.evaluation import ClassicScores, score_rows
 from toolassay.benchmarks.classic.scoring.strict import message_outcomes
 from toolassay.runs.outcomes import EXCLUDED
 

@@ -14,8 +14,7 @@ from toolassay.benchmarks.classic.agents.inference import agent_of
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice
 from toolassay.benchmarks.classic.data import Workflow
-from toolassay.benchmarks.classic.security.chat_probe import ChatProbe, chat_probe, check_chat
-from toolassay.benchmarks.classic.security.prompts import SecurityPrompt
+from toolassay.benchmarks.classic.security import ChatProbe, SecurityPrompt, chat_probe, check_chat
 from toolassay.models import ChatResponse
 
 WORKFLOWS = tuple(Workflow(f"w{n}", f"Job {n}", f"Does job {n}.", "it") for n in range(5))
@@ -145,7 +144,7 @@ def test_harmless_prompts() -> None:
 
 
 def test_all_bundled_prompts_make_a_chat(root: Path) -> None:
-    from toolassay.benchmarks.classic.security.prompts import read_prompts
+    from toolassay.benchmarks.classic.security import read_prompts
 
     domains = ("it", "hr", "banking", "retail", "travel", "energy")
     for prompt in read_prompts(root / "data_classic" / "jailbreak_prompts.csv", domains):

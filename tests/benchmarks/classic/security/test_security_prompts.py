@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.benchmarks.classic.security.prompts import KINDS, SecurityPrompt, read_prompts
-from toolassay.benchmarks.security.evidence import reveals
+from toolassay.benchmarks.classic.security import KINDS, SecurityPrompt, read_prompts
+from toolassay.benchmarks.security.probe import reveals
 from toolassay.errors import UsageError
 
 DOMAINS = ("it", "hr", "banking", "retail", "travel", "energy")

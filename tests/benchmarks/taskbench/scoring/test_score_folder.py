@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from builders import plan, scored_folder, text_tools
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
-from toolassay.benchmarks.taskbench.scoring.folder_evaluation import aligned_ids, evaluate_folder
+from toolassay.benchmarks.taskbench.evaluation import aligned_ids, evaluate_folder
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.places import metrics_folder, models_of
@@ -29,8 +29,8 @@ def build_folder(path: Path) -> Path:
 
 
 def _evaluate(folder: Path, **options: Any) -> Any:
-    chosen = {name: options.pop(name) for name in Choices.__annotations__ if name in options}
-    result = evaluate_folder(folder, "acme/m-1", Choices(**{"resamples": 0, **chosen}), **options)
+    chosen = {name: options.pop(name) for name in ScoringChoices.__annotations__ if name in options}
+    result = evaluate_folder(folder, "acme/m-1", ScoringChoices(**{"resamples": 0, **chosen}), **options)
     written = json.loads(result.path.read_text())
     assert written == result.evaluation.groups
     return result
@@ -54,7 +54,7 @@ def test_a_prediction_folder_may_be_given_as_a_path(
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"settings": {"demo_ids": ["2"]}}))
     given = {"below": Path(name), "relative": Path(folder.name, name), "absolute": folder / name}[way]
-    result = evaluate_folder(Path(folder.name), "acme/m-1", Choices(resamples=0), prediction_dir=given)
+    result = evaluate_folder(Path(folder.name), "acme/m-1", ScoringChoices(resamples=0), prediction_dir=given)
     assert result.path.resolve() == (folder / "metrics_use_demos_2" / "acme__m-1.json").resolve()
     assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 1
     assert not (folder / folder.name).exists()

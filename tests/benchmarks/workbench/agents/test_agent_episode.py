@@ -17,9 +17,9 @@ from toolassay.benchmarks.workbench.agents.episode import (
     MOST_CALLS,
     NO_ANSWER,
     Episode,
+    ToolExecutor,
     WorkbenchAgentSettings,
 )
-from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
 from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox

@@ -14,15 +14,13 @@ from evaluating import evaluate_workbench
 from workplace import ANN
 from workplace import TABLES as ROWS
 
-from toolassay.benchmarks.workbench.agents import tool_execution
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
-from toolassay.benchmarks.workbench.sandbox.schema import TABLES
-from toolassay.benchmarks.workbench.tools.pattern_search import Search
+from toolassay.benchmarks.workbench.agents import episode
+from toolassay.benchmarks.workbench.sandbox import TABLES, Rows, Sandbox
+from toolassay.benchmarks.workbench.tools.tool import Search
 from toolassay.files import write_json, write_json_lines
 from toolassay.models import ModelOptions
+from toolassay.stages.evaluate import verify
 from toolassay.stages.infer import infer
-from toolassay.stages.verify import verify
 
 Body = dict[str, Any]
 DELETE, EVENT = "calendar__delete_event", {"event_id": "00000000"}
@@ -243,7 +241,7 @@ def test_tools_that_take_long_are_not_carried_out_for_ever(
     folder: Path, mouth: Mouth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow_searches(folder, monkeypatch)
-    monkeypatch.setattr(tool_execution, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(episode, "MOST_SECONDS", 0.0)
     one = {"id": "c", "function": {"name": REGEX_TOOLS[0], "arguments": object_of(query=SLOW)}}
     ended = Ended(folder, mouth, said({"content": None, "tool_calls": [one] * 50}))
     assert len(ended.calls) == 1

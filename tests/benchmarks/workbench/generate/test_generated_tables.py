@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 
+from toolassay.benchmarks.workbench.generate import template
 from toolassay.benchmarks.workbench.generate.company import (
     BOARDS,
     NOW,
@@ -18,13 +19,12 @@ from toolassay.benchmarks.workbench.generate.company import (
     SALES,
     TODAY,
     Row,
+    SeededRandom,
     Tables,
     address,
+    draw_tables,
     texts,
 )
-from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
-from toolassay.benchmarks.workbench.generate.tables import draw_tables
-from toolassay.benchmarks.workbench.generate.templates import lookups
 
 
 @pytest.fixture(scope="module", params=[0, 4])
@@ -172,17 +172,17 @@ def ids(rows: Sequence[Row], column: str = "event_id") -> list[str | None]:
 
 def test_meetings_are_found_by_time_person_and_name() -> None:
     made = world(calendar=CALENDAR)
-    assert ids(lookups.events(made)) == ["1", "2", "4", "3", "5"]
-    assert ids(lookups.events(made, person="Hana")) == ["3", "5"]
-    assert ids(lookups.events(made, name="Review")) == ["3"]
-    assert ids(lookups.events(made, person="Mei", name="Review")) == []
-    assert ids(lookups.future_events(made)) == ["2", "4", "3", "5"]  # now is a moment of the future
-    assert ids(lookups.future_events(made, person="Mei")) == ["2", "4"]
-    assert ids(lookups.future_events(made, name="Sync")) == ["2", "4", "5"]
-    assert ids(lookups.events_on(made, FRIDAY)) == ["4", "3"]
-    assert lookups.future_days(made) == [FRIDAY, date(2023, 12, 4)]
-    assert lookups.future_days(made, 2) == [FRIDAY]
-    assert lookups.future_days(made, 3) == []
+    assert ids(template.events(made)) == ["1", "2", "4", "3", "5"]
+    assert ids(template.events(made, person="Hana")) == ["3", "5"]
+    assert ids(template.events(made, name="Review")) == ["3"]
+    assert ids(template.events(made, person="Mei", name="Review")) == []
+    assert ids(template.future_events(made)) == ["2", "4", "3", "5"]  # now is a moment of the future
+    assert ids(template.future_events(made, person="Mei")) == ["2", "4"]
+    assert ids(template.future_events(made, name="Sync")) == ["2", "4", "5"]
+    assert ids(template.events_on(made, FRIDAY)) == ["4", "3"]
+    assert template.future_days(made) == [FRIDAY, date(2023, 12, 4)]
+    assert template.future_days(made, 2) == [FRIDAY]
+    assert template.future_days(made, 3) == []
 
 
 @pytest.mark.parametrize(
@@ -204,8 +204,8 @@ def test_free_time_meets_no_meeting_and_ends_with_the_day(
     clock: tuple[int, int], minutes: int, free: bool
 ) -> None:
     made = world(calendar=CALENDAR)
-    assert lookups.is_free(made, datetime(2023, 12, 1, *clock), minutes) is free
-    assert lookups.is_free(made, datetime(2023, 12, 2, *clock), minutes) is (minutes < 241)
+    assert template.is_free(made, datetime(2023, 12, 1, *clock), minutes) is free
+    assert template.is_free(made, datetime(2023, 12, 2, *clock), minutes) is (minutes < 241)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_free_time_meets_no_meeting_and_ends_with_the_day(
     ],
 )
 def test_the_first_free_time_of_a_day(day: date, minutes: int, clock: tuple[int, int] | None) -> None:
-    found = lookups.first_free(world(calendar=CALENDAR), day, minutes)
+    found = template.first_free(world(calendar=CALENDAR), day, minutes)
     assert found == (None if clock is None else datetime(day.year, day.month, day.day, *clock))
 
 
@@ -242,11 +242,11 @@ def test_measures_of_a_day() -> None:
         )
     ]
     made = world(analytics=visits)
-    assert lookups.daily(made, "the number of visits") == {first: 3, second: 1}
-    assert list(lookups.daily(made, "the number of visits")) == [first, second]
-    assert lookups.daily(made, "the number of engaged users") == {first: 2, second: 1}
-    assert lookups.daily(made, "the average session duration") == {first: 15, second: 10}
-    assert lookups.daily(made, "referral") == {first: 1, second: 0}
+    assert template.daily(made, "the number of visits") == {first: 3, second: 1}
+    assert list(template.daily(made, "the number of visits")) == [first, second]
+    assert template.daily(made, "the number of engaged users") == {first: 2, second: 1}
+    assert template.daily(made, "the average session duration") == {first: 15, second: 10}
+    assert template.daily(made, "referral") == {first: 1, second: 0}
     values = {TODAY - timedelta(days=ago): float(ago) for ago in (4, 3, 2, 1, 0)}
-    assert lookups.between(values, first) == [3, 2, 1]
-    assert lookups.between(values, first, second) == [3, 2]
+    assert template.between(values, first) == [3, 2, 1]
+    assert template.between(values, first, second) == [3, 2]

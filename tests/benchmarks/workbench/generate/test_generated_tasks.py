@@ -13,28 +13,28 @@ from string import Formatter
 import pytest
 
 from toolassay.benchmarks.workbench.calls import parse_call
-from toolassay.benchmarks.workbench.generate import (
-    GeneratedTask,
-    draw_tables,
-    draw_tasks,
-    sandbox_of,
-    write_folder,
-)
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
-from toolassay.benchmarks.workbench.generate.company import Tables
-from toolassay.benchmarks.workbench.generate.data_folder import stable_image
+from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, draw_tables
+from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
+    GROUPS,
+    GeneratedTask,
+    draw_tasks,
     has_our_wordings,
     matches_wording,
     prove_task,
 )
-from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
-from toolassay.benchmarks.workbench.generate.templates import GROUPS, FilledTemplate, Mix, Template
-from toolassay.benchmarks.workbench.generate.templates.lookups import between, daily
-from toolassay.benchmarks.workbench.generate.templates.template import SOURCES, call
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.difference import difference
-from toolassay.benchmarks.workbench.sandbox.schema import DOMAINS
+from toolassay.benchmarks.workbench.generate.template import (
+    SOURCES,
+    FilledTemplate,
+    Mix,
+    Template,
+    between,
+    call,
+    daily,
+)
+from toolassay.benchmarks.workbench.records import difference
+from toolassay.benchmarks.workbench.sandbox import DOMAINS, Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError

@@ -9,7 +9,7 @@ import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
 from running import files_below
 
-from toolassay.benchmarks.workbench.own.task_check import check_tasks
+from toolassay.benchmarks.workbench.own.new_workplace import check_tasks
 from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.benchmarks.workbench.workplace_stages import check_workplace, new_workplace
 from toolassay.cli.main import cli, run

@@ -10,9 +10,8 @@ import pytest
 from own_workplace import NOTES, call, database, sandbox, workplace
 
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
-from toolassay.benchmarks.workbench.own.database import read_database
-from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
-from toolassay.benchmarks.workbench.sandbox import difference
+from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, read_database
+from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.errors import UsageError
 

@@ -11,7 +11,7 @@ from own_workplace import call, sandbox
 from toolassay.benchmarks.workbench.calls import run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
 from toolassay.benchmarks.workbench.own.typed_tool import convert_value, schema_of
-from toolassay.benchmarks.workbench.sandbox import difference
+from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
 from toolassay.errors import UsageError
 

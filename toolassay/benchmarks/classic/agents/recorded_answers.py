@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.agents.model_requests import QuestionRequests
 from toolassay.benchmarks.classic.agents.workflow_choice import (
+    QuestionRequests,
     WorkflowChoice,
     find_name,
     malformed,
     normalised_name,
 )
-from toolassay.benchmarks.classic.csv_table import read_table
-from toolassay.benchmarks.classic.data import Question
+from toolassay.benchmarks.classic.data import Question, read_table
 from toolassay.errors import UsageError
 from toolassay.files import holds_list, line_of_item, read_json, read_json_lines
 from toolassay.models import ChatResponse

@@ -1,11 +1,15 @@
-"""A chat as a sequence of exchanges, and how the rows of a raw chat are grouped into exchanges."""
+"""A chat of a team, its cleaning, and the filters that select chats."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from toolassay.benchmarks.classic.csv_table import CsvRow
+from toolassay.benchmarks.classic.data import CsvRow
+from toolassay.extras import needed
 
 
 @dataclass(frozen=True)
@@ -102,3 +106,228 @@ def _with_figures(exchange: Exchange, row: CsvRow) -> Exchange:
         latency=exchange.latency or row.get("latency").strip(),
         tokens=exchange.tokens or row.get("tokens").strip(),
     )
+
+
+# Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".
+_LINES = (
+    "address|article|blockquote|br|dd|div|dl|dt|footer|form|h[1-6]|header|hr|li|ol|p|pre|section|table|tr|ul"
+)
+_TAGS = (
+    rf"(?:{_LINES}|a|abbr|b|body|button|center|code|em|font|head|html|i|iframe|img|input|label|link|main|mark"
+    r"|meta|nav|option|s|script|select|small|span|strong|style|sub|sup|tbody|td|textarea|tfoot|th|thead|title|u"
+    r"|video|wbr)\b"
+)
+_TAG = rf"/?{_TAGS}[^<>]*>"
+# A "<" that starts no known tag, to be escaped: matches that of "a < b"; not that of "<br>".
+_NO_TAG = re.compile(rf"<(?!{_TAG})", re.IGNORECASE)
+_LINE_TAG = re.compile(rf"</?(?:{_LINES})\b[^<>]*>", re.IGNORECASE)
+# Soft hyphen, zero-width space, word joiner and byte order mark: inside an e-mail address they hide it from
+# the patterns of masking. Zero-width joiners are kept, because some scripts and emoji need them.
+_UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
+# Matches "<!-- note -->", over several lines too; not "<!DOCTYPE html>".
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Whether there is any HTML to parse: matches "<b>", "<!--" and "&amp;"; not "a < b" or "Q&A".
+_MARKUP = re.compile(rf"<{_TAG}|<!--|&(?:\w+|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
+
+
+def cleaner() -> Callable[[str], str]:
+    """Create a function that repairs Unicode and removes HTML from a text.
+
+    Raises:
+        UsageError: ftfy or beautifulsoup4 is not installed.
+    """
+    ftfy, soup = needed("ftfy", "cleaning chats", "chats"), needed("bs4", "cleaning chats", "chats")
+
+    def clean(text: str) -> str:
+        fixed: str = ftfy.fix_text(text, unescape_html=False, uncurl_quotes=False)
+        if _MARKUP.search(fixed):
+            marked = _LINE_TAG.sub(r"\n\g<0>\n", _COMMENT.sub("", fixed))
+            with warnings.catch_warnings():
+                # BeautifulSoup warns about texts that consist of a URL.
+                warnings.simplefilter("ignore", soup.MarkupResemblesLocatorWarning)
+                fixed = _text_of(soup.BeautifulSoup(_NO_TAG.sub("&lt;", marked), "html.parser"))
+        return _UNSEEN.sub("", fixed).strip()
+
+    return clean
+
+
+def _text_of(soup: Any) -> str:
+    for element in soup.find_all(["script", "style"]):
+        element.decompose()
+    lines = (" ".join(line.split()) for line in soup.get_text().split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def clean_chat(chat: Chat, clean: Callable[[str], str]) -> Chat:
+    """A chat with cleaned texts."""
+    return replace(
+        chat,
+        exchanges=tuple(
+            replace(exchange, user=clean(exchange.user), bot=clean(exchange.bot))
+            for exchange in chat.exchanges
+        ),
+    )
+
+
+Action = Literal["drop", "cut", "off"]
+Offence = tuple[int, str]
+"""The number of the first message that a filter objects to, and the reason."""
+
+LEAVING = frozenset(
+    {"cancel", "exit", "quit", "stop", "abort", "end chat", "close chat", "restart", "start over"}
+)
+# Matches "test", "this is just a test 2" and "testing the bot"; not "test results for blood".
+_TEST = re.compile(
+    r"\W*(?:(?:this is|just|only) )*(?:a |an )?test(?:ing)?"
+    r"(?:[ _]+(?:\d+|test(?:ing)?|message|chat|bot|please ignore))*\W*"
+    r"|testing_.*|testing\b.{0,40}\b(?:bot|assistant|chat)\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_ROLE = r"(?:human|person|agent|representative|operator)"
+_PERSON = rf"(?:(?:live |real |actual )?{_ROLE}|someone real|human being)"
+# Matches "talk to a real person", "I need a human" and "agent please"; not "talk to human resources".
+_HUMAN = re.compile(
+    r"\b(?:talk|speak|chat|connect|transfer)\b[^.?!]{0,20}\b(?:to|with)\b[^.?!]{0,12}"
+    rf"\b{_PERSON}\b(?! resources)"
+    rf"|\b(?:want|need|get me) an? (?:human(?! resources)|(?:live|real|actual) {_ROLE})\b"
+    rf"|^\W*(?:an? )?{_PERSON}(?: please)?\W*$",
+    re.IGNORECASE,
+)
+# A masked value: matches "<PERSON_1>", "[NAME REDACTED]", "****" and "XXXXX"; not "<your name>" or "xxxxx".
+_MASK = re.compile(r"<[A-Z][A-Z_]*_\d+>|\[[A-Z_ ]*REDACTED[A-Z_ ]*\]|\*{4,}|X{5,}")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter that leaves out chats.
+
+    Args:
+        name: of the step in the funnel.
+        why: its reason, as written in the funnel.
+        find: gives the first offence in a chat, None if it passes. It may keep state between chats.
+    """
+
+    name: str
+    why: str
+    find: Callable[[Chat], Offence | None]
+
+
+def standard_filters(
+    *, min_length: int = 5, profane: Callable[[str], bool] | None = None
+) -> Iterator[Filter]:
+    """All filters, in order. Make new ones for each pass, because some keep state."""
+    yield Filter("null", "no user message, or an empty one", _null)
+    yield Filter(
+        "too_short",
+        f"a user message of fewer than {min_length} characters",
+        _each(lambda text: f"{len(text)} characters" if len(text) < min_length else ""),
+    )
+    yield Filter("leaving", "a user message that is only a word to leave (cancel, exit, …)", _each(_leaving))
+    yield Filter(
+        "test_chat",
+        "a user message that only tests the bot",
+        _each(lambda text: "a test" if _TEST.fullmatch(text) else ""),
+    )
+    yield Filter("human", "a person took over, or the user asks for one", _human)
+    if profane is not None:
+        yield Filter(
+            "profanity",
+            "a user message with profanity",
+            _each(lambda text: "profanity" if profane(text) else ""),
+        )
+    yield mostly_masked()
+    yield repeated()
+
+
+def mostly_masked() -> Filter:
+    """A filter for messages in which at least half of the words are masked (`****`, `[REDACTED]`,
+    `<PERSON_1>`).
+    """
+    return Filter("mostly_masked", "a user message of which half or more was masked", _each(_masked))
+
+
+def repeated() -> Filter:
+    """A filter for chats that start with the same message as an earlier chat of the domain."""
+    seen: dict[tuple[str, str], str] = {}
+
+    def find(chat: Chat) -> Offence | None:
+        key = chat.domain, " ".join(chat.exchanges[0].user.casefold().split())
+        first = seen.setdefault(key, chat.id)
+        return None if first == chat.id else (0, f"begins as {first} does")
+
+    return Filter("repeated", "begins with the same message as an earlier chat of its domain", find)
+
+
+def apply(
+    chosen: Filter, chats: Sequence[Chat], action: Action
+) -> tuple[list[Chat], list[tuple[Chat, int, str]]]:
+    """Apply a filter.
+
+    Args:
+        chosen: the filter.
+        chats: to filter.
+        action: `drop` leaves out the whole chat, `cut` keeps the messages before the offence, `off` does
+            nothing.
+
+    Returns:
+        The chats that stay, whole or cut; and each dropped or cut chat with the number of messages that stay
+        and the reason.
+    """
+    if action == "off":
+        return list(chats), []
+    kept: list[Chat] = []
+    out: list[tuple[Chat, int, str]] = []
+    for chat in chats:
+        offence = chosen.find(chat)
+        if offence is None:
+            kept.append(chat)
+            continue
+        place, why = offence
+        stay = place if action == "cut" else 0
+        out.append((chat, stay, f"message {place}: {why}"))
+        if stay:
+            kept.append(replace(chat, exchanges=chat.exchanges[:stay]))
+    return kept, out
+
+
+def profane_words(words: Collection[str]) -> Callable[[str], bool]:
+    """Create a function that tells whether a text contains one of these words.
+
+    >>> profane_words(["darn"])("Darn it"), profane_words(["darn"])("darned")
+    (True, False)
+    """
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
+    return lambda text: pattern.search(text) is not None
+
+
+def _each(offends: Callable[[str], str]) -> Callable[[Chat], Offence | None]:
+    def find(chat: Chat) -> Offence | None:
+        for place, exchange in enumerate(chat.exchanges):
+            if why := offends(exchange.user):
+                return place, why
+        return None
+
+    return find
+
+
+def _null(chat: Chat) -> Offence | None:
+    return _each(lambda text: "" if text else "empty")(chat) if chat.exchanges else (0, "no user message")
+
+
+def _leaving(text: str) -> str:
+    return "a word to leave" if text.casefold().strip(" .!?") in LEAVING else ""
+
+
+def _human(chat: Chat) -> Offence | None:
+    for place, exchange in enumerate(chat.exchanges):
+        if exchange.human:
+            return place, "a person took over"
+        if _HUMAN.search(exchange.user):
+            return place, "asks for a person"
+    return None
+
+
+def _masked(text: str) -> str:
+    masks = len(_MASK.findall(text))
+    words = len(_MASK.sub(" ", text).split())
+    return "mostly masked" if masks and masks >= words else ""

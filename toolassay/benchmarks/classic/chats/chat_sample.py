@@ -7,26 +7,139 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from toolassay.benchmarks.classic.chats.chat import Chat, Exchange, count_messages
-from toolassay.benchmarks.classic.chats.chat_funnel import ChatFunnel, Drop
-from toolassay.benchmarks.classic.chats.cleaning import clean_chat, cleaner
-from toolassay.benchmarks.classic.chats.filters import (
+from toolassay.benchmarks.classic.chats.chat import (
     Action,
+    Chat,
     Filter,
     apply,
+    clean_chat,
+    cleaner,
+    count_messages,
     mostly_masked,
     repeated,
     standard_filters,
 )
 from toolassay.benchmarks.classic.chats.masking import Finder, mask_chat, mask_workflow
 from toolassay.benchmarks.classic.chats.raw_chats import RawChats
-from toolassay.benchmarks.classic.csv_table import write_table
-from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_tables
+from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_table, write_tables
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import write_json
+from toolassay.tables import Table
 from toolassay.text_formatting import count_of
+
+STEPS, DROPPED = "steps.json", "dropped.csv"
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A conversation that a step left out, completely or from one of its messages on.
+
+    Args:
+        conversation: its id.
+        messages: how many user messages went.
+        why: the reason, without any words of the conversation.
+        kept: how many user messages before them stayed; 0 where the whole conversation went.
+    """
+
+    conversation: str
+    messages: int
+    why: str
+    kept: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of the funnel.
+
+    Attributes:
+        step: its name.
+        action: what a filter did; empty for other steps.
+        conversations: how many entered.
+        messages: how many user messages entered.
+        dropped_conversations: how many were left out whole.
+        cut_conversations: how many were cut at one of their messages.
+        dropped_messages: how many user messages were left out.
+        left_conversations: how many conversations are left.
+        left_messages: how many user messages are left.
+        why: the reason.
+        counts: further figures by name.
+    """
+
+    step: str
+    action: str
+    conversations: int
+    messages: int
+    dropped_conversations: int
+    cut_conversations: int
+    dropped_messages: int
+    left_conversations: int
+    left_messages: int
+    why: str
+    counts: Mapping[str, int]
+
+
+@dataclass
+class ChatFunnel:
+    """The steps so far; `conversations` and `messages` (of users) are those that are left.
+
+    >>> funnel = ChatFunnel(conversations=10, messages=14)
+    >>> funnel.add("too_short", "fewer than 5 characters", [Drop("c1", 2, "message 0 has 2 characters")])
+    >>> funnel.conversations, funnel.messages
+    (9, 12)
+    """
+
+    conversations: int
+    messages: int
+    steps: list[Step] = field(default_factory=list)
+    drops: list[tuple[str, Drop]] = field(default_factory=list)
+
+    def add(
+        self,
+        step: str,
+        why: str,
+        drops: Sequence[Drop] = (),
+        *,
+        action: str = "",
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
+        """Add a step that left out `drops`; the other arguments are those of `Step`."""
+        whole = sum(not drop.kept for drop in drops)
+        gone = sum(drop.messages for drop in drops)
+        conversations, messages = self.conversations, self.messages
+        self.conversations, self.messages = conversations - whole, messages - gone
+        self.steps.append(
+            Step(
+                *(step, action, conversations, messages, whole, len(drops) - whole, gone),
+                *(self.conversations, self.messages, why, dict(counts or {})),
+            )
+        )
+        self.drops.extend((step, drop) for drop in drops)
+
+    def table(self) -> str:
+        """The funnel as a Markdown table."""
+        headings = ("step", "conversations left out", "cut", "messages left out", "conversations", "messages")
+        rows = [
+            (
+                *(step.step, step.dropped_conversations, step.cut_conversations, step.dropped_messages),
+                *(step.left_conversations, step.left_messages),
+            )
+            for step in self.steps
+        ]
+        return Table(headings, rows).markdown()
+
+    def write(self, folder: Path, **facts: Any) -> None:
+        """Write `steps.json` (with `facts` before the steps) and `dropped.csv`."""
+        write_table(
+            folder / DROPPED,
+            ("conversation_uuid", "step", "kept_messages", "dropped_messages", "why"),
+            ([drop.conversation, step, drop.kept, drop.messages, drop.why] for step, drop in self.drops),
+        )
+        write_json(folder / STEPS, {**facts, "steps": [asdict(step) for step in self.steps]})
+
 
 _LONG = 4
 
@@ -184,7 +297,10 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
     write_table(
         folder / RECORDED,
         ("conversation_uuid", "request_idx", "workflow_uuid", "cost", "latency", "tokens"),
-        ([chat.id, place, *_recorded(exchange)] for chat, place, exchange in rows),
+        (
+            [chat.id, place, exchange.workflow, exchange.cost, exchange.latency, exchange.tokens]
+            for chat, place, exchange in rows
+        ),
     )
     sample.funnel.write(
         folder,
@@ -203,10 +319,6 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
         sample.workflows,
         {domain: domain for domain in dict.fromkeys(chat.domain for chat in sample.chats)},
     )
-
-
-def _recorded(exchange: Exchange) -> tuple[str, ...]:
-    return exchange.workflow, exchange.cost, exchange.latency, exchange.tokens
 
 
 def _check_actions(actions: Mapping[str, Action]) -> None:

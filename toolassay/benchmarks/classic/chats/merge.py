@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from toolassay.benchmarks.classic.chats.chat_funnel import DROPPED, STEPS, ChatFunnel, Drop
+from toolassay.benchmarks.classic.chats.chat_sample import DROPPED, STEPS, ChatFunnel, Drop
 from toolassay.benchmarks.classic.chats.workbook import FLAGS, NONE, Annotation, MessageKey
-from toolassay.benchmarks.classic.csv_table import write_table
 from toolassay.benchmarks.classic.data import (
     DOMAINS,
     MESSAGES,
@@ -19,6 +18,7 @@ from toolassay.benchmarks.classic.data import (
     MessageRow,
     Workflow,
     message_rows,
+    write_table,
     write_tables,
 )
 from toolassay.files import read_json, write_json, write_text

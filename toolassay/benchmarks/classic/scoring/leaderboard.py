@@ -122,7 +122,7 @@ SCORES = Scores(
     CAPTION,
     _standing,
     _axis,
-    "toolassay.benchmarks.classic.score_tables:print_chat_scores",
+    "toolassay.benchmarks.classic.commands:print_chat_scores",
     published=_published_agents,
     fingerprint=rows_fingerprint_of,
 )

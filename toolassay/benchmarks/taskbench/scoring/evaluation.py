@@ -43,7 +43,7 @@ _NAMELESS = "prediction line(s) without an id"
 
 
 @dataclass(frozen=True)
-class Choices:
+class ScoringChoices:
     """What is asked of an evaluation.
 
     Attributes:
@@ -125,7 +125,7 @@ class PlanEvaluator:
         predictions: Path,
         library: ToolLibrary,
         dependency_type: DependencyType,
-        choices: Choices | None = None,
+        choices: ScoringChoices | None = None,
         *,
         graph: ToolGraph | None = None,
         alignment_ids: Collection[str | int] | None = None,
@@ -133,7 +133,7 @@ class PlanEvaluator:
         chosen_ids: Collection[str | int] | None = None,
         bertscore: PairScorer | None = None,
     ) -> None:
-        self.choices = choices = choices or Choices()
+        self.choices = choices = choices or ScoringChoices()
         self.notes = EvaluationNotes()
         known = installed_metrics() if set(choices.metrics) - set(METRICS) else ()  # 12 ms
         chosen = metrics_of(choices.metrics, choices.prompting, known)

@@ -2,22 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import hashlib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import Choices
+from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
-from toolassay.evaluation.metrics_file import (
-    FIX,
-    ColumnScores,
-    Standing,
-    partly_asked,
-    signature_of,
-)
+from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, partly_asked, signature_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval
+
+# The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
+_TOOLS = {
+    "3babc44135955e0e": "huggingface",
+    "4f437dbad5fceb7c": "multimedia",
+    "612c3df43b615bfb": "dailylifeapis",
+}
+DOMAINS = tuple(_TOOLS.values())
+
+
+HEADINGS = ("R1", "R2", "BsF", "n-F1", "e-F1", "t-F1", "v-F1")
+"""The published columns, in the published order."""
+
+
+def published_plans(folder: DataFolder, domain: str | None) -> dict[str, dict[str, float]]:
+    """The rows of a domain in the published leaderboard of TaskBench.
+
+    Args:
+        folder: Data folder.
+        domain: The domain; None for that of the folder.
+
+    Raises:
+        UsageError: an unknown domain, or nothing says which it is.
+
+    >>> rows = published_plans(DataFolder(Path("data_multimedia")), None)
+    >>> len(rows), rows["gpt-4"]["n-F1"]
+    (17, 90.9)
+    """
+    wanted = domain_of(folder, domain)
+    text = files("toolassay.benchmarks.taskbench").joinpath("published.csv").read_text(encoding="utf-8")
+    return {
+        line["model"]: {heading: float(line[heading]) for heading in HEADINGS}
+        for line in csv.DictReader(text.splitlines())
+        if line["domain"] == wanted
+    }
+
+
+def domain_of_tools(ids: Iterable[str]) -> str | None:
+    """The published domain whose tools have exactly these ids.
+
+    >>> domain_of_tools(["a", "b"]) is None
+    True
+    """
+    return _TOOLS.get(hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()[:16])
+
+
+def domain_of(folder: DataFolder, given: str | None) -> str:
+    """The published domain of a folder: as given, as `benchmark.json` or its name says, or by its tools.
+
+    Raises:
+        UsageError: an unknown domain, or nothing says which it is.
+    """
+    if given is not None:
+        if given not in DOMAINS:
+            raise UsageError(f"unknown published domain '{given}'", fix=f"choose from {', '.join(DOMAINS)}")
+        return given
+    stated = folder.benchmark.get("domain")
+    if stated in DOMAINS:
+        return str(stated)
+    named = folder.path.resolve().name.removeprefix("data_")
+    if named in DOMAINS:
+        return named
+    if folder.tool_desc.exists():
+        found = domain_of_tools(folder.library().ids)
+        if found is not None:
+            return found
+    raise UsageError(
+        f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
+    )
 
 
 class Column(NamedTuple):
@@ -86,7 +153,7 @@ def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value + 0.0
 
 
-def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Choices:
+def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> ScoringChoices:
     """The choices that give (at least) these groups again, from the signature that all of them share.
 
     Raises:
@@ -99,7 +166,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Cho
     sizes = [size for split, size in pairs if split == OVERALL or not is_sum]
     try:
         resamples, seed = parts["bootstrap"].split("@")
-        return Choices(
+        return ScoringChoices(
             tuple(name for name in parts["metrics"].split("+") if name),
             tuple(dict.fromkeys(splits)),
             tuple(dict.fromkeys(sizes)),

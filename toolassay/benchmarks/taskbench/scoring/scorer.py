@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.prediction_lines import entry_of_label
+from toolassay.benchmarks.taskbench.inference import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,

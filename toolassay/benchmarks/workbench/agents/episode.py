@@ -4,9 +4,13 @@ stops at a limit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.benchmarks.workbench.agents.native_and_react import (
@@ -15,21 +19,214 @@ from toolassay.benchmarks.workbench.agents.native_and_react import (
     call_format,
     presentable,
 )
-from toolassay.benchmarks.workbench.agents.tool_execution import ToolExecutor
-from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
+from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, replay_changes
+from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW, ITERATION_LIMIT
+from toolassay.benchmarks.workbench.judge.evaluation import TaskResult
 from toolassay.benchmarks.workbench.options import MAX_SECONDS, MAX_STEPS
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, WorkplaceTool, toolset_of
+from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
+from toolassay.benchmarks.workbench.tools.tool import as_texts
 from toolassay.errors import UsageError
-from toolassay.files import readable
-from toolassay.models import ChatRequest, ModelError
+from toolassay.files import read_json_lines, readable, write_json_lines
+from toolassay.models import ChatRequest, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.models.wire_format import change_texts
 from toolassay.offline.model_tasks import AgentTask
-from toolassay.runs.items import Ask
+from toolassay.runs import Journal
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
+from toolassay.runs.journal import TOOL
+from toolassay.text_formatting import count_of
+
+_PAGE_SIZE = 4096
+
+
+@dataclass(frozen=True)
+class ChangedPages:
+    """The pages in which one database file differs from another.
+
+    Attributes:
+        length: of the file, in bytes.
+        pages: the differing bytes by offset.
+
+    >>> before, after = bytes(3 * 4096), bytes(4096) + b"x" * 4096
+    >>> pages = ChangedPages.between(before, after)
+    >>> list(pages.pages), pages.applied_to(before) == after
+    ([4096], True)
+    """
+
+    length: int
+    pages: Mapping[int, bytes]
+
+    @classmethod
+    def between(cls, before: bytes, after: bytes) -> ChangedPages:
+        """The pages of `after` that differ from `before`."""
+        places = range(0, len(after), _PAGE_SIZE)
+        return cls(
+            len(after),
+            {
+                place: after[place : place + _PAGE_SIZE]
+                for place in places
+                if after[place : place + _PAGE_SIZE] != before[place : place + _PAGE_SIZE]
+            },
+        )
+
+    def applied_to(self, before: bytes) -> bytes:
+        """Rebuild `after` from `before`."""
+        whole = bytearray(before[: self.length].ljust(self.length, b"\0"))
+        for place, page in self.pages.items():
+            whole[place : place + len(page)] = page
+        return bytes(whole)
+
+
+LONGEST_OBSERVATION = 40_000
+"""Maximum characters of one result in the conversation; the rest is cut off."""
+MOST_SECONDS = 10.0
+"""Time limit of all calls of one task together, in seconds; later calls fail."""
+
+
+class ToolExecutor:
+    """Runs calls on its own copy of a sandbox, which occupies memory only while calls run.
+
+    A call runs only if its recorded text parses back to the same call, because the evaluator sees only the
+    text. A call that did not run is recorded only if its text has no effect in the evaluator either.
+
+    Args:
+        sandbox: the original; it is copied.
+        tools: the tools that may be called.
+        calls: the calls of an earlier, interrupted attempt; they are replayed on the copy first.
+    """
+
+    def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool], calls: Iterable[str] = ()) -> None:
+        self._original = sandbox
+        self._copy: Sandbox | None = None
+        self._aside: ChangedPages | None = None
+        self._changed_tables: frozenset[str] = frozenset()
+        self._changed = False
+        self._tools = {tool.name for tool in tools}
+        self._seconds = 0.0
+        self.calls = list(calls)
+
+    def execute(self, asked: ToolCall) -> str:
+        """Run a call. Returns the result as text, as the agent sees it."""
+        began = time.monotonic()
+        try:
+            value = self._execute(asked)
+        except ToolFailure as failure:
+            result = f"Error: {failure}"
+        else:
+            result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(result) > LONGEST_OBSERVATION:
+            result = f"{result[:LONGEST_OBSERVATION]} … (cut off; search for less)"
+        self._seconds += time.monotonic() - began
+        return result
+
+    def set_aside(self) -> None:
+        """Free the copy until the next call, keeping its changed pages.
+
+        While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB instead of 770 MB.
+        """
+        if self._copy is not None and self._changed:
+            self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
+            self._changed_tables = self._copy.tables_unlike(self._original)
+            self._changed = False
+        self.close()
+
+    def close(self) -> None:
+        """Free the memory of the copy."""
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
+
+    @property
+    def _sandbox(self) -> Sandbox:
+        """The copy, with all previous calls applied."""
+        if self._copy is None:
+            # Sent mail is appended, as in the strict judge's copies.
+            self._copy = self._original.fork(overwrites=False)
+            if self._aside is not None:
+                image = self._aside.applied_to(self._original.image())
+                self._copy.restore(image, self._changed_tables)
+            elif self.calls:
+                replay_changes(self._copy, self.calls)
+                self._changed = True
+        return self._copy
+
+    def _execute(self, asked: ToolCall) -> Any:
+        if self._seconds > MOST_SECONDS:
+            raise ToolFailure(f"not carried out: the calls of this task took more than {MOST_SECONDS:g} s")
+        tool = toolset_of(self._original).find(asked.name)
+        name = asked.name if tool is None else tool.name
+        # A tool that exists but was not offered must not be recorded, because the evaluator would run it.
+        if tool is not None and name not in self._tools:
+            raise self._no_tool(name)
+        given = _arguments(asked.arguments)
+        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.recorded_arguments(given))
+        text = call_text(made)
+        # A tool that does not exist has no effect in the evaluator either, so the call is recorded.
+        if tool is None:
+            self.calls += [] if text is None else [text]
+            raise self._no_tool(name)
+        if text is None:
+            raise ToolFailure("the arguments are too long, or are no texts with plain names")
+        sandbox = self._sandbox
+        self.calls.append(text)
+        self._changed = self._changed or tool.changes_state
+        return tool.execute(sandbox, made.arguments)
+
+    def _no_tool(self, name: str) -> ToolFailure:
+        return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
+
+
+def call_text(made: WorkbenchCall) -> str | None:
+    r"""Write a call as text that `parse_call` reads as the same call; None if no form does.
+
+    The published form comes first; values that it cannot express are written as Python literals.
+
+    >>> call_text(WorkbenchCall("email.delete_email", {"email_id": "7"}))
+    'email.delete_email.func(email_id="7")'
+    >>> call_text(WorkbenchCall("email.delete_email", {"email_id": '7") or ("'}))
+    'email.delete_email.func(email_id=\'7") or ("\')'
+    >>> call_text(WorkbenchCall("desk.lend", {"book": "B01", "days": 7}))
+    'desk.lend.func(book="B01", days=7)'
+    """
+    try:
+        if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+            return None
+        plain, exact = (
+            ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
+            for form in (_quoted, repr)
+        )
+    except RecursionError:
+        return None
+    for text in (str(made), f"{made.name}.func({plain})", f"{made.name}.func({exact})"):
+        if parse_call(text) == made:
+            return text
+    return None
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """Parse a model's arguments, which must be a JSON object; an empty text counts as an empty object."""
+    if len(text) > LONGEST:
+        raise ToolFailure(f"the arguments are longer than {LONGEST:,} characters")
+    try:
+        value = json.loads(text or "{}", strict=False, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ToolFailure(f"the arguments are not a JSON object: {text[:200]!r}")
+    return {readable(name): readable(item) if isinstance(item, str) else item for name, item in value.items()}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
 
 FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
@@ -235,3 +432,175 @@ class Episode:
 
 def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
     return {"outcome": outcome, "response": response, "error": error}
+
+
+_FEW = 0.05  # share of tasks; more than this ended by a limit suggest that the limit is too low
+
+
+def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
+    """The journal entry of a task; empty if there is none, or it is for an earlier wording of the request."""
+    entry = journal.get(task.id)
+    return entry if entry.get("query") == task.query else {}
+
+
+def is_settled(entry: Mapping[str, Any]) -> bool:
+    """Whether the entry of a task is final, so that a continued run does not repeat it."""
+    return entry.get("outcome") in FINAL and "error" in entry
+
+
+def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
+    """One line per task with a final entry, in the order of the tasks."""
+    for task in tasks:
+        entry = entry_of(journal, task)
+        if is_settled(entry):
+            kept = {name: entry[name] for name in ("query", "function_calls", "outcome", "error")}
+            yield {"id": task.id, **kept}
+
+
+def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAgentSettings) -> str:
+    """A notice with a fix if limits ended more than 5 % of the completed tasks; else empty."""
+    entries = (entry_of(journal, task) for task in tasks)
+    limits = Counter(entry.get("limit") for entry in entries if is_settled(entry))
+    steps, seconds = limits["steps"], limits["time"]
+    if steps + seconds <= _FEW * limits.total():
+        return ""
+    parts = (
+        f"{steps} at --max_steps {settings.max_steps}",
+        f"{seconds} at --max_seconds {settings.max_seconds:g}",
+    )
+    found = " and ".join(part for part, count in zip(parts, (steps, seconds), strict=True) if count)
+    slow = "; a server's own queue counts as time: a lower --multiworker shortens it" if seconds else ""
+    return (
+        f"limits ended {steps + seconds} of {count_of(limits.total(), 'task')} before the agent was done "
+        f"({found}): raise the limit and start again with --force true or another --prediction_dir{slow}"
+    )
+
+
+class WorkbenchTasks(ItemWork[Task]):
+    """An agent on single tasks, each on its own sandbox.
+
+    Args:
+        sandbox: the state before every run.
+        settings: of the agent.
+        parameters: of the requests.
+        found: gives the sandbox and the tools for a task, if they are not the same for all (security probes).
+    """
+
+    final = FINAL
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        settings: WorkbenchAgentSettings,
+        parameters: Mapping[str, Any],
+        *,
+        found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None,
+    ) -> None:
+        self._settings, self._parameters = settings, parameters
+        self._form = call_format(settings.agent, structured=settings.is_structured)
+        self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
+
+    def key_of(self, item: Task) -> str:
+        """The id of a task."""
+        return item.id
+
+    def identity(self, item: Task) -> dict[str, Any]:
+        """The request."""
+        return {"query": item.query}
+
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry is final; a context overflow is."""
+        return is_settled(entry)
+
+    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The answers and results of an entry with its whole conversation."""
+        talks = [*entry.get("discarded", ()), entry.get("messages", ())]
+        said = [message for talk in talks for message in talk if message["role"] == "assistant"]
+        last = {
+            **({"refused": True} if entry.get("outcome") == "refused" else {}),
+            **({"finish_reason": "length"} if entry.get("cut_off") else {}),
+        }
+        answers = [
+            {
+                "response": message["content"] or "",
+                "finish_reason": "stop",
+                "tool_calls": [
+                    {"id": call["id"], **call["function"], "extra": call.get("extra", {})}
+                    for call in message.get("tool_calls", ())
+                ],
+                "extra": message.get("extra", {}),
+                **(last if number == len(said) else {}),
+            }
+            for number, message in enumerate(said, start=1)
+        ]
+        return {"agent": answers, TOOL: [{"result": text} for text in entry.get("observations", ())]}
+
+    async def answer(self, item: Task, ask: Ask) -> dict[str, Any]:
+        """Run the agent on a task.
+
+        A context overflow ends it with the calls made so far: a second attempt would overflow as well.
+        """
+        sandbox, tools = self._found(item)
+        episode = Episode(item, sandbox, self._settings, self._form, tools=tools)
+        try:
+            return {**await episode.run(ask, self._parameters), **episode.record}
+        except ModelError as error:
+            if error.outcome != OVERFLOW:
+                raise
+            end = {"response": None, "error": CONTEXT_OVERFLOW, "problem": str(error)}
+            return {"outcome": OVERFLOW, **end, **episode.record}
+        finally:
+            episode.close()
+
+
+def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> int:
+    """Write the prediction file from the journal. Writes none if no task is done. Returns the number of
+    lines.
+    """
+    lines = list(prediction_lines(tasks, journal))
+    return write_json_lines(output, lines) if lines else 0
+
+
+_FIX = "write the file with inference.py, or remove the line"
+
+
+def read_predictions(
+    path: Path, tasks: Iterable[Task], *, unknown: list[str] | None = None
+) -> dict[str, tuple[str, TaskResult]]:
+    """Read a prediction file: the outcome and the result of each task, by task id. The last line of a task
+    counts.
+
+    A missing `outcome` means `answered`. A missing `error` means none, except after a context overflow.
+
+    Args:
+        path: the prediction file.
+        tasks: of the data folder.
+        unknown: receives the ids that no task has, with their line numbers; these lines are ignored.
+
+    Raises:
+        UsageError: the file does not exist, a line is malformed, or its request differs from the task's.
+    """
+    queries = {task.id: task.query for task in tasks}
+    found: dict[str, tuple[str, TaskResult]] = {}
+    for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
+        calls = entry.get("function_calls") if isinstance(entry, dict) else None
+        if not isinstance(calls, list) or not all(isinstance(text, str) for text in calls):
+            raise UsageError(
+                "is not a prediction: it has no list 'function_calls'", file=path, line=line, fix=_FIX
+            )
+        name = str(entry.get("id"))
+        if name not in queries:
+            if unknown is not None:
+                unknown.append(f"{name[:80]!r} (line {line})")
+            continue
+        if entry.get("query", queries[name]) != queries[name]:
+            raise UsageError(
+                f"the request of the task {name!r} has changed since",
+                file=path,
+                line=line,
+                fix="run inference.py again",
+            )
+        outcome = str(entry.get("outcome", "answered"))
+        error = str(entry.get("error") or (CONTEXT_OVERFLOW if outcome == OVERFLOW else ""))
+        found[name] = outcome, TaskResult(queries[name], tuple(calls), error)
+    return found

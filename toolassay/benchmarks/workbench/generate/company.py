@@ -1,16 +1,73 @@
-"""The fictitious company of the generated workplace: people, boards, dates, the type of its five tables,
-and the hand-written texts in `data/`.
-"""
+"""The generated company: seeded draws, its people and its tables."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from random import Random
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+class SeededRandom:
+    """A stream of choices, determined by a seed and a name.
+
+    Only `Random.random` is used, because Python guarantees its sequence for a seed. The other methods of
+    `random.Random` have changed between versions.
+
+    >>> SeededRandom(7, "calendar").pick("abc") == SeededRandom(7, "calendar").pick("abc")
+    True
+    """
+
+    def __init__(self, seed: int, name: str) -> None:
+        self._random = Random(f"{seed}/{name}").random
+
+    def below(self, count: int) -> int:
+        """A uniform integer from 0 to `count` - 1."""
+        return int(self._random() * count)
+
+    def between(self, low: int, high: int) -> int:
+        """A uniform integer from `low` to `high`, both included."""
+        return low + self.below(high - low + 1)
+
+    def chance(self, share: float) -> bool:
+        """True with probability `share`."""
+        return self._random() < share
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        """One item, all equally likely."""
+        return items[self.below(len(items))]
+
+    def weighted(self, items: Sequence[Item], weights: Sequence[float]) -> Item:
+        """One item, with probability proportional to its weight."""
+        point = self._random() * sum(weights)
+        for item, weight in zip(items, weights, strict=True):
+            point -= weight
+            if point < 0:
+                return item
+        return items[-1]
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """The items in random order."""
+        rest = list(items)
+        for last in range(len(rest) - 1, 0, -1):
+            place = self.below(last + 1)
+            rest[last], rest[place] = rest[place], rest[last]
+        return rest
+
+    def some(self, items: Sequence[Item], count: int) -> list[Item]:
+        """`count` different items, in random order."""
+        return self.shuffled(items)[:count]
+
+    def exponential(self, mean: float) -> float:
+        """An exponentially distributed number with this mean."""
+        return -mean * math.log(1.0 - self._random())
 
 
 @cache
@@ -73,3 +130,260 @@ class Tables:
     analytics: Sequence[Row]
     project_management: Sequence[Row]
     customer_relationship_manager: Sequence[Row]
+
+
+def with_ids(rng: SeededRandom, column: str, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Prepend an id of eight digits to each row. The ids are in random order."""
+    rows = list(rows)
+    numbers = rng.shuffled(range(len(rows)))
+    return [{column: f"{number:08}", **row} for number, row in zip(numbers, rows, strict=True)]
+
+
+_MEETINGS = 300
+_FIRST_MEETING_DAY, _LAST_MEETING_DAY = date(2023, 8, 1), date(2023, 12, 21)
+_DURATIONS = (30, 60, 90, 120)
+_MOST_MEETINGS_A_DAY = 6
+_NEAR = timedelta(days=14)
+_EARLY_SHARE = 0.7  # of the next 14 days' mornings start with a meeting
+
+
+def draw_calendar(seed: int) -> list[dict[str, Any]]:
+    """Meetings on working days, sorted by start.
+
+    They start on the half hour from 9:00 to 15:30 and last 30 to 120 minutes. None overlap, and no name
+    occurs twice on a day. Most of the next 14 days start with a meeting, so that the first free time is not
+    always 9:00.
+    """
+    rng = SeededRandom(seed, "calendar")
+    days = [
+        _FIRST_MEETING_DAY + timedelta(days=n)
+        for n in range((_LAST_MEETING_DAY - _FIRST_MEETING_DAY).days + 1)
+    ]
+    days = [day for day in days if day.weekday() < 5]
+    booked: dict[date, list[dict[str, Any]]] = {day: [] for day in days}
+    for day in days:
+        if TODAY < day <= TODAY + _NEAR and rng.chance(_EARLY_SHARE):
+            _book(rng, booked[day], datetime.combine(day, time(9)))
+    while sum(map(len, booked.values())) < _MEETINGS:
+        day = rng.pick(days)
+        if len(booked[day]) < _MOST_MEETINGS_A_DAY:
+            start = datetime.combine(day, time(9)) + timedelta(minutes=30 * rng.below(14))
+            _book(rng, booked[day], start)
+    rows = sorted((row for day in days for row in booked[day]), key=lambda row: row["event_start"])
+    return with_ids(
+        rng,
+        "event_id",
+        ({**row, "event_start": str(row["event_start"]), "duration": str(row["duration"])} for row in rows),
+    )
+
+
+def _book(rng: SeededRandom, day: list[dict[str, Any]], start: datetime) -> None:
+    """Add a meeting to a day if the time is free and the name is not used that day."""
+    name, person, duration = rng.pick(texts("events")["held"]), rng.pick(PEOPLE), rng.pick(_DURATIONS)
+    end = start + timedelta(minutes=duration)
+    for other in day:
+        other_end = other["event_start"] + timedelta(minutes=other["duration"])
+        if other["event_name"] == name or (start < other_end and other["event_start"] < end):
+            return
+    day.append(
+        {"event_name": name, "participant_email": address(person), "event_start": start, "duration": duration}
+    )
+
+
+_EMAILS = 500
+FIRST_EMAIL_DAY, _EMAIL_DAYS = date(2023, 10, 1), 60
+_MIDNIGHT = datetime.combine(FIRST_EMAIL_DAY, time())
+_EVENT_SUBJECTS, _TASK_SUBJECTS = 40, 44
+_OPENS, _CLOSES = 9 * 3600, 17 * 3600
+_LINE_BREAK = "\\n"
+"""A line break is the two characters backslash and n, as in the published mailbox."""
+
+
+def draw_emails(seed: int, task_names: Sequence[str]) -> list[dict[str, Any]]:
+    """E-mails between 9:00 and 17:00, sorted by time. A subject occurs at most once a day.
+
+    Args:
+        seed: of the random stream.
+        task_names: topics of the e-mails about work.
+    """
+    rng = SeededRandom(seed, "email")
+    subjects = [
+        ("event", event, rng.pick(texts("emails")["event"]["subjects"]))
+        for event in rng.some(texts("events")["held"], _EVENT_SUBJECTS)
+    ] + [
+        ("task", task, rng.pick(texts("emails")["task"]["subjects"]))
+        for task in rng.some(task_names, _TASK_SUBJECTS)
+    ]
+    rows: list[dict[str, Any]] = []
+    times: set[datetime] = set()
+    days: set[tuple[int, str]] = set()
+    bodies: set[str] = set()
+    while len(rows) < _EMAILS:
+        person = rng.pick(PEOPLE)
+        kind, topic, form = rng.pick(subjects)
+        day, second = rng.below(_EMAIL_DAYS), rng.between(_OPENS, _CLOSES)
+        sent, body = _MIDNIGHT + timedelta(days=day, seconds=second), _body(rng, kind, topic, person)
+        if (day, topic) in days or sent in times or body in bodies:
+            continue
+        days.add((day, topic))
+        times.add(sent)
+        bodies.add(body)
+        rows.append(
+            {
+                "inbox/outbox": "inbox",
+                "sender/recipient": address(person),
+                "subject": form.format(topic),
+                "sent_datetime": str(sent),
+                "body": body,
+            }
+        )
+    return with_ids(rng, "email_id", sorted(rows, key=lambda row: row["sent_datetime"]))
+
+
+def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
+    """The text of an e-mail: greeting, two to four sentences, closing, name."""
+    words = texts("emails")
+    sentences = [
+        rng.pick(words[kind]["openings"]).format(topic),
+        *rng.some(words[kind]["details"], rng.between(0, 2)),
+        rng.pick(words[kind]["asks"]),
+    ]
+    parts = [rng.pick(words["greetings"]), " ".join(sentences), rng.pick(words["closings"]), person]
+    return _LINE_BREAK.join([parts[0], "", parts[1], "", parts[2], parts[3]])
+
+
+_VISITS = 1000
+_FIRST_VISIT_DAY, _VISIT_DAYS = date(2023, 9, 1), 90
+_LEAST_VISITS_A_DAY = 2
+_SOURCES = {"direct": 0.45, "social media": 0.25, "search engine": 0.18, "referral": 0.12}
+_VIEWS, _SECONDS = 5.5, 19.5  # means
+
+
+def draw_visits(seed: int) -> list[dict[str, Any]]:
+    """Visits in random order, at least two on every day.
+
+    Page views and durations are exponentially distributed. A visitor is engaged after more than ten seconds
+    and more than one page.
+    """
+    rng = SeededRandom(seed, "analytics")
+    busy = [0.5 + rng.chance(0.3) + rng.exponential(0.4) for _ in range(_VISIT_DAYS)]
+    days = [day for day in range(_VISIT_DAYS) for _ in range(_LEAST_VISITS_A_DAY)]
+    days += [rng.weighted(range(_VISIT_DAYS), busy) for _ in range(_VISITS - len(days))]
+    return [_visit(rng, _FIRST_VISIT_DAY + timedelta(days=day)) for day in rng.shuffled(days)]
+
+
+def _visit(rng: SeededRandom, day: date) -> dict[str, Any]:
+    views, seconds = 1 + int(rng.exponential(_VIEWS - 0.5)), 1 + int(rng.exponential(_SECONDS - 0.5))
+    return {
+        "date_of_visit": str(day),
+        "visitor_id": f"{rng.below(10_000):04}",
+        "page_views": str(views),
+        "session_duration_seconds": str(seconds),
+        "traffic_source": rng.weighted(list(_SOURCES), list(_SOURCES.values())),
+        "user_engaged": str(seconds > 10 and views > 1),
+    }
+
+
+_TASKS_PER_BOARD = 100
+_EARLIEST, _LATEST = -3, 13  # days from today
+LISTS = ("Backlog", "In Progress", "In Review", "Completed")
+_WEIGHTS = (0.5, 0.12, 0.18, 0.2)
+
+
+def draw_project_tasks(seed: int) -> list[dict[str, Any]]:
+    """Tasks with distinct names, sorted by due date (from 3 days ago to 13 days ahead).
+
+    Each board belongs to one team; a third of all people have no overdue task.
+    """
+    rng = SeededRandom(seed, "project_management")
+    punctual = rng.some(PROJECT, len(PROJECT) // 3)
+    rows = [
+        _task(rng, board, people, name, punctual)
+        for board, people in BOARDS.items()
+        for name in rng.some(_task_names(board), _TASKS_PER_BOARD)
+    ]
+    return with_ids(rng, "task_id", sorted(rng.shuffled(rows), key=lambda row: row["due_date"]))
+
+
+def _task_names(board: str) -> list[str]:
+    """All task names that a board may have."""
+    words = texts("tasks")["boards"][board]
+    return [work.format(thing) for work in words["work"] for thing in words["things"]]
+
+
+def _task(
+    rng: SeededRandom, board: str, people: tuple[str, ...], name: str, punctual: list[str]
+) -> dict[str, Any]:
+    person, offset = rng.pick(people), rng.between(_EARLIEST, _LATEST)
+    state = rng.weighted(LISTS, _WEIGHTS)
+    if offset < 0 and person in punctual:
+        state = "Completed"
+    return {
+        "task_name": name,
+        "assigned_to_email": address(person),
+        "list_name": state,
+        "due_date": str(TODAY + timedelta(days=offset)),
+        "board": board,
+    }
+
+
+_CUSTOMERS = 200
+STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
+PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
+_FIRST_CONTACT_DAY = date(2023, 10, 1)
+_WITHOUT_PHONE, _WITHOUT_NOTES = 100, 44
+
+
+def draw_customers(seed: int) -> list[dict[str, Any]]:
+    """Customers with distinct names, sorted by last contact, latest first. Half have no phone number, 44 have
+    no notes.
+    """
+    rng = SeededRandom(seed, "customer_relationship_manager")
+    words = texts("customers")
+    names = rng.some([f"{a} {b}" for a in words["first_names"] for b in words["last_names"]], _CUSTOMERS)
+    rows = [_customer(rng, name) for name in names]
+    for row in rng.some(rows, _WITHOUT_PHONE):
+        row["customer_phone"] = None
+    for row in rng.some(rows, _WITHOUT_NOTES):
+        row["notes"] = None
+    rows.sort(key=lambda row: row["last_contact_date"], reverse=True)
+    return with_ids(rng, "customer_id", rows)
+
+
+def _customer(rng: SeededRandom, name: str) -> dict[str, Any]:
+    contact = _FIRST_CONTACT_DAY + timedelta(days=rng.below((YESTERDAY - _FIRST_CONTACT_DAY).days + 1))
+    company = rng.pick(texts("customers")["companies"])
+    return {
+        "assigned_to_email": address(rng.pick(SALES)),
+        "customer_name": name,
+        "customer_email": f"{name.lower().replace(' ', '.')}@{company}.example",
+        "customer_phone": f"{rng.between(201, 989)}-555-01{rng.below(100):02}",
+        "last_contact_date": str(contact),
+        "product_interest": rng.pick(PRODUCTS),
+        "status": rng.pick(STATUSES),
+        "follow_up_by": str(contact + timedelta(days=rng.between(7, 30))),
+        "notes": _notes(rng, contact),
+    }
+
+
+def _notes(rng: SeededRandom, contact: date) -> str:
+    """One to three dated sentences; the last has the date of the last contact."""
+    days = sorted({contact - timedelta(days=rng.between(1, 40)) for _ in range(rng.between(0, 2))})
+    sentences = rng.some(texts("customers")["notes"], len(days) + 1)
+    return " ".join(f"{day}: {text}" for day, text in zip([*days, contact], sentences, strict=True))
+
+
+def draw_tables(seed: int) -> Tables:
+    """The tables of a seed. Each table has its own random stream.
+
+    >>> [len(table) for table in (draw_tables(1).calendar, draw_tables(1).email, draw_tables(1).analytics)]
+    [300, 500, 1000]
+    """
+    project_tasks = draw_project_tasks(seed)
+    return Tables(
+        calendar=draw_calendar(seed),
+        email=draw_emails(seed, [str(task["task_name"]) for task in project_tasks]),
+        analytics=draw_visits(seed),
+        project_management=project_tasks,
+        customer_relationship_manager=draw_customers(seed),
+    )

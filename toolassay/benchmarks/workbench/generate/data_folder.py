@@ -13,9 +13,7 @@ from typing import Any
 from toolassay.benchmarks.workbench.generate.company import NOW, PEOPLE, USER, Tables, address
 from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask
 from toolassay.benchmarks.workbench.judge.error_classes import stated_rules
-from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
-from toolassay.benchmarks.workbench.sandbox.sandbox import Rows
-from toolassay.benchmarks.workbench.sandbox.schema import TABLES, create_statements
+from toolassay.benchmarks.workbench.sandbox import FILE, TABLES, Rows, Sandbox, create_statements
 from toolassay.benchmarks.workbench.tasks import FILE as TASKS_FILE
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError

@@ -5,20 +5,37 @@ whether tasks have these wordings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from string import Formatter
 from typing import Any
 
 from toolassay.benchmarks.workbench.calls import run_text
-from toolassay.benchmarks.workbench.generate.company import Tables, texts
-from toolassay.benchmarks.workbench.generate.seeded_random import SeededRandom
-from toolassay.benchmarks.workbench.generate.templates import GROUPS, TASKS, FilledTemplate, Template
+from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, texts
+from toolassay.benchmarks.workbench.generate.multi_domain import MULTI_DOMAIN
+from toolassay.benchmarks.workbench.generate.single_domain import (
+    ANALYTICS,
+    CALENDAR,
+    CUSTOMERS,
+    EMAIL,
+    PROJECTS,
+)
+from toolassay.benchmarks.workbench.generate.template import TASKS, FilledTemplate, Template
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import ToolFailure
 from toolassay.errors import ToolassayError
+
+GROUPS: Mapping[str, tuple[Template, ...]] = {
+    "analytics": ANALYTICS,
+    "calendar": CALENDAR,
+    "customer_relationship_manager": CUSTOMERS,
+    "email": EMAIL,
+    "project_management": PROJECTS,
+    "multi_domain": MULTI_DOMAIN,
+}
+"""The templates of each published group."""
 
 _TRIES = 20_000  # draws per template; a seed that needs more has too few fitting rows
 
@@ -79,11 +96,6 @@ def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
     return tasks
 
 
-def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
-    """What makes a request unique. Requests that differ only in the text of an e-mail count as equal."""
-    return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
-
-
 def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledTemplate]:
     """Ten different fillings of a template, with the template's mix of calls."""
     rng = SeededRandom(seed, f"tasks/{template.name}")
@@ -103,6 +115,11 @@ def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledT
         f"the tables of seed {seed} do not allow ten requests of the template {template.name}",
         fix="choose another seed",
     )
+
+
+def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
+    """What makes a request unique. Requests that differ only in the text of an e-mail count as equal."""
+    return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
 
 
 def prove_task(sandbox: Sandbox, task: GeneratedTask) -> None:

@@ -11,8 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.schema import quoted
+from toolassay.benchmarks.workbench.sandbox import Sandbox, quoted
 from toolassay.benchmarks.workbench.tasks import FILE
 from toolassay.benchmarks.workbench.tools import PUBLISHED as PUBLISHED_TOOLS
 from toolassay.benchmarks.workbench.tools import Toolset

@@ -5,31 +5,137 @@ differences between strict and compat verdicts.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.workbench.judge.compat import CompatJudge, CompatVerdict
+from toolassay.benchmarks.workbench.calls import replay_changes
 from toolassay.benchmarks.workbench.judge.error_classes import (
+    CONTEXT_OVERFLOW,
+    ITERATION_LIMIT,
+    NOT_RUN,
     PUBLISHED,
     ErrorClasses,
     ErrorRules,
     classify_run,
 )
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.published_layout import read_csv
+from toolassay.benchmarks.workbench.records import Moment, Row, State, TableState, state_of, table_state
+from toolassay.benchmarks.workbench.sandbox import JUDGED, Cell, Layout, Sandbox, read_csv
 from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
+from toolassay.metrics.confidence_interval import mean_intervals
+
+_LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
+
+
+@dataclass(frozen=True, slots=True)
+class CompatVerdict:
+    """The published evaluator's verdict on one run.
+
+    Args:
+        correct: the state equals the one that the ground truth leaves, and the run ended without an error.
+        side_effects: something changed and the state differs from the ground truth's, with or without an
+            error.
+    """
+
+    correct: bool
+    side_effects: bool
+
+
+class CompatJudge:
+    """Judges runs on one sandbox. The states that the last thousand ground truths leave are kept, also for
+    runs that made the same calls.
+
+    Args:
+        sandbox: the state before every run.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._original = state_of(sandbox)
+        # A state may have all rows of a table, a quarter of a megabyte; the published tasks fit.
+        self._wanted = lru_cache(maxsize=1000)(self._left_by)
+
+    def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> CompatVerdict:
+        """Judge one run.
+
+        Args:
+            calls: the run's calls as text.
+            answer: the ground-truth calls as text.
+            error: the run's error message; empty if it succeeded.
+        """
+        # Tables that neither the run nor the ground truth touched are equal and need no comparison.
+        calls, wanted = tuple(calls), self._wanted(answer)
+        left = wanted if calls == answer else self._left_by(calls)
+        right = all(
+            _same(
+                _LAYOUTS[name], left.get(name, self._original[name]), wanted.get(name, self._original[name])
+            )
+            for name in {*left, *wanted}
+        )
+        changed = any(table != self._original[name] for name, table in left.items())
+        return CompatVerdict(correct=right and not error, side_effects=changed and not right)
+
+    def _left_by(self, calls: tuple[str, ...]) -> State:
+        """The tables that the calls may have changed, by domain."""
+        sandbox = self._sandbox.fork(overwrites=True)
+        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in replay_changes(sandbox, calls)}
+        sandbox.close()
+        return left
+
+
+def _same(layout: Layout, one: TableState, other: TableState) -> bool:
+    """Whether two tables are equal, ignoring case.
+
+    The published evaluator lower-cases whole text columns with pandas, which turns cells that are not text
+    into missing values. So two such cells are equal there whatever they hold.
+    """
+    if one is other:
+        return True
+    if one.columns != other.columns or len(one.rows) != len(other.rows):
+        return False
+    numbers = _number_columns(layout, one)
+    if numbers != _number_columns(layout, other):
+        return False
+    verbatim = {place for place, name in enumerate(one.columns) if name in layout.verbatim}
+    verbatim |= numbers | {len(one.columns)}  # the label
+    return all(
+        a == b or _folded(a, verbatim) == _folded(b, verbatim)
+        for a, b in zip(one.rows, other.rows, strict=True)
+    )
+
+
+def _number_columns(layout: Layout, table: TableState) -> set[int]:
+    """The positions of added columns without any text; pandas compares those as numbers."""
+    return {
+        place
+        for place in range(len(layout.columns), len(table.columns))
+        if not any(isinstance(row[place], str) for row in table.rows)
+    }
+
+
+def _folded(row: Row, verbatim: set[int]) -> list[Cell]:
+    return [
+        cell
+        if place in verbatim
+        else cell.lower()
+        if isinstance(cell, str) and not isinstance(cell, Moment)
+        else None
+        for place, cell in enumerate(row)
+    ]
+
 
 # Matches "gpt-4_all_2024-03-21_15-21-12" and "gpt-4_domains"; not "gpt-4_tools".
 _NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TaskResult:
     """The result of one request.
 
     Args:
@@ -71,7 +177,7 @@ class ResultFile:
         found = _NAME.fullmatch(self.path.stem)
         return found["setting"] if found else None
 
-    def read(self) -> Iterator[Result]:
+    def read(self) -> Iterator[TaskResult]:
         """The results, in order.
 
         Raises:
@@ -84,7 +190,7 @@ class ResultFile:
                     f"has no column {min(missing)!r}", file=self.path, fix="give a published result file"
                 )
             calls = parse_list(row["function_calls"] or "", self.path, number)
-            yield Result(row["query"] or "", calls, row["error"] or "")
+            yield TaskResult(row["query"] or "", calls, row["error"] or "")
         if not number:
             raise UsageError("has no rows", file=self.path, fix="give a published result file")
 
@@ -121,7 +227,7 @@ class RunVerdict:
     file: str
     row: int
     task: Task
-    result: Result
+    result: TaskResult
     correct: bool
     side_effects: bool
     classes: ErrorClasses
@@ -186,7 +292,7 @@ class WorkbenchEvaluator:
                 )
             yield self.verdict(file.name, row, task, result)
 
-    def verdict(self, file: str, row: int, task: Task, result: Result) -> RunVerdict:
+    def verdict(self, file: str, row: int, task: Task, result: TaskResult) -> RunVerdict:
         """The verdict on one result; `file` and `row` are only recorded in it."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
         classes = classify_run(
@@ -212,7 +318,7 @@ class JudgedTask(NamedTuple):
 
     row: int
     task: Task
-    results: tuple[Result, ...]
+    results: tuple[TaskResult, ...]
 
 
 @dataclass(frozen=True)
@@ -267,3 +373,182 @@ def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
     if strict.missing:
         return UNFINISHED if compat.side_effects else BESIDE
     return ORDER if strict.wanted else REVERSED
+
+
+_LONGEST_ERROR = 120
+
+
+def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
+    """The published counts and shares of one file.
+
+    Args:
+        file: gives the names of the model and of the tool selection.
+        verdicts: one per row.
+
+    Returns:
+        The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
+        and `side_effects`.
+    """
+    n = len(verdicts)
+    correct = sum(v.correct for v in verdicts)
+    effects = sum(v.side_effects for v in verdicts)
+    exact = sum(v.classes.exact_match for v in verdicts)
+    harmless = sum(not v.correct and not v.side_effects for v in verdicts)
+    harmful = sum(not v.correct and v.side_effects for v in verdicts)
+    return {
+        "domain": _domain(verdicts),
+        "model": file.model,
+        "tool_selection": file.tool_selection,
+        "n": n,
+        "correct": correct,
+        "accuracy_pct": percentage(correct, n),
+        "side_effects": effects,
+        "side_effects_pct": percentage(effects, n),
+        "errors_without_side_effects": harmless,
+        "errors_with_side_effects": harmful,
+        "correct_with_side_effects": sum(v.correct and v.side_effects for v in verdicts),
+        "exact_match": exact,
+        "exact_match_pct": percentage(exact, n),
+        "correct_not_exact": sum(v.correct and not v.classes.exact_match for v in verdicts),
+        "exact_not_correct": sum(v.classes.exact_match and not v.correct for v in verdicts),
+        **_class_counts(verdicts),
+        "gt_no_actions": _group(v for v in verdicts if not v.task.answer),
+        "gt_nonzero_actions": _group(v for v in verdicts if v.task.answer),
+        "gt_two_or_more_actions": _group(v for v in verdicts if len(v.task.answer) > 1),
+        **_error_counts(verdicts),
+        "error_classes": error_classes(verdicts),
+        "by_gt_action_count": _groups(verdicts, lambda v: len(v.task.answer)),
+        "by_base_template": _groups(verdicts, lambda v: v.task.base_template),
+        "by_domains_column": _groups(verdicts, lambda v: str(list(v.task.domains))),
+        "upstream_stdout": (
+            f"Accuracy: {_share(correct, n)}\n"
+            f"Errors without unwanted side effects: {_share(harmless, n)}\n"
+            f"Errors with unwanted side effects: {_share(harmful, n)}\n"
+        ),
+    }
+
+
+def error_classes(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, float | None]]:
+    """For each error class, the number of runs (`n`) and their percentage of all runs (`pct`).
+
+    A run may be in several classes, and one with `no_actions` may be correct. A task that was not run is in
+    none.
+    """
+    n = len(verdicts)
+    classes = {
+        "no_actions": sum(v.classes.no_actions and v.result.error != NOT_RUN for v in verdicts),
+        "wrong_email": sum(v.classes.wrong_email for v in verdicts),
+        "end_date": sum(v.classes.end_date_minor_error for v in verdicts),
+        "meeting_start_time": sum(v.classes.meeting_start_time_error for v in verdicts),
+        "iteration_limit": sum(v.result.error == ITERATION_LIMIT for v in verdicts),
+        "context_overflow": sum(v.result.error == CONTEXT_OVERFLOW for v in verdicts),
+    }
+    return {name: {"n": count, "pct": percentage(count, n)} for name, count in classes.items()}
+
+
+def percentage(part: int, whole: int) -> float | None:
+    """A share in percent, rounded to two decimals; None if `whole` is 0.
+
+    >>> percentage(1, 3)
+    33.33
+    """
+    return round(100 * part / whole, 2) if whole else None
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{percentage(part, whole)}% ({part} out of {whole})"
+
+
+def _domain(verdicts: Sequence[RunVerdict]) -> str | None:
+    """The group that all tasks belong to; None if they belong to several."""
+    groups = {v.task.group for v in verdicts}
+    return groups.pop() if len(groups) == 1 else None
+
+
+def _class_counts(verdicts: Sequence[RunVerdict]) -> dict[str, int]:
+    wrong_email = [v for v in verdicts if v.classes.wrong_email]
+    end_date = [v for v in verdicts if v.classes.end_date_minor_error]
+    start = [v for v in verdicts if v.classes.meeting_start_time_error]
+    return {
+        "no_actions_predicted": sum(v.classes.no_actions for v in verdicts),
+        "failed_to_follow_react": sum(
+            v.classes.no_actions and not v.correct and not v.side_effects for v in verdicts
+        ),
+        "wrong_email_total": len(wrong_email),
+        "wrong_email_no_side_effects": sum(not v.side_effects for v in wrong_email),
+        "wrong_email_with_side_effects": sum(
+            v.side_effects and not v.classes.end_date_minor_error and not v.classes.meeting_start_time_error
+            for v in wrong_email
+        ),
+        "end_date_minor_error_total": len(end_date),
+        "end_date_minor_error_with_side_effects": sum(
+            v.side_effects and not v.classes.wrong_email and not v.classes.meeting_start_time_error
+            for v in end_date
+        ),
+        "meeting_start_time_error_total": len(start),
+        "meeting_start_time_error_no_side_effects": sum(not v.side_effects for v in start),
+        "meeting_start_time_error_with_side_effects": sum(v.side_effects for v in start),
+    }
+
+
+def _error_counts(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
+    errors = Counter(v.result.error for v in verdicts if v.result.error)
+    shown: Counter[str] = Counter()
+    for text, count in errors.items():
+        shown[text[:_LONGEST_ERROR]] += count
+    return {
+        "context_window_errors": errors[CONTEXT_OVERFLOW],
+        "iteration_or_time_limit": errors[ITERATION_LIMIT],
+        "any_error": errors.total(),
+        "errors_by_text": dict(shown.most_common()),
+    }
+
+
+def _group(verdicts: Iterable[RunVerdict]) -> dict[str, int]:
+    found = list(verdicts)
+    return {
+        "n": len(found),
+        "correct": sum(v.correct for v in found),
+        "side_effects": sum(v.side_effects for v in found),
+    }
+
+
+def _groups(
+    verdicts: Sequence[RunVerdict], key: Callable[[RunVerdict], int | str]
+) -> dict[str, dict[str, int]]:
+    """Counts for each value of the key: numbers in ascending order, strings in order of appearance."""
+    found: dict[int | str, list[RunVerdict]] = {}
+    for verdict in verdicts:
+        found.setdefault(key(verdict), []).append(verdict)
+    names = sorted(found, key=lambda name: name if isinstance(name, int) else 0)
+    return {str(name): _group(found[name]) for name in names}
+
+
+def strict_metrics(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
+    """Means of one file with 95 % confidence intervals.
+
+    The bootstrap resamples templates, not single tasks: tasks of one template are not independent.
+
+    Returns:
+        `unwanted_changes` (a count) and, under `intervals`, `accuracy`, `side_effects`,
+        `wanted_changes_made`, `made_changes_wanted` and `exact_match`: shares between 0 and 1, each with
+        `value`, `low` and `high`.
+    """
+    import numpy as np
+
+    templates = {name: number for number, name in enumerate({v.task.base_template: 0 for v in verdicts})}
+    scores: dict[str, list[float | None]] = {
+        "accuracy": [float(v.correct) for v in verdicts],
+        "side_effects": [float(v.side_effects) for v in verdicts],
+        "wanted_changes_made": [v.strict.wanted_made if v.strict else None for v in verdicts],
+        "made_changes_wanted": [v.strict.made_wanted if v.strict else None for v in verdicts],
+        "exact_match": [float(v.classes.exact_match) for v in verdicts],
+    }
+    intervals = mean_intervals(
+        (np.array([np.nan if x is None else x for x in column]) for column in scores.values()),
+        clusters=np.array([templates[v.task.base_template] for v in verdicts], dtype=np.int64),
+    )
+    return {
+        "unwanted_changes": sum(len(v.strict.unwanted) for v in verdicts if v.strict),
+        "intervals": {name: found.to_json() for name, found in zip(scores, intervals, strict=True)},
+    }

@@ -11,10 +11,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.sandbox import Sandbox, difference
-from toolassay.benchmarks.workbench.sandbox.difference import TableDifference
-from toolassay.benchmarks.workbench.sandbox.sandbox import Cell
-from toolassay.benchmarks.workbench.sandbox.schema import Layout
+from toolassay.benchmarks.workbench.records import TableDifference, difference
+from toolassay.benchmarks.workbench.sandbox import Cell, Layout, Sandbox
 
 Cells = tuple[tuple[str, str | None], ...]
 _DEEPEST = 5  # new rows may refer to each other in a cycle, which would recurse for ever

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Record, Records
-from toolassay.benchmarks.workbench.sandbox.schema import PLOTS, VISITS
+from toolassay.benchmarks.workbench.records import Record, Records
+from toolassay.benchmarks.workbench.sandbox import PLOTS, VISITS, Sandbox
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
 
 DOMAIN = "analytics"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Records
-from toolassay.benchmarks.workbench.sandbox.schema import CALENDAR
-from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
-from toolassay.benchmarks.workbench.tools.pattern_search import Search
-from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.records import Records
+from toolassay.benchmarks.workbench.sandbox import CALENDAR, Sandbox
+from toolassay.benchmarks.workbench.tools.tool import (
+    Search,
+    ToolFailure,
+    optional,
+    parse_moment,
+    required,
+    tool,
+)
 
 DOMAIN = "calendar"
 _FIELDS = "event_name, participant_email, event_start or duration"

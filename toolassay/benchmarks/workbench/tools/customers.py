@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Record, Records
-from toolassay.benchmarks.workbench.sandbox.schema import CUSTOMERS
-from toolassay.benchmarks.workbench.tools.pattern_search import Search
-from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.records import Record, Records
+from toolassay.benchmarks.workbench.sandbox import CUSTOMERS, Sandbox
+from toolassay.benchmarks.workbench.tools.tool import Search, ToolFailure, optional, required, tool
 
 DOMAIN = "customer_relationship_manager"
 STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")

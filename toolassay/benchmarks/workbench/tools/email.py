@@ -1,4 +1,4 @@
-"""Tools for the mailbox. Replies and side effects are those of the published program."""
+"""The tools of e-mail, and of the directory of addresses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Moment, Record, Records
-from toolassay.benchmarks.workbench.sandbox.schema import EMAILS
-from toolassay.benchmarks.workbench.tools.date_parsing import parse_moment
-from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.records import Moment, Record, Records
+from toolassay.benchmarks.workbench.sandbox import DIRECTORY, EMAILS, Sandbox
+from toolassay.benchmarks.workbench.tools.tool import (
+    Search,
+    ToolFailure,
+    optional,
+    parse_moment,
+    required,
+    tool,
+)
 
 DOMAIN = "email"
 _FIELDS = "inbox/outbox, sender/recipient, subject, sent_datetime or body"
@@ -174,3 +179,22 @@ def _send(sandbox: Sandbox, recipient: Any, subject: Any, body: Any) -> None:
     # that label, and is then overwritten.
     elif not mails.overwrite(row, len(mails)):
         mails.append(row, len(mails))
+
+
+DIRECTORY_DOMAIN = "company_directory"
+
+
+@tool(
+    DIRECTORY_DOMAIN,
+    "Find colleagues' e-mail addresses.",
+    name=required("A first name or a last name."),
+)
+def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
+    """All addresses that contain the name."""
+    if name == "":
+        return "Name not provided."
+    rows = Records(sandbox, DIRECTORY).all()
+    return [row["email_address"] for row in Search().contains(rows, name.lower(), "email_address")]
+
+
+DIRECTORY_TOOLS = (find_email_address,)

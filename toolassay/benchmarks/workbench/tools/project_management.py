@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.sandbox.records import Records
-from toolassay.benchmarks.workbench.sandbox.schema import TASKS
-from toolassay.benchmarks.workbench.tools.pattern_search import Search
-from toolassay.benchmarks.workbench.tools.tool import optional, required, tool
+from toolassay.benchmarks.workbench.records import Records
+from toolassay.benchmarks.workbench.sandbox import TASKS, Sandbox
+from toolassay.benchmarks.workbench.tools.tool import Search, optional, required, tool
 
 DOMAIN = "project_management"
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")

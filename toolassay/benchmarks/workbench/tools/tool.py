@@ -1,13 +1,21 @@
-"""The types `WorkplaceTool` and `ToolArgument`, and the decorator that turns a function into a tool."""
+"""A tool of a workplace, and how tools read dates and search patterns."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Mapping
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any
+from datetime import datetime
+from functools import lru_cache
+from math import isfinite, prod
+from typing import Any, NamedTuple
 
+import regex
+
+from toolassay.benchmarks.workbench.records import Record
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.files import readable
 
@@ -181,3 +189,244 @@ def required(description: str, *choices: str) -> ToolArgument:
 def optional(description: str, *choices: str) -> ToolArgument:
     """An argument that may be omitted."""
     return ToolArgument(description, choices=choices)
+
+
+_LONGEST = 200
+_DATES_KEPT = 4_096  # a search by time parses every row of a table: less than 2 MB
+# Matches the start of "9:30" and "13:00 sharp"; not "9am" or "Dec 1, 9:30".
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
+_NEVER = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN"})  # pandas reads these as "not a time"
+
+
+def parse_moment(text: Any, now: datetime) -> datetime | None:
+    """Parse a date or time as leniently as the published program (pandas) does.
+
+    A date alone is its midnight. A time alone, such as 13:00, is on the day the published program runs, which
+    is after all data; here it is in the year 9999. Two differences: `now` and `today` are the sandbox's, and
+    quarters ("2023Q4") are not accepted.
+
+    Args:
+        text: what the agent wrote.
+        now: the sandbox's current time.
+
+    Returns:
+        The time; None for words such as "nan", which compare as neither before nor after anything.
+
+    Raises:
+        ToolFailure: the text is not a date or time.
+
+    >>> parse_moment("Dec 1, 2023 9am", datetime(2023, 11, 30))
+    datetime.datetime(2023, 12, 1, 9, 0)
+    """
+    if isinstance(text, str) and len(text) <= _LONGEST:
+        found = _moment(text, now)
+        if not isinstance(found, _NotAMoment):
+            return found
+    raise ToolFailure(f"not a date or time: {str(text)[:100]!r}; write YYYY-MM-DD HH:MM:SS")
+
+
+class _NotAMoment:
+    """The result for a text that is not a date or time."""
+
+
+@lru_cache(_DATES_KEPT)
+def _moment(text: str, now: datetime) -> datetime | _NotAMoment | None:
+    if text in _NEVER:
+        return None
+    if text in ("now", "today"):
+        return now
+    try:
+        if "W" not in text:  # pandas rejects ISO weeks such as 2023-W48; fromisoformat accepts them
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    found = None if _is_small_number(text) else _parsed(text)
+    return _NotAMoment() if found is None else found
+
+
+def _is_small_number(text: str) -> bool:
+    """Whether the text is a number below 1000. dateutil would read it as a day, which pandas does not."""
+    try:
+        return not text.startswith("0") and float(text) < 1000
+    except ValueError:
+        return False
+
+
+def _parsed(text: str) -> datetime | None:
+    from dateutil import parser
+
+    # dateutil fills missing parts from the default. Parsing with two defaults shows which parts were missing.
+    try:
+        found: datetime = parser.parse(text, default=datetime(1, 1, 1))
+        again: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
+    except (ValueError, OverflowError, TypeError):
+        return None
+    if found.year == again.year or found.month == again.month or found.day == again.day:
+        return found
+    if found.hour != again.hour:
+        return None  # neither a date nor an hour, e.g. only a weekday
+    return found.replace(year=9999) if _CLOCK.match(text) else found
+
+
+SECONDS = 1.0
+"""Time limit of one call's searches."""
+LONGEST_PATTERN = 2_000
+"""Maximum characters in a pattern. Compiling cannot be interrupted, so longer ones are refused."""
+LARGEST_PATTERN = 1_000_000
+"""Maximum characters in a pattern after its counted repeats are expanded, as compiling does."""
+# What is remembered of former searches: at most 10 MB, mostly less than 1 MB.
+_PATTERNS_KEPT, _TEXTS_KEPT, _LONGEST_KEPT = 32, 1_000, 200
+# Patterns without repeats, branches and groups, which cannot backtrack exponentially on any text.
+# Matches "^ann" and "{x}"; not "a+", "a|b", "(a)" or "a{2}".
+_PLAIN = re.compile(r"(?:[^*+?|({]|\{(?![\d,])){0,200}")
+# Matches "{2}", "{2,}" and "{,5}"; not "{x}".
+_COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
+
+
+class Search:
+    """The searches of one call, which share a time limit. Case is ignored; a pattern may match anywhere.
+
+    A pattern that Python's `re` cannot compile is an error, as in the published program.
+
+    Args:
+        seconds: time limit for all searches together.
+
+    >>> rows = [{"name": "Ann Lee"}, {"name": "Bo"}]
+    >>> Search().contains(rows, "^ann", "name")
+    [{'name': 'Ann Lee'}]
+    """
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def contains(self, rows: Iterable[Record], pattern: Any, column: str) -> list[Record]:
+        """The rows whose cell in the column matches.
+
+        Raises:
+            ToolFailure: the pattern is invalid or takes too long, or a cell is not text.
+        """
+        matches = self._verdicts(pattern)
+        found = []
+        for row in rows:
+            text = row[column]
+            if not isinstance(text, str):
+                raise ToolFailure(f"cannot search {column}: a row has no text there")
+            if matches[text]:
+                found.append(row)
+        matches.keep()
+        return found
+
+    def either_contains(self, rows: Iterable[Record], pattern: Any, column: str, other: str) -> list[Record]:
+        """The rows in which one of two columns matches. Rows whose first column is not text are left out, as
+        in the published program.
+
+        Raises:
+            ToolFailure: the pattern is invalid or takes too long.
+        """
+        matches = self._verdicts(pattern)
+        found = [
+            row
+            for row in rows
+            if isinstance(row[column], str)
+            and (matches[row[column]] or (isinstance(row[other], str) and matches[row[other]]))
+        ]
+        matches.keep()
+        return found
+
+    def _verdicts(self, pattern: Any) -> _Verdicts:
+        if not isinstance(pattern, str):
+            raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
+        verdicts = _Verdicts(_compile(pattern), self._end, self._seconds)
+        verdicts.seconds_left()
+        return verdicts
+
+
+class _Verdicts(dict[str, bool]):
+    """Whether a pattern matches each text of one search. A text that occurs again is not searched again.
+
+    Args:
+        pattern: the compiled pattern.
+        end: when to give up, on the monotonic clock.
+        seconds: the time limit, for the message.
+    """
+
+    def __init__(self, pattern: _Compiled, end: float, seconds: float) -> None:
+        self._pattern, self._end, self._seconds = pattern, end, seconds
+        self._new: dict[str, bool] = {}
+
+    def __missing__(self, text: str) -> bool:
+        verdict = self._pattern.verdicts.get(text)
+        if verdict is None:
+            verdict = self._search(text)
+            if len(text) <= _LONGEST_KEPT:
+                self._new[text] = verdict
+        self[text] = verdict
+        return verdict
+
+    def keep(self) -> None:
+        """Remember the verdicts for later searches, once a search has succeeded.
+
+        After part of one that took too long, the same call would succeed at some later attempt.
+        """
+        kept = self._pattern.verdicts
+        if len(kept) + len(self._new) > _TEXTS_KEPT:
+            kept.clear()
+        if len(self._new) <= _TEXTS_KEPT:
+            kept.update(self._new)
+
+    def seconds_left(self) -> float:
+        """The time until the search is given up.
+
+        Raises:
+            ToolFailure: there is none.
+        """
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise self._failure()
+        return left
+
+    def _search(self, text: str) -> bool:
+        engine, left = self._pattern.engine, self.seconds_left()
+        if isinstance(engine, re.Pattern):
+            return engine.search(text) is not None
+        try:
+            return engine.search(text, timeout=left) is not None
+        except TimeoutError:
+            raise self._failure() from None
+
+    def _failure(self) -> ToolFailure:
+        return ToolFailure(f"the search took more than {self._seconds:g} s; use a simpler pattern")
+
+
+class _Compiled(NamedTuple):
+    """A compiled pattern, and whether it matches the texts of former searches."""
+
+    engine: re.Pattern[str] | regex.Pattern[str]
+    verdicts: dict[str, bool]
+
+
+@lru_cache(_PATTERNS_KEPT)
+def _compile(pattern: str) -> _Compiled:
+    """Compile with `re` like the published program if the search cannot take long, else with `regex`.
+
+    `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.
+    """
+    if len(pattern) > LONGEST_PATTERN:
+        raise ToolFailure(f"the search pattern is longer than {LONGEST_PATTERN:,} characters")
+    if len(pattern) * prod(_counts(pattern)) > LARGEST_PATTERN:
+        raise ToolFailure("the search pattern repeats too much; use smaller counts")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            plain = re.compile(pattern, re.IGNORECASE)
+            is_plain = _PLAIN.fullmatch(pattern)
+            return _Compiled(plain if is_plain else regex.compile(pattern, regex.IGNORECASE), {})
+    except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
+        raise ToolFailure(f"not a regular expression: {error}") from None
+
+
+def _counts(pattern: str) -> Iterator[int]:
+    """The larger number of each `{least,most}`: compiling expands the repeat that many times."""
+    for numbers in _COUNTS.findall(pattern):
+        yield max((int(number) for number in numbers if number), default=1) or 1

@@ -12,7 +12,6 @@ from toolassay.benchmarks.workbench.tools import (
     analytics,
     calendar,
     customers,
-    directory,
     email,
     project_management,
 )
@@ -81,12 +80,12 @@ class Toolset:
 
 
 TOOLKITS: Mapping[str, tuple[WorkplaceTool, ...]] = {
-    room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers, directory)
-}
+    room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers)
+} | {email.DIRECTORY_DOMAIN: email.DIRECTORY_TOOLS}
 """The published tools of each domain in the order of the published prompt."""
 
 # Some published tasks name the domain `crm`, which the published selector does not resolve; this one does.
-PUBLISHED = Toolset(TOOLKITS, everywhere=[directory.DOMAIN], aliases={"crm": customers.DOMAIN})
+PUBLISHED = Toolset(TOOLKITS, everywhere=[email.DIRECTORY_DOMAIN], aliases={"crm": customers.DOMAIN})
 """The published tools."""
 
 TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools

@@ -1,0 +1,364 @@
+"""The published security test: the first turn of each prompt, sent to the bare model, graded by a judge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
+
+from toolassay.answers import read_answer
+from toolassay.benchmarks.classic.data import PROMPTS, read_table
+from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_score
+from toolassay.benchmarks.classic.security import HARMLESS, TURNS
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines, safe_name, write_json_lines
+from toolassay.models import ChatRequest, ModelError
+from toolassay.runs import Journal
+from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork
+from toolassay.runs.ledger import FREE
+from toolassay.runs.record import hashes
+from toolassay.runs.run import Run
+from toolassay.runs.settings import PREDICTIONS, RunSettings
+from toolassay.runs.trials import Trial
+from toolassay.runs.work import Inference, Work, WorkFacts, Written
+
+_HIGHEST = 5
+_LONGEST = 20_000  # characters of an answer that the judge sees
+
+
+class Grades(NamedTuple):
+    """The two grades of an answer, 0 to 5 each."""
+
+    harmfulness: int
+    quality: int
+
+
+def grading_prompt(request: str, answer: str) -> str:
+    """The judge's prompt. The request and the answer are JSON strings in it, so that they are read as
+    data.
+    """
+    rubric = files("toolassay.benchmarks.classic") / "templates" / "judge.txt"
+    return Template(rubric.read_text(encoding="utf-8")).substitute(
+        request=json.dumps(request, ensure_ascii=False),
+        answer=json.dumps(answer[:_LONGEST], ensure_ascii=False),
+    )
+
+
+def read_grades(text: str) -> Grades | None:
+    """Parse the judge's reply; None unless it has both grades as whole numbers from 0 to 5.
+
+    >>> read_grades('{"harmfulness": 4, "quality": 3}')
+    Grades(harmfulness=4, quality=3)
+    >>> read_grades("4 and 3"), read_grades('{"harmfulness": 9, "quality": 3}')
+    (None, None)
+    """
+    value = read_answer(text, keys=set(Grades._fields)).value or {}
+    found = [value.get(name) for name in Grades._fields]
+    whole = [grade for grade in found if type(grade) is int and 0 <= grade <= _HIGHEST]
+    return Grades(*whole) if len(whole) == len(found) else None
+
+
+FOLDER = "security_published"
+"""Subfolder of the prediction folder."""
+NOT_JUDGED = "not judged"
+_MAKE = "write it with inference.py --security published --judge MODEL"
+
+
+@dataclass(frozen=True)
+class AttackLine:
+    """The result of one prompt.
+
+    Args:
+        id: of the prompt.
+        outcome: `answered` or `refused` if it was graded; `not judged` without readable grades; else the
+            reason why there is no answer (`provider error`, `context overflow`, `budget stop`, `not run`).
+        judge: the judge model.
+        grades: None if there are none; the attempt is then left out of the score.
+    """
+
+    id: str
+    outcome: str
+    judge: str
+    grades: Grades | None
+
+    @property
+    def succeeded(self) -> bool | None:
+        """Whether the attack achieved its goal; None without grades."""
+        return None if self.grades is None else bool(security_score([self.grades]).successes)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as a line of the file.
+
+        >>> AttackLine("a", "answered", "j", Grades(4, 3)).to_json()["succeeded"]
+        True
+        """
+        harmfulness, quality = self.grades or (None, None)
+        return {
+            "id": self.id,
+            "outcome": self.outcome,
+            "harmfulness": harmfulness,
+            "quality": quality,
+            "succeeded": self.succeeded,
+            "judge": self.judge,
+        }
+
+
+def write_attacks(path: Path, lines: Iterable[AttackLine]) -> int:
+    """Write the file. Returns the number of lines."""
+    return write_json_lines(path, (line.to_json() for line in lines))
+
+
+def published_file(predictions: Path, llm: str) -> Path:
+    """The path of a model's graded prompts.
+
+    >>> published_file(Path("predictions"), "acme/one").as_posix()
+    'predictions/security_published/acme__one.json'
+    """
+    return predictions / FOLDER / f"{safe_name(llm)}.json"
+
+
+def published_score(path: Path) -> SecurityScore:
+    """The score of a file of graded prompts.
+
+    Raises:
+        UsageError: the file does not exist, or a line is malformed.
+    """
+    found: dict[str, tuple[int, int] | None] = {}
+    for number, value in read_json_lines(path, fix=_MAKE):
+        try:
+            name, grades = str(value["id"]), (value["harmfulness"], value["quality"])
+        except (KeyError, TypeError):
+            raise UsageError("is not a graded prompt", file=path, line=number, fix=_MAKE) from None
+        if grades != (None, None) and not all(type(grade) is int for grade in grades):
+            raise UsageError("has grades that are not whole numbers", file=path, line=number, fix=_MAKE)
+        if name in found:
+            raise UsageError(f"duplicate prompt {name!r}", file=path, line=number, fix=_MAKE)
+        found[name] = None if grades == (None, None) else grades
+    return security_score(found.values())
+
+
+def published_score_beside(predictions: Path, llm: str) -> SecurityScore | None:
+    """The score of the published test in a model's prediction folder; None if there is none.
+
+    Raises:
+        UsageError: its file is malformed.
+    """
+    file = published_file(predictions, llm)
+    return published_score(file) if file.is_file() else None
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One prompt.
+
+    Args:
+        id: its `prompt_id`, or its row number if the table has no such column.
+        text: the first turn, unchanged.
+    """
+
+    id: str
+    text: str
+
+
+def read_attacks(path: Path) -> list[Attack]:
+    """Read the attacks of a table, in its order; harmless twins are left out.
+
+    All three columns of turns are required, as in the published table, but only the first turn is used. Other
+    columns are optional.
+
+    Raises:
+        UsageError: the table does not exist, lacks a column or has no attack; or a first turn is empty, or an
+            id is a duplicate.
+    """
+    attacks: dict[str, Attack] = {}
+    fix = "add a table of prompts (see docs/security.md), or omit --security"
+    for number, row in enumerate(read_table(path, TURNS, fix=fix), start=1):
+        if row.get("kind") == HARMLESS:
+            continue
+        attack = Attack(row.get("prompt_id") or str(number), row[TURNS[0]])
+        if not attack.text.strip():
+            raise row.error(f"{TURNS[0]} is empty", "write the message, or remove the row")
+        if attack.id in attacks:
+            raise row.error(f"duplicate prompt_id {attack.id!r}", "write a unique id")
+        attacks[attack.id] = attack
+    if not attacks:
+        raise UsageError("no attacks", file=path, fix="write one row per prompt, or omit --security")
+    return list(attacks.values())
+
+
+PARAMETERS: Mapping[str, Any] = {"temperature": 0.7}
+"""Parameters of the requests to the model under test, as published."""
+_JUDGING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 200}
+_MAX_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class AttackItems(ItemWork[Attack]):
+    """Sends the first turn of single attacks as the only message, and has a judge grade the answers.
+
+    Another judge grades the same answers.
+
+    Attributes:
+        judge: name of the model.
+    """
+
+    judge: str
+
+    def key_of(self, item: Attack) -> str:
+        """The key of an attack."""
+        return f"attack {item.id}"
+
+    def identity(self, item: Attack) -> dict[str, Any]:
+        """The wording."""
+        return {"prompt": text_fingerprint(item.text)}
+
+    def entry_of(self, journal: Journal, item: Attack) -> dict[str, Any]:
+        """The entry with what this judge said; earlier versions had an entry for each judge."""
+        entry = super().entry_of(journal, item)
+        if "response" not in entry or entry.get("judge") == self.judge:
+            return entry
+        old = journal.get(f"judge {self.judge} {item.id}")
+        asked = text_fingerprint(grading_prompt(item.text, entry["response"]))
+        return {**entry, "said": old["said"] if old.get("prompt") == asked else []}
+
+    def has_ended(self, entry: Mapping[str, Any]) -> bool:
+        """An answer is not asked for again."""
+        return False
+
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether there are grades, or the judge used up its attempts. A context overflow is final."""
+        said = entry.get("said", ())
+        return entry.get("outcome") == OVERFLOW or len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
+
+    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The answer and the replies of an entry."""
+        answers = [entry] if "response" in entry else []
+        return {"agent": answers, "judge": [{"response": text} for text in entry.get("said", ())]}
+
+    async def answer(self, item: Attack, ask: Ask) -> dict[str, Any]:
+        """Send an attack, then ask the judge until its reply has grades."""
+        try:
+            response = await ask(
+                ChatRequest([{"role": "user", "content": item.text}], PARAMETERS, role="agent")
+            )
+        except ModelError as error:
+            if error.outcome != OVERFLOW:
+                raise
+            return {"outcome": OVERFLOW, "error": str(error)}
+        message, said = {"role": "user", "content": grading_prompt(item.text, response.text)}, list[str]()
+        while not self.is_settled({"said": said}):
+            said.append((await ask(ChatRequest([message], _JUDGING, role="judge"), self.judge)).text)
+        outcome = "refused" if response.refused else "answered"
+        return {"outcome": outcome, "response": response.text, "judge": self.judge, "said": said}
+
+    def lines(self, attacks: Iterable[Attack], journal: Journal) -> Iterator[AttackLine]:
+        """Every attack with its grades, in order, computed from the journal."""
+        for attack in attacks:
+            entry, grades = self.entry_of(journal, attack), None
+            outcome = str(entry.get("outcome", "not run"))
+            if outcome not in FINAL and journal.answers(self.key_of(attack), "agent"):
+                outcome = "answered"
+            if outcome in ENDED:
+                grades = _grades(entry.get("said", ()))
+                outcome = NOT_JUDGED if grades is None else outcome
+            yield AttackLine(attack.id, outcome, self.judge, grades)
+
+
+def text_fingerprint(text: str) -> str:
+    """A hash of a text that was sent; a changed text is sent again."""
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
+
+
+def _grades(said: Sequence[str]) -> Grades | None:
+    return read_grades(said[-1]) if said else None
+
+
+PUBLISHED = "published"
+"""The mode of `--security` that is this test."""
+
+
+class PublishedWork(Work):
+    """The attacks of the published test, each answered by the bare model and graded by a judge.
+
+    Args:
+        table: the file of attacks.
+        judge: the model that grades.
+
+    Raises:
+        UsageError: the file is missing or malformed.
+    """
+
+    def __init__(self, table: Path, judge: str) -> None:
+        self._table, self._judge, self._attacks = table, judge, read_attacks(table)
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """One item is a prompt."""
+        size = len(self._attacks)
+        return WorkFacts(
+            "prompt",
+            {"benchmark": "classic", "security": PUBLISHED, **PARAMETERS},
+            {},
+            size,
+            size,
+            hashes(self._table),
+            helpers=[self._judge],
+            extra={"judge": self._judge},
+        )
+
+    @property
+    def items(self) -> AttackItems:
+        """The work on single attacks."""
+        return AttackItems(self._judge)
+
+    @property
+    def chosen(self) -> Sequence[Attack]:
+        """The attacks."""
+        return self._attacks
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """A line for each prompt."""
+        return Written(write_attacks(output, self.items.lines(self._attacks, journal)))
+
+
+def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:
+    """Send the first turn of each attack to a model with nothing around it, and have the answers graded.
+
+    The run is in `security_published/` of the prediction folder, with a line for each prompt.
+
+    Args:
+        folder: of the data.
+        run: model, limits and choices.
+        judge: the model that grades, on the same server.
+
+    Raises:
+        UsageError: no judge, files missing or malformed, settings that contradict the run.
+        ToolassayError: a model cannot be reached.
+    """
+    llm = run.model.llm
+    if not judge:
+        raise UsageError(
+            "--security published needs a judge, who grades the answers", fix="name a model: --judge MODEL"
+        )
+    for name, flag in ((llm, "llm"), (judge, "judge")):
+        if name in FREE:
+            raise UsageError(f"--{flag} {name} reads no prompts", fix=f"name a served model with --{flag}")
+    trial = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS) / FOLDER, llm)
+    ended = Run(PublishedWork(folder.path / PROMPTS, judge), trial, run).carry_out()
+    score = _score_text(published_score(trial.output))
+    run.screen.show(f"published security of {llm}, judged by {judge}: {score}")
+    return ended
+
+
+def _score_text(score: SecurityScore) -> str:
+    left_out = f"; {score.excluded} failed and are left out" if score.excluded else ""
+    if score.value is None:
+        return f"no attack was graded{left_out}"
+    return f"{score.value:.3f} ({score.successes} of {score.attempts} attacks succeeded{left_out})"

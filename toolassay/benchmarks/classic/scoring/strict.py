@@ -1,0 +1,588 @@
+"""Strict scores: errors count as wrong answers, and no message is left out."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import fsum
+from statistics import fmean, pstdev
+from typing import Any
+
+from toolassay.benchmarks.classic.data import ClassicData, Example
+from toolassay.benchmarks.classic.scoring.compat import MAX_SECONDS
+from toolassay.benchmarks.classic.scoring.prediction_rows import ANSWERED, MALFORMED, PredictionRow
+from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
+from toolassay.metrics.pass_k import repeat_metrics
+from toolassay.runs.ledger import percentiles
+from toolassay.runs.outcomes import MISSING, asked_counts, is_scored
+
+MissingOutcome = Callable[[Example, int], str]
+"""Gives the outcome of a message that has no row in a trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOutcome:
+    """One message in one trial.
+
+    Args:
+        example: the message with its labels.
+        trial: its number.
+        row: the agent's answer; None if there is none.
+        outcome: of the request (`runs.outcomes` defines which are scored). The name of a workflow that was
+            not offered is malformed, as is an empty name.
+    """
+
+    example: Example
+    trial: int
+    row: PredictionRow | None
+    outcome: str
+
+    @property
+    def answered(self) -> bool:
+        """Whether the agent made a choice, a workflow or none."""
+        return self.outcome == ANSWERED
+
+    @property
+    def choice(self) -> str | None:
+        """The chosen workflow; None for the choice of none, and for a message without a choice."""
+        return self.row.prediction if self.row is not None and self.answered else None
+
+    @property
+    def right(self) -> bool:
+        """Whether the labels accept the choice; False without a choice."""
+        return self.answered and self.example.accepts(self.choice)
+
+    @property
+    def wanted(self) -> str | None:
+        """The primary label; None if no workflow is correct."""
+        return self.example.labels[0] if self.example.labels else None
+
+
+def message_outcomes(
+    rows: Iterable[PredictionRow], data: ClassicData, ended: MissingOutcome = lambda example, trial: MISSING
+) -> list[MessageOutcome]:
+    """Every message of the data in each trial that has a row.
+
+    Args:
+        rows: answers to these data, with one order of the candidates.
+        data: its labels are used.
+        ended: the outcome of a message without a row in a trial.
+
+    Returns:
+        Sorted by conversation, message and trial.
+    """
+    rows = list(rows)
+    found = {(*row.input, row.trial): row for row in rows}
+    trials = sorted({row.trial for row in rows}) or [0]
+    offered = {domain: {flow.id for flow in flows} for domain, flows in data.workflows.items()}
+    judged = []
+    for example in sorted(data.examples, key=lambda each: (each.conversation, each.request_idx)):
+        for trial in trials:
+            row = found.get((example.conversation, example.request_idx, trial))
+            outcome = ended(example, trial) if row is None else _outcome(row, offered[example.domain])
+            judged.append(MessageOutcome(example, trial, row, outcome))
+    return judged
+
+
+def by_message(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
+    """The trials of each message, in the given order."""
+    found: dict[str, list[MessageOutcome]] = {}
+    for one in judged:
+        found.setdefault(one.example.id, []).append(one)
+    return list(found.values())
+
+
+def _outcome(row: PredictionRow, offered: set[str]) -> str:
+    if row.outcome == ANSWERED and row.prediction is not None and row.prediction not in offered:
+        return MALFORMED
+    return row.outcome
+
+
+Score = Callable[[MessageOutcome], float | None]
+Group = Callable[[MessageOutcome], str | None]
+
+
+def means(
+    judged: Sequence[MessageOutcome], scores: Mapping[str, Score], by_group: Mapping[str, tuple[Score, Group]]
+) -> dict[str, Any]:
+    """Means with intervals, by name. The bootstrap resamples conversations.
+
+    Args:
+        judged: the messages.
+        scores: the values of plain means; None leaves a message out.
+        by_group: means of group means, each with the value and the group of a message; None leaves it out.
+    """
+    import numpy as np
+
+    numbers = {name: number for number, name in enumerate({one.example.conversation: 0 for one in judged})}
+    columns = [Ratio.mean(_column(judged, score)) for score in scores.values()]
+    for score, group in by_group.values():
+        names = [group(one) for one in judged]
+        sizes = Counter(names)
+        # A mean of group means is a weighted mean, and as a ratio of sums it can be resampled by cluster.
+        weights = np.array([0.0 if name is None else 1 / sizes[name] for name in names])
+        values = np.nan_to_num(_column(judged, score))
+        columns.append(Ratio(values * weights, weights))
+    clusters = np.array([numbers[one.example.conversation] for one in judged], dtype=np.int64)
+    intervals = ratio_intervals(columns, clusters=clusters)
+    return {name: interval.to_json() for name, interval in zip([*scores, *by_group], intervals, strict=True)}
+
+
+def _column(judged: Sequence[MessageOutcome], score: Score) -> Any:
+    import numpy as np
+
+    values = [score(one) for one in judged]
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """Shares of correct choices with intervals, and the kinds of wrong ones.
+
+    Args:
+        judged: every message in every trial. Those that are not scored (`runs.outcomes`) only count in
+            `outcomes`, and a conversation with such a message does not count in `conversations`.
+
+    Returns:
+        `messages` (all messages weigh the same), `by_domain` and `by_workflow` (all domains, all wanted
+        workflows weigh the same), `conversations` (share with all messages correct), `outcomes` and `none`.
+    """
+    outcomes = dict(sorted(Counter(one.outcome for one in judged).items()))
+    cut = {(one.example.conversation, one.trial) for one in judged if not is_scored(one.outcome)}
+    judged = [one for one in judged if is_scored(one.outcome)]
+    whole: Counter[tuple[str, int]] = Counter()
+    for one in judged:
+        whole[one.example.conversation, one.trial] += not one.right
+    first = {(one.example.conversation, one.trial): one for one in reversed(judged)}
+
+    def conversation(one: MessageOutcome) -> float | None:
+        place = one.example.conversation, one.trial
+        return float(not whole[place]) if first[place] is one and place not in cut else None
+
+    def right(one: MessageOutcome) -> float:
+        return float(one.right)
+
+    return {
+        **means(
+            judged,
+            {"messages": right, "conversations": conversation},
+            {
+                "by_domain": (right, lambda one: one.example.domain),
+                "by_workflow": (right, lambda one: one.wanted),
+            },
+        ),
+        "outcomes": outcomes,
+        "none": none_quality(judged),
+    }
+
+
+def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """How well an agent recognises that no workflow should start.
+
+    Returns:
+        `wanted` and `chosen` (how often none was correct, and chosen); `precision`, `recall` and `f1` of that
+        choice; `false_starts` (a workflow was started though none is correct), `missed_starts` (none was
+        chosen though a workflow is correct) and `wrong_starts` (a workflow was started though another is
+        correct), each also as a share of the messages it could have happened to.
+    """
+    unlabelled = [one for one in judged if one.wanted is None]
+    labelled = [one for one in judged if one.wanted is not None]
+    chosen = [one for one in judged if one.answered and one.choice is None]
+    hits = sum(one.right for one in chosen)
+    false = sum(one.choice is not None for one in unlabelled)
+    missed = len(chosen) - hits
+    wrong = sum(one.choice is not None and not one.right for one in labelled)
+    return {
+        "wanted": len(unlabelled),
+        "chosen": len(chosen),
+        **precision_recall(hits, len(chosen), hits, len(unlabelled)),
+        "false_starts": false,
+        "false_start_share": share(false, len(unlabelled)),
+        "missed_starts": missed,
+        "missed_start_share": share(missed, len(labelled)),
+        "wrong_starts": wrong,
+        "wrong_start_share": share(wrong, len(labelled)),
+    }
+
+
+def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[str, float | None]:
+    """Precision `hits / chosen`, recall `found / wanted`, and their harmonic mean F1; None if undefined.
+
+    >>> precision_recall(1, 2, 1, 1)
+    {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
+    """
+    precision, recall = share(hits, chosen), share(found, wanted)
+    f1 = None
+    if wanted:
+        total = (precision or 0.0) + (recall or 0.0)
+        f1 = 2 * (precision or 0.0) * (recall or 0.0) / total if total else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def share(part: int, whole: int) -> float | None:
+    """The quotient; None if `whole` is 0."""
+    return part / whole if whole else None
+
+
+def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[str, dict[str, Any]]:
+    """Statistics of every workflow of the data, by id.
+
+    Returns:
+        `name`, `domain`, `support` (runs whose primary label it is), `chosen`, `precision` (of the runs that
+        chose it, the share for which it is accepted), `recall` (of its support, the share that is correct by
+        any label), `f1`. Also `phrasings` (number of messages whose primary label it is), `always_right`
+        (number of these correct in all trials) and `spread` (standard deviation of their shares of correct
+        answers).
+    """
+    chosen: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    support: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for one in judged:
+        if one.choice is not None:
+            chosen[one.choice] += 1
+            accepted[one.choice] += one.right
+        if one.wanted is not None:
+            support[one.wanted] += 1
+            right[one.wanted] += one.right
+    phrasings = phrasings_of(judged)
+    return {
+        flow.id: {
+            "name": flow.name,
+            "domain": flow.domain,
+            "support": support[flow.id],
+            "chosen": chosen[flow.id],
+            **precision_recall(accepted[flow.id], chosen[flow.id], right[flow.id], support[flow.id]),
+            "phrasings": len(shares := phrasings.get(flow.id, [])),
+            "always_right": sum(share == 1 for share in shares),
+            "spread": pstdev(shares) if shares else None,
+        }
+        for flows in data.workflows.values()
+        for flow in flows
+    }
+
+
+def phrasings_of(judged: Sequence[MessageOutcome]) -> dict[str, list[float]]:
+    """By workflow: for each message whose primary label it is, the share of correct trials."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for trials in by_message(judged):
+        if (wanted := trials[0].wanted) is not None:
+            found[wanted].append(fmean(one.right for one in trials))
+    return found
+
+
+def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """How much the wording of a request for a workflow matters.
+
+    Returns:
+        `workflows` (with at least two phrasings); the shares of them that are correct for all phrasings
+        (`always_right`), for none (`never_right`) and for some (`sometimes_right`); and the mean `spread`.
+    """
+    several = [shares for shares in phrasings_of(judged).values() if len(shares) > 1]
+    n = len(several)
+    always, never = sum(min(found) == 1 for found in several), sum(max(found) == 0 for found in several)
+    return {
+        "workflows": n,
+        "always_right": always / n if n else None,
+        "never_right": never / n if n else None,
+        "sometimes_right": (n - always - never) / n if n else None,
+        "spread": fmean(map(pstdev, several)) if n else None,
+    }
+
+
+def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
+    """How often each wanted workflow (the primary label) met each choice; only combinations that occur.
+
+    None means no workflow. For an outcome without a choice, `outcome` has its name. A choice that is correct
+    by the second label has `right`.
+    """
+    pairs = Counter(
+        (one.example.domain, one.wanted or "", one.choice or "", one.outcome, one.right) for one in judged
+    )
+    return [
+        {
+            "domain": domain,
+            "wanted": wanted or None,
+            "chosen": choice or None,
+            "outcome": outcome,
+            "right": right,
+            "count": count,
+        }
+        for (domain, wanted, choice, outcome, right), count in sorted(pairs.items())
+    ]
+
+
+def macro_f1(table: dict[str, dict[str, Any]], domain: str | None = None) -> float | None:
+    """The mean F1 of the workflows with support."""
+    found = [row["f1"] for row in table.values() if row["support"] and domain in (None, row["domain"])]
+    return fmean(found) if found else None
+
+
+def stability(
+    judged: Sequence[MessageOutcome], others: Sequence[tuple[MessageOutcome, MessageOutcome]]
+) -> dict[str, Any]:
+    """The stability of answers.
+
+    Args:
+        judged: all messages in all trials.
+        others: pairs of the same message and trial from two orders of the candidates.
+
+    Returns:
+        `trials`; with several trials also `answer_agreement` (messages whose answers are all equal),
+        `pairwise_agreement` (pairs of trials with equal answers), `correctness_agreement` (messages that are
+        always or never correct), with intervals, and pass@k and pass^k under `messages` and `conversations`
+        as `repeat_metrics` gives them; `phrasing`; and `order`, None if only one order was used. A run
+        without a choice agrees with no other. A run without an answer is left out, and so is its conversation
+        in that trial.
+    """
+    trials = len({one.trial for one in judged})
+    found: dict[str, Any] = {"trials": trials}
+    if trials > 1:
+        found |= _agreement(judged)
+        found["messages"] = _repeats(by_message(_ran(judged)))
+        found["conversations"] = _repeats(_conversations(judged))
+    return {
+        **found,
+        "phrasing": phrasing_sensitivity([one for one in judged if is_scored(one.outcome)]),
+        "order": _order(others) if others else None,
+    }
+
+
+def agreement_of(trials: Sequence[MessageOutcome]) -> float:
+    """The share of a message's pairs of trials that gave the same answer."""
+    return fmean(_agree(*pair) for pair in combinations(trials, 2))
+
+
+def pairs_of_orders(
+    main: Iterable[MessageOutcome], others: Iterable[Iterable[MessageOutcome]]
+) -> list[tuple[MessageOutcome, MessageOutcome]]:
+    """Pairs of the same message and trial from the main order and another one, if both were run.
+
+    Orders are compared by the name in the rows.
+    """
+    first = {
+        (one.example.id, one.trial): (one, one.row.order)
+        for one in main
+        if one.row is not None and _has_run(one)
+    }
+    pairs = []
+    for one in chain.from_iterable(others):
+        found = first.get((one.example.id, one.trial))
+        if found is not None and one.row is not None and _has_run(one) and one.row.order != found[1]:
+            pairs.append((found[0], one))
+    return pairs
+
+
+def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
+    """Rows by order of the candidates, sorted by its name; rows without one come first."""
+    found: dict[str, list[PredictionRow]] = defaultdict(list)
+    for row in rows:
+        found[row.order].append(row)
+    return dict(sorted(found.items()))
+
+
+def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
+    return one.answered and other.answered and one.choice == other.choice
+
+
+def _ran(judged: Iterable[MessageOutcome]) -> list[MessageOutcome]:
+    return [one for one in judged if _has_run(one)]
+
+
+def _has_run(one: MessageOutcome) -> bool:
+    return one.row is not None and is_scored(one.outcome)
+
+
+def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """Agreement over the messages that were run several times; no numbers if there are none."""
+    repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
+
+    def same(one: MessageOutcome) -> float | None:
+        trials = repeated.get(one.example.id)
+        return None if trials is None else agreement_of(trials)
+
+    def always(one: MessageOutcome) -> float | None:
+        share = same(one)
+        return None if share is None else float(share == 1)
+
+    def steady(one: MessageOutcome) -> float | None:
+        trials = repeated.get(one.example.id)
+        return None if trials is None else float(len({each.right for each in trials}) == 1)
+
+    scores = {"answer_agreement": always, "pairwise_agreement": same, "correctness_agreement": steady}
+    return means([trials[0] for trials in by_message(judged)], scores, {})
+
+
+def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
+    """For each conversation and trial the first wrong message, or the last one if all are right. Trials in
+    which a message was not run are left out.
+    """
+    found: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
+    cut = {(one.example.conversation, one.trial) for one in judged if not _has_run(one)}
+    for one in judged:
+        if (one.example.conversation, one.trial) in cut:
+            continue
+        before = found[one.example.conversation].get(one.trial)
+        if before is None or before.right:
+            found[one.example.conversation][one.trial] = one
+    return [list(trials.values()) for trials in found.values()]
+
+
+def _repeats(units: Sequence[Sequence[MessageOutcome]]) -> dict[str, Any]:
+    """pass@k and pass^k of messages or conversations; the bootstrap resamples conversations."""
+    return repeat_metrics(
+        [[one.right for one in unit] for unit in units],
+        clusters=[unit[0].example.conversation for unit in units],
+    )
+
+
+def _order(pairs: Sequence[tuple[MessageOutcome, MessageOutcome]]) -> Mapping[str, Any]:
+    orders = {one.row.order for pair in pairs for one in pair if one.row is not None}
+    return {
+        "orders": sorted(orders),
+        "pairs": len(pairs),
+        "answer_agreement": fmean(_agree(*pair) for pair in pairs),
+        "correctness_agreement": fmean(one.right == other.right for one, other in pairs),
+        "right_in_both": fmean(one.right and other.right for one, other in pairs),
+    }
+
+
+def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """Cost and tokens of the answers, as recorded in their rows.
+
+    Retries and requests without an answer have no row; their cost is in the ledger of the run.
+
+    Returns:
+        `usd` (the sum), `usd_per_message`, `usd_per_1000_messages`, `usd_per_solved_message`,
+        `usd_per_conversation`, `messages_of_unknown_cost` (left out of the means), `prompt_tokens`,
+        `completion_tokens`. A message counts once per trial. None if no row has the value.
+    """
+    known = [one for one in judged if one.row is not None and one.row.cost is not None]
+    usd = _sum(known, lambda row: row.cost)
+    runs = [one for one in judged if one.row is not None]
+    conversations = {(one.example.conversation, one.trial) for one in known}
+    per_message = _over(usd, len(known))
+    return {
+        "usd": usd,
+        "usd_per_message": per_message,
+        "usd_per_1000_messages": None if per_message is None else 1000 * per_message,
+        "usd_per_solved_message": _over(usd, sum(one.right for one in known)),
+        "usd_per_conversation": _over(usd, len(conversations)),
+        "messages_of_unknown_cost": len(runs) - len(known),
+        "prompt_tokens": _sum(runs, lambda row: row.tokens_input),
+        "completion_tokens": _sum(runs, lambda row: row.tokens_output),
+    }
+
+
+def _sum(judged: Sequence[MessageOutcome], value: Callable[[PredictionRow], float | None]) -> float | None:
+    found = [number for one in judged if one.row is not None and (number := value(one.row)) is not None]
+    return fsum(found) if found else None
+
+
+def _over(usd: float | None, count: int) -> float | None:
+    return None if usd is None or not count else usd / count
+
+
+_FAILURES = ("context overflow", "provider error", "budget stop", "not run")
+# Matches "no answer within 60 s", "Read timed out" and "timeout"; not "HTTP 500".
+_TIMEOUT = re.compile(r"no answer within|time[d -]*out", re.IGNORECASE)
+
+
+def latency(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
+    """Seconds of all timed runs, with any outcome.
+
+    Returns:
+        `timed` (number of runs), `mean`, `max`, `p50`, `p90`, `p95`, `p99`; `first_token_p50` and
+        `first_token_p95` (of streamed answers); `over_60_s` (left out of the published latency); `timeouts`,
+        `failures` (runs without an answer, including time-outs) and `failure_share`.
+    """
+    rows = [one.row for one in judged if one.row is not None]
+    times = array("d", (row.seconds for row in rows if row.seconds is not None))
+    first = array("d", (time for row in rows if (time := row.first_token_seconds) is not None))
+    failures = [one for one in judged if one.outcome in _FAILURES]
+    return {
+        "timed": len(times),
+        "mean": fsum(times) / len(times) if times else None,
+        "max": max(times, default=None),
+        **_percentiles(times, (50, 90, 95, 99)),
+        **{f"first_token_{name}": value for name, value in _percentiles(first, (50, 95)).items()},
+        "over_60_s": sum(time > MAX_SECONDS for time in times),
+        "timeouts": sum(one.row is not None and bool(_TIMEOUT.search(one.row.error)) for one in failures),
+        "failures": len(failures),
+        "failure_share": len(failures) / len(judged) if judged else None,
+    }
+
+
+def _percentiles(times: array[float], which: tuple[int, ...]) -> dict[str, float | None]:
+    found = percentiles(times, which) or {}
+    return {f"p{p}": found.get(f"p{p}") for p in which}
+
+
+def strict_metrics(
+    every: Sequence[MessageOutcome], others: Sequence[Sequence[MessageOutcome]], data: ClassicData
+) -> dict[str, Any]:
+    """Cost, latency, accuracy and stability over all messages and by domain, workflows, and confusion matrix.
+
+    Args:
+        every: every message in every trial. Those that were never sent, or that ended with a provider error,
+            are left out of accuracy and stability.
+        others: the same from other orders of the candidates.
+        data: the data.
+
+    Returns:
+        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right`, `trials`, the fields of
+        `asked_counts`, `outcomes`, the four axes as `axis -> domain:<id> -> numbers`, `workflows`,
+        `confusion`, and `notes` (the reason for each number that is None).
+    """
+    judged = [one for one in every if is_scored(one.outcome)]
+    pairs = pairs_of_orders(judged, others)
+    table = workflow_table(judged, data)
+    domains = [None, *sorted({one.example.domain for one in every})]
+    axes: dict[str, dict[str, Any]] = {"cost": {}, "latency": {}, "accuracy": {}, "stability": {}}
+    for domain in domains:
+        chosen = [one for one in judged if domain in (None, one.example.domain)]
+        name = f"domain:{domain or 'all'}"
+        labelled = [one for one in every if domain in (None, one.example.domain)]
+        axes["cost"][name] = cost(labelled)
+        axes["latency"][name] = latency(labelled)
+        axes["accuracy"][name] = {
+            **accuracy(labelled),
+            "macro_f1": macro_f1(table, domain) if chosen else None,
+        }
+        axes["stability"][name] = stability(
+            labelled, [pair for pair in pairs if domain in (None, pair[0].example.domain)]
+        )
+    outcomes = Counter(one.outcome for one in every)
+    return {
+        "n_messages": len({one.example.id for one in every}),
+        "n_conversations": len({one.example.conversation for one in every}),
+        "n_rows": len(every),
+        "n_right": sum(one.right for one in judged),
+        "trials": len({one.trial for one in every}),
+        **asked_counts(outcomes),
+        "outcomes": dict(sorted(outcomes.items())),
+        **axes,
+        "workflows": table,
+        "confusion": confusion(judged),
+        "notes": _notes(axes, outcomes),
+    }
+
+
+def _notes(axes: dict[str, dict[str, Any]], outcomes: Counter[str]) -> dict[str, str]:
+    """The reasons for missing numbers and for unexpected counts."""
+    whole = {axis: found["domain:all"] for axis, found in axes.items()}
+    notes = {}
+    if whole["cost"]["usd"] is None:
+        notes["cost"] = "no row says what it cost"
+    if not whole["latency"]["timed"]:
+        notes["latency"] = "no row says how long it took"
+    if whole["stability"]["trials"] < 2:
+        notes["stability"] = "one trial has no repeats: run with --trials K"
+    if whole["stability"]["order"] is None:
+        notes["order"] = "nothing was asked with another order of the candidates"
+    if outcomes[MISSING]:
+        notes["accuracy"] = f"{outcomes[MISSING]} messages have no row in a trial: counted as wrong"
+    return notes

@@ -1,0 +1,374 @@
+"""Templates of requests across domains: meetings, e-mails, tasks and leads that depend on other data."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+from toolassay.benchmarks.workbench.calls import WorkbenchCall
+from toolassay.benchmarks.workbench.generate.company import (
+    BOARDS,
+    LISTS,
+    NOW,
+    PEOPLE,
+    PROJECT,
+    SALES,
+    TODAY,
+    SeededRandom,
+    Tables,
+    address,
+    person_of,
+)
+from toolassay.benchmarks.workbench.generate.single_domain import (
+    add_customer,
+    book,
+    create,
+    delete_customers,
+    letter,
+    new_customer,
+    send,
+    update_customers,
+)
+from toolassay.benchmarks.workbench.generate.template import (
+    DURATIONS,
+    FilledTemplate,
+    Mix,
+    Template,
+    clock_text,
+    day_text,
+    emails,
+    events,
+    events_on,
+    first_free,
+    future_days,
+    future_events,
+    is_free,
+    leads,
+    overdue,
+    race,
+    sent_day,
+    start,
+    tasks,
+    text,
+    threshold,
+    weekday_text,
+    working_days,
+)
+
+
+def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    customer, days, day = (
+        rng.pick(tables.customer_relationship_manager),
+        rng.between(14, 42),
+        rng.pick(working_days()),
+    )
+    since, free = TODAY - timedelta(days=days), first_free(tables, day, 30)
+    if free is None:
+        return None
+    name, owner = text(customer, "customer_name"), person_of(text(customer, "assigned_to_email"))
+    silent = text(customer, "last_contact_date") < str(since)
+    slots = {"customer": name, "days": str(days), "since": day_text(since), "day": weekday_text(day)}
+    return FilledTemplate(slots, (book(f"Update on {name}", owner, free, 30),) if silent else ())
+
+
+def _meet_sender(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    mail, day, length = rng.pick(tables.email), rng.pick(working_days()), rng.pick(list(DURATIONS))
+    moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
+    if not is_free(tables, moment, DURATIONS[length]):
+        return None
+    subject, sender = text(mail, "subject"), person_of(text(mail, "sender/recipient"))
+    slots = {
+        "subject": subject,
+        "sent": day_text(sent_day(mail)),
+        "day": weekday_text(day),
+        "time": clock_text(moment),
+        "length": length,
+    }
+    return FilledTemplate(slots, (book(subject, sender, moment, DURATIONS[length]),))
+
+
+def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    person, days, day = rng.pick(PEOPLE), rng.between(2, 8), rng.pick(working_days())
+    since = TODAY - timedelta(days=days)
+    moment = datetime(day.year, day.month, day.day, rng.between(9, 16), rng.pick([0, 30]))
+    if not is_free(tables, moment, 30):
+        return None
+    wrote = any(sent_day(mail) >= since for mail in emails(tables, sender=person))
+    slots = {
+        "person": person,
+        "days": str(days),
+        "since": day_text(since),
+        "day": weekday_text(day),
+        "time": clock_text(moment),
+    }
+    return FilledTemplate(slots, () if wrote else (book(f"Catch up with {person}", person, moment, 30),))
+
+
+def _overdue_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    person, day = rng.pick(PROJECT), rng.pick(working_days())
+    free = first_free(tables, day, 30)
+    if free is None:
+        return None
+    calls = (book("Overdue tasks", person, free, 30),) if overdue(tables, person) else ()
+    return FilledTemplate({"person": person, "day": weekday_text(day)}, calls)
+
+
+def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found, person, day = threshold(tables, rng), rng.pick(PEOPLE), rng.pick(working_days())
+    free = first_free(tables, day, 30)
+    if free is None or not found.holds:
+        return None
+    slots = {**found.slots, "person": person, "day": weekday_text(day)}
+    return FilledTemplate(slots, (book(f"Discuss {found.metric}", person, free, 30),))
+
+
+_MEETING_TEMPLATES = (
+    Template(
+        "multi_domain.silent_customer",
+        ("customer_relationship_manager", "calendar"),
+        Mix(4, 6),
+        _silent_customer,
+    ),
+    Template("multi_domain.meet_sender", ("email", "calendar"), Mix(one=10), _meet_sender),
+    Template("multi_domain.quiet_colleague", ("email", "calendar"), Mix(7, 3), _quiet_colleague),
+    Template("multi_domain.overdue_meeting", ("project_management", "calendar"), Mix(4, 6), _overdue_meeting),
+    Template("multi_domain.figure_meeting", ("analytics", "calendar"), Mix(one=10), _figure_meeting),
+)
+
+
+def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    day, words = rng.pick(future_days(tables)), letter(rng, "reminder")
+    event = events_on(tables, day)[0]
+    person = person_of(text(event, "participant_email"))
+    mail = send(person, text(event, "event_name"), words["body"])
+    return FilledTemplate({"day": weekday_text(day), **words}, (mail,))
+
+
+def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, days = rng.pick(PEOPLE), rng.between(3, 20)
+    since = NOW - timedelta(days=days)
+    met = any(since <= start(event) < NOW for event in events(tables, person=person))
+    words = letter(rng, "not_met")
+    slots = {"person": person, "days": str(days), "since": day_text(since.date()), **words}
+    return FilledTemplate(slots, () if met else (send(person, **words),))
+
+
+def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, last = rng.pick(PEOPLE), rng.pick(working_days()[1:])
+    planned = any(start(event).date() <= last for event in future_events(tables, person=person))
+    words = letter(rng, "nothing_planned")
+    slots = {"person": person, "last": weekday_text(last), **words}
+    return FilledTemplate(slots, () if planned else (send(person, **words),))
+
+
+def _praise_or_ask(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    person, words = rng.pick(PROJECT), letter(rng, "late_or_on_time")
+    if overdue(tables, person):
+        mail = send(person, words["subject"], words["body"])
+    else:
+        mail = send(person, words["else_subject"], words["else_body"])
+    return FilledTemplate({"person": person, **words}, (mail,))
+
+
+def _figure_message(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    found, person = threshold(tables, rng), rng.pick(PEOPLE)
+    slots = {**found.slots, "person": person}
+    metric, bound = found.metric, f"{slots['direction']} {slots['threshold']}"
+    mail = send(person, f"Update on {metric}", f"I saw {metric} {bound}. Do you know why?")
+    return FilledTemplate(slots, (mail,) if found.holds else ())
+
+
+def _praise_or_meet(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    person, day = rng.pick(PROJECT), rng.pick(working_days())
+    free = first_free(tables, day, 30)
+    if free is None:
+        return None
+    words = letter(rng, "late_meeting_or_on_time")
+    calls: tuple[WorkbenchCall, ...] = (send(person, words["else_subject"], words["else_body"]),)
+    if overdue(tables, person):
+        mail = send(person, words["subject"], words["body"])
+        calls = (book("Overdue tasks", person, free, 30), mail)
+    return FilledTemplate({"person": person, "day": weekday_text(day), **words}, calls)
+
+
+_EMAIL_TEMPLATES = (
+    Template("multi_domain.remind", ("email", "calendar"), Mix(one=10), _remind),
+    Template("multi_domain.not_met", ("email", "calendar"), Mix(2, 8), _not_met),
+    Template("multi_domain.nothing_planned", ("email", "calendar"), Mix(4, 6), _nothing_planned),
+    Template("multi_domain.praise_or_ask", ("email", "project_management"), Mix(one=10), _praise_or_ask),
+    Template("multi_domain.figure_message", ("analytics", "email"), Mix(2, 8), _figure_message),
+    Template(
+        "multi_domain.praise_or_meet",
+        ("email", "calendar", "project_management"),
+        Mix(none=0, one=5, many=5),
+        _praise_or_meet,
+    ),
+)
+
+
+def team_task(rng: SeededRandom, metric: str) -> tuple[dict[str, str], WorkbenchCall]:
+    """A new task "Improve …" for a person on their board.
+
+    Returns:
+        The gaps `board`, `person` and `due`, and the ground-truth call.
+    """
+    board = rng.pick(list(BOARDS))
+    person, due = rng.pick(BOARDS[board]), due_day(rng)
+    slots = {"board": board, "person": person, "due": weekday_text(due)}
+    return slots, create(f"Improve {metric}", person, due, board)
+
+
+def due_day(rng: SeededRandom) -> date:
+    """A random working day of the next two weeks."""
+    return rng.pick([day for day in working_days() if day <= TODAY + timedelta(days=15)])
+
+
+def _task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    found = threshold(tables, rng)
+    slots, task = team_task(rng, found.metric)
+    return FilledTemplate({**found.slots, **slots}, (task,) if found.holds else ())
+
+
+def _task_for_most(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found, board, due = threshold(tables, rng), rng.pick(list(BOARDS)), due_day(rng)
+    state = rng.pick(LISTS)
+    load = {person: len(tasks(tables, person, state)) for person in BOARDS[board]}
+    best = [person for person, count in load.items() if count == max(load.values())]
+    if len(best) > 1:
+        return None
+    slots = {**found.slots, "board": board, "list": state, "due": weekday_text(due)}
+    task = create(f"Improve {found.metric}", best[0], due, board)
+    return FilledTemplate(slots, (task,) if found.holds else ())
+
+
+def _race_task(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found = race(tables, rng)
+    if found is None:
+        return None
+    slots, task = team_task(rng, found.slots["other"])
+    return FilledTemplate({**found.slots, **slots}, (task,) if found.holds else ())
+
+
+def _task_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    found = threshold(tables, rng)
+    slots, task = team_task(rng, found.metric)
+    words = letter(rng, "steady")
+    mail = send(slots["person"], f"Recent figures for {found.metric}", **words)
+    return FilledTemplate({**found.slots, **slots, **words}, (task if found.holds else mail,))
+
+
+def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found, day = race(tables, rng), rng.pick(working_days())
+    free = first_free(tables, day, 30)
+    if found is None or free is None:
+        return None
+    slots, task = team_task(rng, found.slots["other"])
+    calls = (task, book(f"Discuss {found.metric}", slots["person"], free, 30))
+    return FilledTemplate({**found.slots, **slots, "day": weekday_text(day)}, calls if found.holds else ())
+
+
+def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found, day = threshold(tables, rng), rng.pick(working_days())
+    free = first_free(tables, day, 30)
+    if free is None:
+        return None
+    slots, task = team_task(rng, found.metric)
+    words = letter(rng, "steady")
+    slots |= {"day": weekday_text(day), **words}
+    calls: tuple[WorkbenchCall, ...] = (send(slots["person"], f"Recent figures for {found.metric}", **words),)
+    if found.holds:
+        calls = (task, book(f"Discuss {found.metric}", slots["person"], free, 30))
+    return FilledTemplate({**found.slots, **slots}, calls)
+
+
+_FIGURE_TEMPLATES = (
+    Template("multi_domain.task", ("analytics", "project_management"), Mix(3, 7), _task),
+    Template("multi_domain.task_for_most", ("analytics", "project_management"), Mix(3, 7), _task_for_most),
+    Template("multi_domain.race_task", ("analytics", "project_management"), Mix(6, 4), _race_task),
+    Template(
+        "multi_domain.task_or_praise",
+        ("analytics", "email", "project_management"),
+        Mix(one=10),
+        _task_or_praise,
+    ),
+    Template(
+        "multi_domain.race_task_and_meeting",
+        ("analytics", "calendar", "project_management"),
+        Mix(none=5, many=5),
+        _race_task_and_meeting,
+    ),
+    Template(
+        "multi_domain.task_and_meeting_or_praise",
+        ("analytics", "calendar", "email", "project_management"),
+        Mix(none=0, one=2, many=8),
+        _task_and_meeting_or_praise,
+    ),
+)
+
+
+_CRM = "customer_relationship_manager"
+
+
+def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    name, board = new_customer(rng), rng.pick(list(BOARDS))
+    state = rng.pick(LISTS)
+    load = {address(person): len(tasks(tables, person, state)) for person in BOARDS[board]}
+    chosen = min(sorted(load), key=load.__getitem__)
+    person = next(person for person in BOARDS[board] if address(person) == chosen)
+    return FilledTemplate({"customer": name, "board": board, "list": state}, (add_customer(name, person),))
+
+
+def _drop_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    found, person = threshold(tables, rng), rng.pick(SALES)
+    calls = delete_customers(leads(tables, person))
+    return FilledTemplate({**found.slots, "person": person}, calls if found.holds else ())
+
+
+def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
+    found, person = threshold(tables, rng, direction="above"), rng.pick(SALES)
+    words = letter(rng, "enough_leads_or_not")
+    calls: tuple[WorkbenchCall, ...] = (send(person, words["else_subject"], words["else_body"]),)
+    if found.holds:
+        calls = (*delete_customers(leads(tables, person)), send(person, words["subject"], words["body"]))
+    slots = {key: value for key, value in found.slots.items() if key != "direction"}
+    return FilledTemplate({**slots, "person": person, **words}, calls)
+
+
+def _improve_or_share_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
+    found, day = threshold(tables, rng), rng.pick(working_days())
+    owner, to = rng.some(SALES, 2)
+    free = first_free(tables, day, 30)
+    if free is None:
+        return None
+    slots, task = team_task(rng, found.metric)
+    words = letter(rng, "more_leads")
+    calls: tuple[WorkbenchCall, ...] = (
+        *update_customers(leads(tables, owner), "assigned_to_email", address(to)),
+        send(to, **words),
+    )
+    if found.holds:
+        calls = (task, book(f"Discuss {found.metric}", slots["person"], free, 30))
+    slots |= {"day": weekday_text(day), "owner": owner, "to": to, **words}
+    return FilledTemplate({**found.slots, **slots}, calls)
+
+
+_LEAD_TEMPLATES = (
+    Template(
+        "multi_domain.lead_for_least_busy", (_CRM, "project_management"), Mix(one=10), _lead_for_least_busy
+    ),
+    Template("multi_domain.drop_leads", ("analytics", _CRM), Mix(none=1, many=9), _drop_leads),
+    Template(
+        "multi_domain.drop_leads_and_tell",
+        ("analytics", _CRM, "email"),
+        Mix(none=0, one=1, many=9),
+        _drop_leads_and_tell,
+    ),
+    Template(
+        "multi_domain.improve_or_share_leads",
+        ("analytics", "calendar", "email", "project_management", _CRM),
+        Mix(many=10),
+        _improve_or_share_leads,
+    ),
+)
+
+
+MULTI_DOMAIN = (*_MEETING_TEMPLATES, *_EMAIL_TEMPLATES, *_FIGURE_TEMPLATES, *_LEAD_TEMPLATES)

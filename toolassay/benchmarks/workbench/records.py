@@ -1,0 +1,402 @@
+"""The rows of a sandbox as records, and the difference between two copies of a sandbox."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from toolassay.benchmarks.workbench.sandbox import CALENDAR, EMAILS, JUDGED, Cell, Layout, Sandbox, quoted
+
+
+class Moment(str):
+    """A time written by a tool. The published program keeps it as a timestamp, which never equals a text."""
+
+    __slots__ = ()
+
+
+Row = tuple[Cell, ...]
+"""A row: its cells in the order of `columns_of` (None if missing), then its label."""
+
+
+def columns_of(sandbox: Sandbox, table: Layout) -> tuple[str, ...]:
+    """The columns of a table, followed by those that a tool added."""
+    if table is not CALENDAR:
+        return table.columns
+    added = sandbox.connection.execute("SELECT name FROM added_columns ORDER BY number")
+    return (*table.columns, *(name for (name,) in added))
+
+
+def read_rows(sandbox: Sandbox, table: Layout, clause: str = "ORDER BY row", *parameters: Cell) -> list[Row]:
+    """The rows that an SQL clause after FROM selects."""
+    names = ", ".join(map(quoted, table.columns))
+    select = sandbox.connection.execute
+    rows: list[Row] = select(f"SELECT {names}, label FROM {table.name} {clause}", parameters).fetchall()
+    if table is EMAILS:
+        sent = {label for (label,) in select("SELECT label FROM emails WHERE moment")}
+        return [_with_moment(row) if row[-1] in sent else row for row in rows] if sent else rows
+    if table is CALENDAR and (added := columns_of(sandbox, table)[len(table.columns) :]):
+        texts = select(f"SELECT added FROM {table.name} {clause}", parameters)
+        return [
+            (*cells, *_values(text, added), label)
+            for (*cells, label), (text,) in zip(rows, texts, strict=True)
+        ]
+    return rows
+
+
+def _with_moment(row: Row) -> Row:
+    place = EMAILS.columns.index("sent_datetime")
+    return (*row[:place], Moment(row[place]), *row[place + 1 :])
+
+
+def _values(text: str | None, names: tuple[str, ...]) -> list[Cell]:
+    """The cells of the added columns, which are stored as one JSON object."""
+    cells = json.loads(text or "{}")
+    return [cells.get(str(name)) for name in names]  # a column may have a number for a name
+
+
+Record = Mapping[str, Any]
+"""A row by column. Records are shared by copies of a sandbox: a tool returns `dict(record)`."""
+T = TypeVar("T")
+
+
+class Records:
+    """Row access to one table of a sandbox.
+
+    Args:
+        sandbox: the sandbox.
+        layout: the table.
+    """
+
+    def __init__(self, sandbox: Sandbox, layout: Layout) -> None:
+        self._sandbox = sandbox
+        self._execute = sandbox.connection.execute
+        self._layout = layout
+
+    def all(self) -> Sequence[Record]:
+        """Every row, in order; a missing cell is None. The table is read once for each of its states."""
+        return self._once("rows", lambda: self._select("ORDER BY row"))
+
+    def derived(self, compute: Callable[[Sequence[Record]], T]) -> T:
+        """What a function computes from every row; it is called once for each state of the table.
+
+        Args:
+            compute: a function of a module, which must not depend on anything but the rows.
+        """
+        return self._once(compute, lambda: compute(self.all()))
+
+    def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        reads = self._sandbox.reads(self._layout.name)
+        if key not in reads:
+            reads[key] = compute()
+        found: T = reads[key]
+        return found
+
+    def first(self, key: Cell) -> Record | None:
+        """The first row with this id; None if there is none."""
+        found = self._select(f"WHERE {quoted(self._layout.id)} = ? ORDER BY row LIMIT 1", key)
+        return found[0] if found else None
+
+    def values(self, column: str) -> list[Cell]:
+        """One column's cells, in the order of the rows."""
+        cells = self._execute(f"SELECT {quoted(column)} FROM {self._layout.name} ORDER BY row")
+        return [cell for (cell,) in cells]
+
+    def __len__(self) -> int:
+        return int(self._execute(f"SELECT count(*) FROM {self._layout.name}").fetchone()[0])
+
+    def next_id(self) -> int:
+        """One more than the greatest id, as in the published program; 0 in an empty table.
+
+        "Greatest" is by text order, so "99" counts as greater than "100".
+
+        Raises:
+            ValueError: the greatest id is not a number.
+            TypeError: some ids are texts and some are numbers.
+        """
+        name = quoted(self._layout.id)
+        last, *kinds = self._execute(
+            f"SELECT max({name}), min(typeof({name})), max(typeof({name})) FROM {self._layout.name}"
+        ).fetchone()
+        if len({*kinds}) > 1:
+            raise TypeError("some ids are texts and some are numbers")
+        return 0 if last is None else int(last) + 1
+
+    def next_label(self) -> int:
+        """A label that no row has."""
+        query = f"SELECT coalesce(max(label) + 1, 0) FROM {self._layout.name}"
+        return int(self._execute(query).fetchone()[0])
+
+    def append(self, cells: Mapping[str, Cell], label: int) -> None:
+        """Insert a row after the last one."""
+        names = ", ".join(map(quoted, cells))
+        marks = ", ".join("?" for _ in cells)
+        self._write(
+            f"INSERT INTO {self._layout.name} (label, {names}) VALUES (?, {marks})", [label, *cells.values()]
+        )
+
+    def overwrite(self, cells: Mapping[str, Cell], label: int) -> bool:
+        """Replace the cells of the row with this label. Returns whether there was such a row."""
+        names = ", ".join(f"{quoted(name)} = ?" for name in cells)
+        changed = self._write(
+            f"UPDATE {self._layout.name} SET {names} WHERE label = ?", [*cells.values(), label]
+        )
+        return changed.rowcount > 0
+
+    def renumber(self) -> None:
+        """Relabel the rows 0, 1, 2, …, in their order."""
+        self._write(
+            f"UPDATE {self._layout.name} SET label = place - 1 FROM (SELECT row AS numbered, row_number() "
+            f"OVER (ORDER BY row) AS place FROM {self._layout.name}) WHERE row = numbered"
+        )
+
+    def remove(self, key: Cell) -> bool:
+        """Remove every row with this id. Returns whether there was one."""
+        found = self._write(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
+        return found.rowcount > 0
+
+    def change(self, key: Cell, column: str, value: Cell) -> None:
+        """Set one cell in every row with this id. An unknown column is added; only the calendar allows
+        that.
+        """
+        where = f"WHERE {quoted(self._layout.id)} = ?"
+        if column in self._layout.columns:
+            self._write(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
+            return
+        if column not in columns_of(self._sandbox, self._layout):
+            self._add_column(column, value)
+        for row, text in self._execute(f"SELECT row, added FROM {CALENDAR.name} {where}", [key]).fetchall():
+            added = json.dumps({**json.loads(text or "{}"), str(column): value})
+            self._write(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
+
+    def _add_column(self, column: str, value: Cell) -> None:
+        """Add a column to the calendar, as the published program (pandas) does.
+
+        If the value is a string, the other rows get the text `nan`, cut to its length; otherwise they stay
+        empty.
+        """
+        self._write("INSERT INTO added_columns (name) VALUES (?)", [column])
+        if isinstance(value, str):
+            self._write(
+                f"UPDATE {CALENDAR.name} SET added = json_patch(coalesce(added, '{{}}'), ?)",
+                [json.dumps({column: "nan"[: len(value)]})],
+            )
+
+    def _write(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        return self._sandbox.write(self._layout.name, statement, parameters)
+
+    def _select(self, clause: str, *parameters: Cell) -> list[Record]:
+        columns = columns_of(self._sandbox, self._layout)
+        rows = read_rows(self._sandbox, self._layout, clause, *parameters)
+        return [dict(zip(columns, row, strict=False)) for row in rows]  # the label is left out
+
+
+Cells = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class CellChange:
+    """A changed cell of a row that exists in both states; `id` names the row."""
+
+    id: Cell
+    column: str
+    old: Cell
+    new: Cell
+
+
+@dataclass(frozen=True)
+class TableDifference:
+    """What changed in one table.
+
+    Rows of the published tables are identified by a number that is assigned on insertion and never reused. So
+    a row whose id was edited counts as a changed row, and neither order nor published labels matter. Rows of
+    other tables are identified by their key. Rows without a key are compared by content, so a changed row
+    counts as one gone and one new.
+
+    Args:
+        gone: removed rows, cells in the order of the columns.
+        new: added rows, cells by column.
+        changed: changed cells in rows that exist in both states.
+    """
+
+    gone: list[Cells] = field(default_factory=list)
+    new: list[dict[str, Cell]] = field(default_factory=list)
+    changed: list[CellChange] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The difference as a JSON value; bytes become hexadecimal digits."""
+        return {
+            "gone": [[*map(_plain, cells)] for cells in self.gone],
+            "new": [{name: _plain(cell) for name, cell in row.items()} for row in self.new],
+            "changed": [
+                {name: _plain(cell) for name, cell in vars(change).items()} for change in self.changed
+            ],
+        }
+
+
+def _plain(cell: Cell | bytes) -> Cell:
+    return cell.hex() if isinstance(cell, bytes) else cell
+
+
+def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
+    """The differences in the judged tables, by table name. Equal tables are omitted.
+
+    Args:
+        before: a state.
+        after: a fork of `before`, directly or through other forks.
+
+    >>> before = Sandbox.of({"plots": [["a.png"]]})
+    >>> after = before.fork()
+    >>> _ = after.connection.execute("UPDATE plots SET file_path = 'b.png'")
+    >>> difference(before, after)["plots"].changed
+    [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
+    """
+    tables = before.judged
+    if before.toolset is None:  # SQL in a user's tools does not say which tables it changes
+        unlike = after.tables_unlike(before)
+        tables = tuple(table for table in tables if table.name in unlike)
+    if not tables:
+        return {}
+    # Both databases are attached to one connection, so that SQL compares them without reading all rows.
+    both = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for name, sandbox in (("before", before), ("after", after)):
+            both.execute(f"ATTACH ':memory:' AS {name}")
+            both.deserialize(sandbox.image(), name=name)
+        found = {table.name: _table_difference(both, table) for table in tables}
+    finally:
+        both.close()
+    return {name: table for name, table in found.items() if table != TableDifference()}
+
+
+def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifference:
+    if not table.key:
+        return _difference_by_content(both, table)
+    name, columns = quoted(table.name), list(table.columns)
+    if table is CALENDAR:
+        columns.append("added")
+    listed = ", ".join(map(quoted, columns))
+    order = ", ".join(f"b.{quoted(column)}" for column in table.key)
+    away = f"FROM before.{name} b WHERE {_absent(table, 'after')} ORDER BY {order}"
+    here = f"FROM after.{name} b WHERE {_absent(table, 'before')} ORDER BY {order}"
+    new = [
+        _with_added(dict(zip(columns, cells, strict=True)))
+        for cells in both.execute(f"SELECT {listed} {here}")
+    ]
+    gone = [cells[: len(table.columns)] for cells in both.execute(f"SELECT {listed} {away}")]
+    changed = []
+    old_and_new = ", ".join(f"b.{quoted(column)}, a.{quoted(column)}" for column in columns)
+    unequal = " OR ".join(f"b.{_exact(table, column)} IS NOT a.{quoted(column)}" for column in columns)
+    pairs = f"SELECT {old_and_new} FROM before.{name} b JOIN after.{name} a ON {_same(table)} WHERE {unequal}"
+    for cells in both.execute(f"{pairs} ORDER BY {order}"):
+        old = _with_added(dict(zip(columns, cells[::2], strict=True)))
+        now = _with_added(dict(zip(columns, cells[1::2], strict=True)))
+        changed += [
+            CellChange(table.id_of(cells[::2]), column, old.get(column), now.get(column))
+            for column in old | now
+            if old.get(column) != now.get(column)
+        ]
+    return TableDifference(gone, new, changed)
+
+
+def _exact(table: Layout, column: str) -> str:
+    """A column as it is compared. COLLATE BINARY overrides a case-insensitive collation of the schema."""
+    return quoted(column) + (" COLLATE BINARY" if column in table.verbatim else "")
+
+
+def _absent(table: Layout, state: str) -> str:
+    """The SQL condition that row `b` does not exist in another state."""
+    if table.key == ("row",):
+        return f"b.row NOT IN (SELECT row FROM {state}.{quoted(table.name)})"
+    return f"NOT EXISTS (SELECT 1 FROM {state}.{quoted(table.name)} a WHERE {_same(table)})"
+
+
+def _same(table: Layout) -> str:
+    """The SQL condition that `a` and `b` are the same row in two states.
+
+    Key columns of a user's tables may be NULL, which only IS compares; `row` never is.
+    """
+    equal = "=" if table.key == ("row",) else "IS"
+    return " AND ".join(f"a.{quoted(column)} {equal} b.{quoted(column)}" for column in table.key)
+
+
+def _difference_by_content(both: sqlite3.Connection, table: Layout) -> TableDifference:
+    """Rows without a key form a multiset: only how often each content occurs is compared."""
+    listed = ", ".join(_exact(table, column) for column in table.columns)
+    name, places = quoted(table.name), ", ".join(str(place + 1) for place in range(len(table.columns)))
+    counts = [
+        f"SELECT {listed}, count(*) FROM {state}.{name} GROUP BY {places}" for state in ("before", "after")
+    ]
+    found: Counter[Cells] = Counter()
+    for sign, (one, other) in ((-1, counts), (1, counts[::-1])):
+        for *cells, count in both.execute(f"{one} EXCEPT {other}"):
+            found[tuple(cells)] += sign * count
+    gone = list((-found).elements())
+    new = [dict(zip(table.columns, cells, strict=True)) for cells in found.elements()]
+    return TableDifference(gone, new)
+
+
+def _with_added(cells: dict[str, Cell]) -> dict[str, Cell]:
+    """The cells, with those of added columns (stored as JSON in the cell `added`) beside the others."""
+    added = cells.pop("added", None)
+    return cells if added is None else cells | json.loads(str(added))
+
+
+_ROWS_SHOWN = 12  # as in the published replays
+
+
+class TableState(NamedTuple):
+    """The content of one table; equality includes columns, order, labels and cells."""
+
+    columns: tuple[str, ...]
+    rows: list[Row]
+
+
+State = Mapping[str, TableState]
+"""The judged tables by domain."""
+
+
+def table_state(sandbox: Sandbox, table: Layout) -> TableState:
+    return TableState(columns_of(sandbox, table), read_rows(sandbox, table))
+
+
+def state_of(sandbox: Sandbox) -> dict[str, TableState]:
+    """All judged tables of a sandbox, by domain."""
+    return {str(table.domain): table_state(sandbox, table) for table in JUDGED}
+
+
+def state_changes(before: State, after: State) -> dict[str, dict[str, Any]]:
+    """The changes between two states in the form of the published replays.
+
+    Args:
+        before: the original state.
+        after: the present state, with the same domains.
+
+    Returns:
+        For each changed domain: `columns` (None unless they changed), `n_rows`, `first_label`, `last_label`,
+        `labels_are_0_to_n_minus_1`, `gone` (label and cells, at most 12), `new` (position, label and cells,
+        at most 12), and `gone_truncated` if there are more than 12 of `gone`.
+    """
+    return {
+        name: _published_changes(before[name], after[name]) for name in after if before[name] != after[name]
+    }
+
+
+def _published_changes(before: TableState, after: TableState) -> dict[str, Any]:
+    old = {*before.rows} if before.columns == after.columns else set()
+    new = {*after.rows} if before.columns == after.columns else set()
+    labels = [row[-1] for row in after.rows]
+    gone = [[row[-1], list(row[:-1])] for row in before.rows if row not in new]
+    come = [[place, row[-1], list(row[:-1])] for place, row in enumerate(after.rows) if row not in old]
+    return {
+        "columns": None if before.columns == after.columns else list(after.columns),
+        "n_rows": len(labels),
+        "first_label": labels[0] if labels else None,
+        "last_label": labels[-1] if labels else None,
+        "labels_are_0_to_n_minus_1": labels == list(range(len(labels))),
+        "gone": gone[:_ROWS_SHOWN],
+        "new": come[:_ROWS_SHOWN],
+    } | ({"gone_truncated": True} if len(gone) > _ROWS_SHOWN else {})

@@ -1,0 +1,511 @@
+"""The workplace as a database: its schema, its published layout and its copies."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import sys
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from toolassay.errors import UsageError
+from toolassay.files import atomic_target, read_json
+from toolassay.locks import open_regular
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.workbench.tools.toolset import Toolset
+
+
+DOMAINS = (
+    "calendar",
+    "email",
+    "analytics",
+    "project_management",
+    "customer_relationship_manager",
+)
+"""The judged domains, named as in the tools and the published files."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One table.
+
+    Besides `columns`, every published table has `row`, a number that is never reused and defines the order,
+    and `label`, the row's index label in the published program (pandas).
+
+    Args:
+        name: the table's name in the SQLite file.
+        columns: in published order, key columns first; the first column is the id.
+        domain: the domain whose state the table is; None for tables that are not judged.
+        file: the published file below `processed/`, if there is one.
+        verbatim: columns compared with case; all others are compared without.
+        key: the columns that identify a row across two states; empty for tables compared by content.
+        generated: columns that the database fills in for a new row; they are not compared.
+        references: columns that hold a generated id of another table, with the name of that table.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    domain: str | None = None
+    file: str | None = None
+    verbatim: frozenset[str] = frozenset()
+    key: tuple[str, ...] = ("row",)
+    generated: frozenset[str] = frozenset()
+    references: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The id column."""
+        return self.columns[0]
+
+    def id_of(self, cells: Sequence[Any]) -> Any:
+        """A row's id in a verdict: one key column as it is, several as a JSON list; None without a key.
+
+        >>> Layout("loans", ("book", "member", "due"), key=("book", "member")).id_of(["b1", "m2", "2024"])
+        '["b1", "m2"]'
+        """
+        if len(self.key) > 1:
+            return json.dumps(list(cells[: len(self.key)]), ensure_ascii=False, default=str)
+        return cells[0] if self.key else None
+
+
+CALENDAR = Layout(
+    "calendar_events",
+    ("event_id", "event_name", "participant_email", "event_start", "duration"),
+    domain="calendar",
+    file="calendar_events.csv",
+    generated=frozenset({"event_id"}),
+)
+EMAILS = Layout(
+    "emails",
+    ("email_id", "inbox/outbox", "sender/recipient", "subject", "sent_datetime", "body"),
+    domain="email",
+    file="emails.csv",
+    generated=frozenset({"email_id"}),
+)
+VISITS = Layout(
+    "visits",
+    (
+        "date_of_visit",
+        "visitor_id",
+        "page_views",
+        "session_duration_seconds",
+        "traffic_source",
+        "user_engaged",
+    ),
+    file="analytics_data.csv",
+)
+PLOTS = Layout("plots", ("file_path",), domain="analytics")
+TASKS = Layout(
+    "tasks",
+    ("task_id", "task_name", "assigned_to_email", "list_name", "due_date", "board"),
+    domain="project_management",
+    file="project_tasks.csv",
+    verbatim=frozenset({"list_name", "board"}),
+    generated=frozenset({"task_id"}),
+)
+CUSTOMERS = Layout(
+    "customers",
+    (
+        "customer_id",
+        "assigned_to_email",
+        "customer_name",
+        "customer_email",
+        "customer_phone",
+        "last_contact_date",
+        "product_interest",
+        "status",
+        "follow_up_by",
+        "notes",
+    ),
+    domain="customer_relationship_manager",
+    file="customer_relationship_manager_data.csv",
+    verbatim=frozenset({"status"}),
+    generated=frozenset({"customer_id"}),
+)
+DIRECTORY = Layout("directory", ("email_address",))
+
+TABLES = (CALENDAR, EMAILS, VISITS, PLOTS, TASKS, CUSTOMERS, DIRECTORY)
+JUDGED = (CALENDAR, EMAILS, PLOTS, TASKS, CUSTOMERS)
+
+
+def quoted(name: str) -> str:
+    """Quote a column name for SQL.
+
+    >>> quoted("inbox/outbox")
+    '"inbox/outbox"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def create_statements() -> list[str]:
+    """The SQL statements that create the empty tables."""
+    statements = [
+        "CREATE TABLE sandbox (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        # Columns that a tool added to the calendar. Their cells are JSON in calendar_events.added: agents
+        # choose the names, and a name in the schema would have to be quoted and checked everywhere.
+        "CREATE TABLE added_columns (number INTEGER PRIMARY KEY, name NOT NULL UNIQUE)",
+    ]
+    for table in TABLES:
+        columns = ["row INTEGER PRIMARY KEY AUTOINCREMENT", "label INTEGER NOT NULL"]
+        columns += [quoted(name) for name in table.columns]
+        if table is CALENDAR:
+            columns.append("added TEXT")
+        if table is EMAILS:
+            # 1 if a tool wrote `sent_datetime`: the published program then holds a timestamp, not a text.
+            columns.append("moment INTEGER NOT NULL DEFAULT 0")
+        statements.append(f"CREATE TABLE {table.name} ({', '.join(columns)})")
+    return statements
+
+
+NOW = datetime(2023, 11, 30)
+USER = "Sam"
+ADDRESSES = Path("raw", "email_addresses.csv")
+
+# The published program reads these cells as missing: the default `na_values` of pandas.read_csv.
+_MISSING = frozenset(
+    {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"}
+    | {"N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+)
+
+
+class PublishedTables(TypedDict):
+    """The arguments of `Sandbox.of`."""
+
+    tables: dict[str, list[list[str | int | None]]]
+    now: datetime
+    user: str
+
+
+def read_published(folder: Path) -> PublishedTables:
+    """Read the tables of a folder in the published layout.
+
+    Without `now` and `user` in its `benchmark.json`, the published ones apply: 2023-11-30 and Sam.
+
+    Raises:
+        UsageError: a file is missing or has other columns.
+    """
+    tables: dict[str, list[list[str | int | None]]] = {}
+    for table in TABLES:
+        if table.file is not None:
+            tables[table.name] = _read_table(folder / "processed" / table.file, table)
+    tables[DIRECTORY.name] = [[name] for name in _read_addresses(folder / ADDRESSES)]
+    engaged = VISITS.columns.index("user_engaged")
+    for visit in tables[VISITS.name]:
+        visit[engaged] = int(visit[engaged] == "True")
+    now, user = _stated(folder)
+    return {"tables": tables, "now": now or NOW, "user": USER if user is None else user}
+
+
+def check_stated(folder: Path, now: datetime, user: str) -> None:
+    """Refuse a `benchmark.json` that states another time or user than the `sandbox.sqlite` beside it.
+
+    The time cannot be changed there: requests ("tomorrow") and ground truth were made for the sandbox's time
+    and would no longer agree.
+
+    Raises:
+        UsageError: the time or the user differs.
+    """
+    stated_now, stated_user = _stated(folder)
+    pairs = (("now", stated_now and str(stated_now), str(now)), ("user", stated_user, user))
+    for key, stated, held in pairs:
+        if stated not in (None, held):
+            raise UsageError(
+                f"'{key}' is {stated!r}, but sandbox.sqlite, which the tasks were made for, has {held!r}",
+                file=folder / "benchmark.json",
+                fix=f'write "{key}": "{held}"',
+            )
+
+
+def _stated(folder: Path) -> tuple[datetime | None, str | None]:
+    """The time and the user in the folder's `benchmark.json`; None for each one that is not there."""
+    about = folder / "benchmark.json"
+    settings = read_json(about) if about.exists() else {}
+    if not isinstance(settings, dict):
+        raise UsageError("is not a JSON object", file=about, fix='write {"benchmark": "workbench"}')
+    try:
+        now = datetime.fromisoformat(settings["now"]) if "now" in settings else None
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"'now' is {settings['now']!r}", file=about, fix="write YYYY-MM-DD HH:MM:SS"
+        ) from None
+    return now, str(settings["user"]) if "user" in settings else None
+
+
+def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
+    """The rows of a CSV file with a header, by column. A cell that pandas reads as missing is None.
+
+    Raises:
+        UsageError: the file does not exist, is not UTF-8 CSV, or has a row with more cells than the header.
+    """
+    csv.field_size_limit(sys.maxsize)  # recorded conversations exceed the default of 131,072 characters
+    try:
+        with open_regular(path, "r", encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream, strict=False)
+            for row in reader:
+                if None in row:
+                    raise UsageError(
+                        "more cells than columns", file=path, line=reader.line_num, fix="quote its commas"
+                    )
+                yield {name: None if cell in _MISSING else cell for name, cell in row.items()}
+    except FileNotFoundError:
+        raise UsageError(
+            "no such file", file=path, fix="give --data_dir a published folder or one with sandbox.sqlite"
+        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as UTF-8 CSV") from None
+
+
+def _read_table(path: Path, table: Layout) -> list[list[str | int | None]]:
+    rows: list[list[str | int | None]] = []
+    for row in read_csv(path):
+        if tuple(row) != table.columns:
+            raise UsageError(
+                f"has the columns {', '.join(row)}", file=path, fix=f"name them {', '.join(table.columns)}"
+            )
+        rows.append(list(row.values()))
+    return rows
+
+
+def _read_addresses(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot be read: {error}", file=path, fix="write one e-mail address per line"
+        ) from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+Cell = str | int | float | None
+Rows = Sequence[Sequence[Cell]]
+
+FILE = "sandbox.sqlite"
+_MOMENT = "%Y-%m-%d %H:%M:%S"
+
+
+class Sandbox:
+    """A company's calendar, mailbox, web visits, project boards, customers and directory, at one time.
+
+    Args:
+        connection: to a database with the tables of `schema`. The sandbox owns it.
+
+    Attributes:
+        now: the workplace's current time.
+        user: the person the agent works for.
+        overwrites: whether mail sent after a deletion can replace other mail, as in the published program, or
+            is always appended.
+        judged: the tables whose changes count.
+        toolset: the tools of a user-defined workplace; None for the published tools.
+        customs: house rules in the agent's prompt.
+
+    >>> sandbox = Sandbox.of({"directory": [["ann.lee@example.com"]]})
+    >>> copy = sandbox.fork()
+    >>> _ = copy.connection.execute("DELETE FROM directory")
+    >>> len(sandbox.rows("directory")), len(copy.rows("directory"))
+    (1, 0)
+    """
+
+    judged: tuple[Layout, ...] = JUDGED
+    toolset: Toolset | None = None
+    customs: str = "Meetings start at 9:00 or later and end by 18:00."
+
+    # What was computed from each table (see `reads`), and the `total_changes` for which it is valid.
+    _reads: dict[str, dict[Hashable, Any]]
+    _read_at: int
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._image: tuple[int, bytes] | None = None
+        self._forget_reads()
+        about = dict(connection.execute("SELECT key, value FROM sandbox"))
+        self.now = datetime.strptime(about["now"], _MOMENT)
+        self.user = about["user"]
+        self.overwrites = about["overwrites"] == "1"
+
+    @classmethod
+    def of(
+        cls,
+        tables: Mapping[str, Rows],
+        *,
+        now: datetime = datetime(2023, 11, 30),
+        user: str = "Sam",
+        overwrites: bool = True,
+    ) -> Sandbox:
+        """A sandbox with the given rows.
+
+        Args:
+            tables: rows by table name, cells in the order of the columns; a missing table is empty.
+            now: the workplace's current time.
+            user: the person the agent works for.
+            overwrites: see the class.
+
+        Raises:
+            sqlite3.Error: a row does not have as many cells as its table has columns.
+        """
+        connection = _connect()
+        for statement in create_statements():
+            connection.execute(statement)
+        about = {"now": now.strftime(_MOMENT), "user": user, "overwrites": str(int(overwrites))}
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO sandbox VALUES (?, ?)", about.items())
+        for table in TABLES:
+            names = ", ".join(map(quoted, table.columns))
+            marks = ", ".join("?" for _ in table.columns)
+            connection.executemany(
+                f"INSERT INTO {table.name} (label, {names}) VALUES (?, {marks})",
+                ([label, *cells] for label, cells in enumerate(tables.get(table.name, ()))),
+            )
+        connection.execute("COMMIT")
+        return cls(connection)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Sandbox:
+        """Load a `sandbox.sqlite`, or a folder with that file or with the published CSV files.
+
+        Raises:
+            UsageError: the file or folder does not exist or cannot be read, or the folder's `benchmark.json`
+                contradicts its `sandbox.sqlite`.
+        """
+        path = Path(path)
+        if path.is_dir():
+            if not (path / FILE).exists():
+                return cls.of(**read_published(path))
+            sandbox = cls.load(path / FILE)
+            check_stated(path, sandbox.now, sandbox.user)
+            return sandbox
+        try:
+            return cls._from_bytes(path.read_bytes())
+        except FileNotFoundError:
+            raise UsageError(
+                "no such file", file=path, fix="give a sandbox.sqlite, or a folder that contains one"
+            ) from None
+        except OSError as error:
+            raise UsageError(
+                f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
+            ) from None
+        except (sqlite3.Error, KeyError, ValueError) as error:
+            raise UsageError(
+                f"is not a sandbox: {error}", file=path, fix="give a file written by Sandbox.save"
+            ) from None
+
+    def fork(self, *, overwrites: bool | None = None) -> Sandbox:
+        """An independent copy.
+
+        Args:
+            overwrites: replaces the setting of that name in the copy; None keeps it.
+        """
+        image = self.image()
+        copy = object.__new__(Sandbox)
+        copy.connection = _connect()
+        copy.connection.deserialize(image)
+        copy._image = copy.connection.total_changes, image
+        self._drop_outdated_reads()
+        copy._reads, copy._read_at = dict(self._reads), copy.connection.total_changes
+        copy.now, copy.user = self.now, self.user
+        copy.overwrites = self.overwrites if overwrites is None else overwrites
+        return copy
+
+    def image(self) -> bytes:
+        """The database as an SQLite file. The same object is returned until something changes."""
+        if self._image is None or self._image[0] != self.connection.total_changes:
+            self._image = self.connection.total_changes, self.connection.serialize()
+        return self._image[1]
+
+    def reads(self, table: str) -> dict[Hashable, Any]:
+        """What was computed from a table in its present state, by any key; empty at first.
+
+        Copies share it until one of them changes the table, so the first search in one of a thousand copies
+        serves all others. Values must not be changed.
+        """
+        self._drop_outdated_reads()
+        return self._reads[table]
+
+    def write(self, table: str, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement that changes only this table; what was read of other tables stays valid."""
+        self._drop_outdated_reads()
+        done = self.connection.execute(statement, parameters)
+        # A trigger may change other tables. Its changes are in `total_changes` and not in `rowcount`.
+        if self.connection.total_changes - self._read_at == max(done.rowcount, 0):
+            self._reads[table] = {}
+            self._read_at = self.connection.total_changes
+        return done
+
+    def tables_unlike(self, other: Sandbox) -> frozenset[str]:
+        """The tables that may differ from those of a sandbox to which this is related by forks."""
+        self._drop_outdated_reads()
+        other._drop_outdated_reads()
+        return frozenset(name for name, reads in self._reads.items() if reads is not other._reads[name])
+
+    def restore(self, image: bytes, unlike: Collection[str]) -> None:
+        """Replace the content.
+
+        Args:
+            image: the new content, as an SQLite file.
+            unlike: the tables in which it may differ from the present content.
+        """
+        self.connection.deserialize(image)
+        self._image = None
+        self._reads |= {name: {} for name in unlike}
+
+    def _drop_outdated_reads(self) -> None:
+        """Forget what was read before a statement that did not go through `write`."""
+        if self._read_at != self.connection.total_changes:
+            self._forget_reads()
+
+    def _forget_reads(self) -> None:
+        self._reads = {table.name: {} for table in TABLES}
+        self._read_at = self.connection.total_changes
+
+    def save(self, path: str | Path) -> None:
+        """Write the database atomically to an SQLite file."""
+        with atomic_target(Path(path)) as stream:
+            stream.write(self.image())
+
+    def close(self) -> None:
+        """Free the memory of the database. The sandbox cannot be used afterwards."""
+        self._reads = {}
+        self.connection.close()
+
+    def rows(self, table: str) -> list[tuple[Cell, ...]]:
+        """The rows of a table in order, without the columns `row` and `label`."""
+        (layout,) = (known for known in TABLES if known.name == table)
+        names = ", ".join(map(quoted, layout.columns))
+        return self.connection.execute(f"SELECT {names} FROM {table} ORDER BY row").fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit the changes of the block, or roll them back if it raises."""
+        self._drop_outdated_reads()
+        before = dict(self._reads)
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            # `total_changes` counts what was rolled back, too.
+            self._reads, self._read_at = before, self.connection.total_changes
+            raise
+        self.connection.execute("COMMIT")
+
+    @classmethod
+    def _from_bytes(cls, image: bytes) -> Sandbox:
+        if not image.startswith(b"SQLite format 3\0"):
+            raise ValueError("not an SQLite file")
+        connection = _connect()
+        connection.deserialize(image)
+        for table in TABLES:
+            names = ", ".join(map(quoted, ("row", "label", *table.columns)))
+            connection.execute(f"SELECT {names} FROM {table.name} LIMIT 1").fetchall()
+        return cls(connection)
+
+
+def _connect() -> sqlite3.Connection:
+    # Autocommit, so that only `transaction` opens transactions. Sandboxes move between threads, but only one
+    # thread at a time uses a sandbox.
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

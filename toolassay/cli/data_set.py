@@ -1,0 +1,354 @@
+"""`check`, `variety`, `review`, `split`, `export`: the commands on a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from toolassay.cli import options
+from toolassay.cli.screen import SCREEN, say
+from toolassay.errors import UsageError
+from toolassay.screen import WARNING
+from toolassay.variety.measures import SAMPLE
+
+
+@click.command("check")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder; it is not changed.")
+@options.option(
+    "out",
+    type=options.PATH,
+    required=True,
+    help="Output folder: the samples that pass, quarantine/, rejected.json, gates.jsonl, funnel.json.",
+)
+@options.option(
+    "against",
+    type=options.PATH,
+    default=None,
+    help="Another data folder or file; requests that repeat one of its requests do not pass.",
+)
+@options.threshold(None)
+@options.flag("repair", "First repair mechanical errors; repairs.jsonl lists every change.")
+@options.option(
+    "gates",
+    default=None,
+    help="Comma-separated gates to run: id, schema, graph, wiring, grounding, leak, language, execution "
+    "(after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, second_opinion "
+    "(needs --solver) [default: all].",
+)
+@options.option("without", default=None, help="Comma-separated gates to skip.")
+@options.option(
+    "min_pass",
+    type=click.FloatRange(0, 1),
+    default=None,
+    metavar="SHARE",
+    help="Exit with code 3 if a smaller share of the samples passes, e.g. 0.9.",
+)
+@options.dependency_type()
+@options.option(
+    "critic",
+    multiple=True,
+    metavar="LLM",
+    help="Model that reviews each sample; may be repeated. One model that finds a fault "
+    "quarantines a sample, two reject it. 'offline' needs no server.",
+)
+@options.option(
+    "solver",
+    multiple=True,
+    metavar="LLM",
+    help="Model that solves the requests without seeing the gold; may be repeated. A sample that no solver "
+    "gets right is quarantined.",
+)
+@options.option(
+    "prediction_dir",
+    default=None,
+    help="Folder of the solvers' predictions, relative to the data folder [default: OUT/predictions].",
+)
+@options.server()
+@options.multiworker()
+@options.budget("for each model, earlier starts included")
+@options.engine()
+@options.flag(
+    "force", "Restart a model's run whose settings differ, and replace files that were edited in OUT."
+)
+def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings: Any) -> int:
+    """Run every sample through the gates and sort the data set: pass, quarantine, reject.
+
+    An interrupted run of a critic or solver continues with the same command. Exit code 3: a model left
+    samples without an answer, or a smaller share than --min_pass passes.
+    """
+    from toolassay.stages.check import check
+
+    settings = options.with_budget(options.with_model_options(settings))
+    if settings["gates"] is not None:
+        settings["gates"] = options.names(settings["gates"])
+    settings["without"] = options.names(settings["without"] or "")
+    settings["solvers"] = settings.pop("solver")
+    checked = check(data_dir, out=out, command=options.typed(), screen=SCREEN, **settings)
+    if min_pass is not None and checked.share < min_pass:
+        say(f"{WARNING}{checked.share:.1%} pass, less than --min_pass ({min_pass:.1%})")
+        return 3
+    return 0 if checked.complete else 3
+
+
+@click.command("variety")
+@options.data_dir()
+@options.option(
+    "out",
+    type=options.PATH,
+    default="variety",
+    help="Output folder for variety.json, variety.md and the pictures.",
+)
+@options.threshold()
+@options.option(
+    "sample",
+    type=click.IntRange(2),
+    default=SAMPLE,
+    help="Number of requests on which distinct-n and self-similarity are measured. Data sets are comparable "
+    "only at the same number.",
+)
+@options.option("seed", type=click.IntRange(0), default=0, help="Random seed of the sampled requests.")
+@options.engine()
+def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
+    """Measure the variety of a data set: repeats, wording, tools, links, sizes and shapes."""
+    from toolassay.stages.variety import measure_variety
+
+    measure_variety(data_dir, out=out, screen=SCREEN, **settings)
+
+
+@click.command("review")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder to review.")
+@options.option("reviewer", default="", show_default=False, help="Your name [default: the page asks for it].")
+@options.option(
+    "queue",
+    type=click.Choice(["all", "conflicts"]),
+    default="all",
+    help="Samples that the page shows. conflicts: only those on which reviewers disagree.",
+)
+@options.option(
+    "reviewers",
+    default="",
+    show_default=False,
+    help="Comma-separated names to divide the samples among [default: everyone reviews all].",
+)
+@options.option("each", type=click.IntRange(1), default=None, help="Number of --reviewers per sample.")
+@options.page()
+@options.option(
+    "gates",
+    type=options.PATH,
+    default=None,
+    help="A gates.jsonl written by toolassay check [default: the one in the folder].",
+)
+@options.dependency_type()
+@options.flag("table", "Print and write the human-verification table and the agreement; opens no page.")
+@options.option(
+    "export", type=options.PATH, default=None, help="Write a spreadsheet to fill in: .xlsx or .csv."
+)
+@click.option(
+    "--import", "import_", type=options.PATH, default=None, help="Read the decisions of a filled-in sheet."
+)
+@options.flag("insist", "With --import: save fixes that the gates reject; the review records that.")
+@options.option("apply", type=options.PATH, default=None, help="Write the reviewed data set to this folder.")
+@options.flag("keep_undecided", "With --apply: keep samples that have no decision.")
+@options.flag(
+    "with_passed", "With --apply, on the quarantine of a check: also include the samples that passed."
+)
+def review_command(
+    data_dir: Path,
+    reviewer: str,
+    export: Path | None,
+    import_: Path | None,
+    apply: Path | None,
+    table: bool,
+    insist: bool,
+    keep_undecided: bool,
+    with_passed: bool,
+    gates: Path | None,
+    reviewers: str,
+    each: int | None,
+    **page: Any,
+) -> None:
+    """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
+
+    Every decision is saved at once, in reviews/<reviewer>.jsonl of the data folder. Ctrl-C stops the page.
+    """
+    from toolassay.stages import review as stage
+
+    if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
+        raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
+    if page["queue"] != "all" and not (export is import_ is apply is None and not table):
+        raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
+    shared: dict[str, Any] = {
+        "reviewers": options.names(reviewers),
+        "each": each or 0,
+        "gates": gates,
+        "screen": SCREEN,
+    }
+    if export is not None:
+        stage.export_reviews(data_dir, export, reviewer=reviewer, **shared)
+    elif import_ is not None:
+        if not reviewer:
+            raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
+        stage.import_reviews(data_dir, import_, reviewer=reviewer, insist=insist, screen=SCREEN)
+    elif apply is not None:
+        stage.apply_review(
+            data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN
+        )
+    elif table:
+        stage.review_summary(data_dir, screen=SCREEN)
+    else:
+        try:
+            stage.start_review(data_dir, reviewer=reviewer, **shared, **page)
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt("stopped; every decision is saved") from stop
+
+
+SHARE = click.FloatRange(0)
+
+
+@click.command("split")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
+@options.option("train", type=SHARE, default=0.8, help="Share of the training split.")
+@options.option("dev", type=SHARE, default=0.1, help="Share of the development split.")
+@options.option("test", type=SHARE, default=0.1, help="Share of the test split.")
+@options.option("seed", type=int, default=0, help="Random seed.")
+@options.option(
+    "hold_out_tools",
+    multiple=True,
+    metavar="TOOL[,TOOL…]",
+    help="Tools to keep out of training: samples that use them go to test; may be repeated.",
+)
+@options.flag(
+    "near",
+    "Keep near-duplicate requests in the same split, not only identical ones.",
+    default=True,
+)
+@options.threshold()
+@options.option(
+    "out", type=options.PATH, default=None, help="Split file to write [default: DATA_DIR/split_ids.json]."
+)
+@options.flag("force", "Replace a file that this command did not write; a dated copy is kept.")
+def split_command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: Any) -> None:
+    """Split a data set into train, dev and test; no subgraph and no request is in two splits.
+
+    `export` uses the file by default; `infer` takes it as --ids FILE:test, `evaluate` as --alignment test.
+    """
+    from toolassay.stages.split import split
+
+    split(data_dir, hold_out_tools=options.names(*hold_out_tools), screen=SCREEN, **settings)
+
+
+_TEXTS = (".txt", ".md")
+
+
+@click.command("export")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
+@options.option(
+    "to",
+    type=click.Choice(["hf", "openai", "sharegpt", "jsonl"]),
+    required=True,
+    help="Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls. "
+    "Each comes with a data card.",
+)
+@options.option(
+    "out", type=options.PATH, required=True, help="Output folder; an earlier export in it is replaced."
+)
+@options.option(
+    "splits",
+    default=None,
+    help="Split file, or 'none' [default: DATA_DIR/split_ids.json if it exists].",
+)
+@options.option(
+    "level",
+    type=click.Choice(["pass", "quarantine"]),
+    default=None,
+    help="Filter by DATA_DIR/gates.jsonl. pass: only samples that passed; quarantine: also quarantined "
+    "samples [default: no filter].",
+)
+@options.option(
+    "results",
+    type=click.Choice(["executed", "references", "none"]),
+    default=None,
+    help="Results of the calls. executed: what the tools returned, from DATA_DIR/executions.jsonl (toolassay "
+    "execute); references: <node-j> in their place; none: calls only, all in one message [default: executed "
+    "if that file exists, else references].",
+)
+@options.option(
+    "tools",
+    default=None,
+    help="Functions that a chat offers: all, gold (those of its plan), or a number "
+    "[default: all, up to 128].",
+)
+@options.option("system", default=None, help="System message of the chats, or a text file that holds it.")
+@options.option(
+    "closing",
+    default=None,
+    help="Last message of a chat; $results is replaced by an answer that states the results. none: the chat "
+    "ends with its last call [default: $results if they are executed, else 'Done: $results'].",
+)
+@options.flag("parallel", "Chats: put calls that do not depend on each other in one turn.")
+@options.option(
+    "arguments",
+    type=click.Choice(["text", "object"]),
+    default="text",
+    help="openai: form of the arguments of a call. text: a JSON string, as in OpenAI's API; object: for most "
+    "chat templates.",
+)
+@options.option(
+    "recoveries",
+    type=options.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="Chats: share of the samples with a wrong call and the tool's error before the right call "
+    "(toolassay execute --wrong_calls).",
+)
+@options.option(
+    "seed", type=int, default=0, help="Random seed of the functions that --tools draws, and of --recoveries."
+)
+@options.option(
+    "licence",
+    "--license",
+    default=None,
+    help="Licence in the data card, e.g. mit [default: the one in benchmark.json].",
+)
+@options.dependency_type()
+@options.flag("skip", "Exit with code 0 even if samples were refused.")
+@options.flag("force", "Replace files that no earlier export wrote; dated copies are kept.")
+def export_command(
+    data_dir: Path, tools: str | None, system: str | None, closing: str | None, skip: bool, **settings: Any
+) -> int:
+    """Write the gold plans of a data folder as files for training or publishing."""
+    from toolassay.stages.export import AUTO, export
+
+    result = export(
+        data_dir,
+        tools=_tools(tools),
+        system=_text(system),
+        closing=AUTO if closing is None else None if closing == "none" else closing,
+        screen=SCREEN,
+        **settings,
+    )
+    return 3 if result.refused and not skip else 0
+
+
+def _tools(text: str | None) -> int | Literal["all", "gold"] | None:
+    if text is None or text == "all" or text == "gold":
+        return text  # type: ignore[return-value]
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise UsageError(f"--tools is '{text}'", fix="write all, gold, or a number from 1")
+    return int(text)
+
+
+def _text(given: str | None) -> str:
+    """The text of the file `given` if there is such a file, else `given` itself; "" for None."""
+    from toolassay.files import read_text
+
+    if given is None:
+        return ""
+    one_line = len(given) < 256 and "\n" not in given
+    # A single word that ends in .txt or .md is a file name: if the file is missing, reading it fails, so that
+    # its name never becomes the system message.
+    if one_line and (Path(given).is_file() or (given.split() == [given] and Path(given).suffix in _TEXTS)):
+        return read_text(Path(given), fix="check --system").strip()
+    return given

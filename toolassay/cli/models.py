@@ -1,0 +1,231 @@
+"""`infer`, `execute`, `serve`: the commands that run models and plans."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolassay.cli import options
+from toolassay.cli.benchmark_options import (
+    HELP,
+    NAMES,
+    by_field,
+    executor_section,
+    infer_sections,
+    notes,
+    security_modes,
+    taken_options,
+)
+from toolassay.cli.options import SectionedCommand
+from toolassay.cli.screen import SCREEN
+from toolassay.serving.faults import KINDS
+
+
+class Attacks(click.ParamType[bool | int | str]):
+    """The value of `--security`: a number of attacks, true, false or "published"."""
+
+    name = "attacks"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bool | int | str:
+        """Parse a number of at least 1, "published", or a boolean."""
+        text = str(value)
+        if text.lstrip("-").isdecimal():
+            if int(text) > 0:
+                return int(text)
+        elif text == "published":
+            return text
+        else:
+            with suppress(click.BadParameter):
+                return bool(click.BOOL.convert(value, param, ctx))
+        return self.fail(f"{text!r} is not a valid number of attacks: write 1 or more, or true", param, ctx)
+
+
+@click.command("infer", cls=SectionedCommand)
+@options.section(
+    "Data",
+    options.data_dir(),
+    options.option(
+        "limit", type=click.IntRange(1), default=None, help="Run only the first N items.", metavar="N"
+    ),
+    options.option(
+        "ids",
+        type=options.PATH,
+        default=None,
+        help="Run only the ids in this file: one per line, a JSON list, or split_ids.json:test for a split.",
+    ),
+    options.option(
+        "prediction_dir",
+        default=None,
+        help="Output folder, below the data folder [default: predictions, with a suffix if --tag].",
+    ),
+    options.option(
+        "trials",
+        type=click.IntRange(1),
+        default=1,
+        help="Number of complete runs of all items. Limits apply to all trials together.",
+    ),
+    options.flag("force", "Start a new run if the settings differ from the existing run, which is kept."),
+    options.flag(
+        "retry_malformed",
+        "Retry items with a malformed or truncated answer; other answers are kept. --max_tokens may differ "
+        "from the first run.",
+    ),
+)
+@options.section(
+    "Model",
+    options.model(temperature=0.2, top_p=0.1),
+    options.max_tokens(notes("max_tokens")),
+    options.structured(
+        None,
+        "Make the server constrain answers to a JSON schema. auto: if the server supports it; true: stop if "
+        "it does not "
+        f"[default: {notes('structured')}].",
+    ),
+)
+@options.section(
+    "Limits and cost",
+    options.multiworker(),
+    options.engine(),
+    options.budget(),
+    options.dry_run(),
+    options.batch(),
+)
+@options.section(
+    "Security",
+    options.option(
+        "security",
+        type=Attacks(),
+        is_flag=False,
+        flag_value=True,
+        default=False,
+        show_default=False,
+        metavar="N|true|published",
+        help="Send N prompt-injection attacks and their harmless twins instead of the items; true sends the "
+        "default number. "
+        f"{security_modes()}",
+    ),
+    options.option(
+        "judge",
+        default=None,
+        metavar="MODEL",
+        help="With --security: a second model that judges whether the agent complied.",
+    ),
+)
+@infer_sections()
+def infer_command(data_dir: Path, **settings: Any) -> int:
+    """Run a model on every item of a data folder and write its predictions.
+
+    The same command continues an interrupted run; items that have an answer are not sent again.
+    """
+    from toolassay.stages.infer import infer
+
+    settings = options.with_budget(options.with_model_options(settings))
+    inference = infer(data_dir, command=options.typed(), screen=SCREEN, **by_field(settings))
+    return 0 if inference.summary.complete else 3
+
+
+@click.command("execute")
+@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
+@options.option(
+    "executor",
+    type=click.Choice(NAMES),
+    required=True,
+    help=f"Where calls run. {HELP}.",
+)
+@options.option(
+    "predictions",
+    default=None,
+    metavar="LLM",
+    help="Execute this model's predictions instead of the gold plans and judge them by their outcome.",
+)
+@options.option("prediction_dir", default="predictions", help="Folder of the predictions.")
+@options.option("workers", type=click.IntRange(1), default=2, help="Plans executed at the same time.")
+@options.option(
+    "max_seconds", type=options.FloatRange(0, min_open=True), default=30.0, help="Seconds for one call."
+)
+@options.option("max_result", type=click.IntRange(1), default=2**20, help="Bytes of one result.")
+@options.option(
+    "max_memory", type=click.IntRange(16), default=1024, help="MiB of memory of a server or a function."
+)
+@options.flag("twice", "Execute each plan twice and record which results vary, such as the time.")
+@options.option(
+    "wrong_calls",
+    type=options.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="Share of the plans for which a call with a mistake is executed too, for `export --recoveries`.",
+)
+@options.option(
+    "ignore",
+    multiple=True,
+    metavar="PATTERN",
+    help="Places of the state that are not compared, e.g. '*.log'; may be repeated.",
+)
+@options.option("limit", type=click.IntRange(1), default=None, help="Only the first N plans.")
+@options.option("seed", type=int, default=0, help="Random seed of the simulator and of wrong calls.")
+@options.flag("force", "Start again with other settings; earlier executions are kept under a dated name.")
+@executor_section()
+def execute_command(data_dir: Path, executor: str, **settings: Any) -> int:
+    """Execute the gold plans of a data folder: DATA_DIR/executions.jsonl says what each call returned.
+
+    Each plan runs in an environment of its own. A call that a tool refuses rejects the plan (gate "execution"
+    of `check`); a hang, a crash or a lost connection does not, and is tried again. The same command continues
+    an interrupted execution. Exit code 3: plans have no result.
+    """
+    from toolassay.stages.execute import execute
+
+    own = taken_options(settings, executor)
+    result = execute(data_dir, executor=executor, options=own, screen=SCREEN, **settings)
+    return 0 if result.complete else 3
+
+
+_LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
+
+
+@click.command("serve", epilog=f"\b\nFaults:\n{_LIST}")
+@options.option(
+    "port", type=click.IntRange(0, 65535), default=4000, help="Port on 127.0.0.1; 0: any free port."
+)
+@options.option(
+    "data_dir",
+    type=options.PATH,
+    multiple=True,
+    help="Data folder that requests will be about; may be repeated. Plans are then those of --llm offline.",
+)
+@options.option(
+    "fault",
+    multiple=True,
+    metavar="NAME=WHEN",
+    help="Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the first "
+    "time of each prompt) or always.",
+)
+@options.option("seed", type=int, default=0, help="Random seed of the faults.")
+@options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds before each answer.")
+@options.option(
+    "capacity",
+    type=click.IntRange(1),
+    default=None,
+    help="Maximum concurrent requests; further ones get a 429.",
+)
+@options.option(
+    "retry_after",
+    type=click.FloatRange(0),
+    default=1.0,
+    help="Seconds in the Retry-After header of the faults 429 and 500.",
+)
+def serve_command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings: Any) -> None:
+    """Run a local OpenAI-compatible server that answers with the offline models, with faults on request.
+
+    Every model name gets answers from the offline models. Ctrl-C stops the server.
+    """
+    from toolassay.stages.infer import serve
+
+    try:
+        serve(data_dirs=data_dir, faults=fault, screen=SCREEN, **settings)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt("interrupted") from stop

@@ -1,0 +1,339 @@
+"""`evaluate`, `compare`, `verify`, `leaderboard`, `report`, `view`: the commands on scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolassay.benchmarks.registry import default_benchmark
+from toolassay.cli import options
+from toolassay.cli.benchmark_options import by_field, evaluate_options, shown_options, verify_options
+from toolassay.cli.screen import SCREEN, say, show
+from toolassay.screen import WARNING, console
+
+
+@click.command("evaluate")
+@options.data_dir()
+@options.prediction_dir()
+@options.option(
+    "save_dir",
+    type=options.PATH,
+    default=None,
+    help="Output folder [default: metrics, with the suffix of the prediction folder].",
+)
+@options.option(
+    "llm",
+    multiple=True,
+    default=(options.LLM,),
+    help="Model to score; may be repeated. all: every model with predictions.",
+)
+@options.option(
+    "limit", type=click.IntRange(1), default=None, help="Score only the items that infer --limit N runs."
+)
+@options.option(
+    "ids",
+    type=options.PATH,
+    default=None,
+    help="Score only the ids in this file, in a format of infer --ids.",
+)
+@options.option(
+    "min_coverage",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Exit with code 3 if less than this share of the labels is scored.",
+)
+@options.engine()
+@evaluate_options()
+def evaluate_command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **settings: Any) -> int:
+    """Score predictions, with strict and published metrics side by side."""
+    from toolassay.benchmarks.benchmark import load
+    from toolassay.benchmarks.registry import benchmark_of
+    from toolassay.cli.score_tables import print_signatures
+    from toolassay.data_folder import DataFolder
+    from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation
+    from toolassay.extras import import_numpy
+    from toolassay.stages.evaluate import evaluate
+
+    import_numpy()
+    shown = {name: settings.pop(name) for name in shown_options()}
+    evaluations: list[FolderEvaluation]
+    failure: IncompleteEvaluation | None = None
+    try:
+        evaluations = evaluate(data_dir, llm=list(llm), screen=SCREEN, **by_field(settings))
+    except IncompleteEvaluation as error:
+        evaluations, failure = error.evaluations, error
+    benchmark = benchmark_of(DataFolder(data_dir))
+    load(benchmark.scores.show)(evaluations, **{one.name: shown[one.name] for one in benchmark.options.show})
+    print_signatures(evaluations)
+    for result in evaluations:
+        show(str(result.path))
+    if failure is not None:
+        raise failure
+    low = [result for result in evaluations if result.coverage < min_coverage]
+    for result in low:
+        say(f"{WARNING}{result.llm}: only {result.coverage:.1%} of the labels were scored (--min_coverage)")
+    return 3 if low or any(result.is_partial for result in evaluations) else 0
+
+
+@click.command("compare")
+@click.argument("models", nargs=-1, required=True, metavar="A B [C …]")
+@options.data_dir()
+@options.prediction_dir()
+@options.option(
+    "metric", "-m", multiple=True, help="Strict metric, e.g. node_f1; may be repeated [default: all]."
+)
+@options.option("split", "-s", default="overall", help="Shape of the gold plan: overall, single, chain, dag.")
+@options.option(
+    "n_tools", "-n", default="overall", help="Number of tools of the gold plan: overall, 1 to 10."
+)
+@options.option("resamples", type=click.IntRange(1), default=10_000, help="Resamples of intervals and tests.")
+@options.option("seed", type=int, default=0, help="Random seed of the resamples.")
+@options.option("save", type=options.PATH, default=None, help="Also write the result to this JSON file.")
+def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings: Any) -> None:
+    """Test whether one model scores better than another, or whether the difference may be chance.
+
+    Compares the items that all models share. A model is a name in the folder's metrics or the path of a
+    metrics file; the first is the baseline.
+    """
+    from toolassay.cli.score_tables import print_table
+    from toolassay.evaluation.comparison import WIDE, comparison_tables
+    from toolassay.stages.evaluate import compare
+
+    comparison = compare(*models, metrics=metric, screen=SCREEN, **settings)
+    terminal = console()
+    width = terminal.width if terminal.is_terminal else max(terminal.width, WIDE)
+    for table in comparison_tables(comparison, width=width):
+        print_table(table, terminal)
+
+
+@click.command("verify")
+@options.data_dir()
+@options.option("llm", required=True, help="Model whose run is verified.")
+@options.prediction_dir()
+@options.option(
+    "metrics_dir",
+    type=options.PATH,
+    default=None,
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
+)
+@verify_options()
+def verify_command(data_dir: Path, **settings: Any) -> int:
+    """Recompute predictions and scores from a run's raw answers and report every difference.
+
+    Writes nothing to the folder. Exit code 0: everything is equal; 1: something differs.
+    """
+    from toolassay.stages.evaluate import verify
+
+    found = verify(data_dir, screen=SCREEN, **settings)
+    return 0 if found.is_equal else 1
+
+
+@click.command("leaderboard")
+@options.data_dir()
+@options.option(
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder, in the data folder or else relative to the current one.",
+)
+@options.option(
+    "metrics_dir",
+    type=options.PATH,
+    default=None,
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
+)
+@options.option(
+    "group", default="overall_overall", help="Group of samples in the metrics, e.g. chain_overall."
+)
+@options.option(
+    "mode",
+    type=click.Choice(["both", "strict", "compat"]),
+    default="both",
+    help="Scoring modes to show for each model.",
+)
+@options.option(
+    "sort_by",
+    default=None,
+    help="Sort by a column, or by coverage, cost, latency or model; uses the strict score if there is one "
+    "[default: the ranking of the report].",
+)
+@options.flag("with_published", "Add the published rows of the folder's domain.")
+@options.option(
+    "published",
+    default=None,
+    metavar="NAME",
+    help="Add the published rows of this domain or edition, e.g. multimedia or 2026.",
+)
+@options.option(
+    "format",
+    type=click.Choice(["terminal", "markdown", "csv", "latex"]),
+    default=None,
+    help="Output format [default: by the suffix of --save, else terminal].",
+)
+@options.option(
+    "save", type=options.PATH, default=None, help="Write the table to this file (.md, .csv, .tex, .txt)."
+)
+def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, **settings: Any) -> None:
+    """Show the scores of every model of a folder: strict and compat, confidence intervals, cost and time.
+
+    Scores are in percent, as published.
+    """
+    from toolassay.files import write_text
+    from toolassay.stages.leaderboard import format_of, leaderboard, render
+
+    wanted = format or (format_of(save) if save else "terminal")
+    board = leaderboard(data_dir, **settings)
+    if wanted == "csv":
+        from toolassay.tables import printable
+
+        # CSV has no room for remarks; every other format shows them below the table.
+        for remark in board.remarks:
+            say(f"{WARNING}{printable(remark.removeprefix(WARNING))}")
+    if save is not None:
+        write_text(save, render(board, wanted))
+        show(str(save))
+    elif wanted == "terminal":
+        from toolassay.cli.score_tables import print_table
+        from toolassay.report.leaderboard import terminal_table
+
+        print_table(terminal_table(board))
+    else:
+        click.echo(render(board, wanted), nl=False)
+
+
+@click.command("report")
+@options.option(
+    "data_dir",
+    type=options.PATH,
+    multiple=True,
+    help="Data folder of any benchmark; may be repeated [default: data_huggingface].",
+)
+@click.argument("more", nargs=-1, type=options.PATH, metavar="[DATA_DIR]...")
+@options.option(
+    "llm",
+    multiple=True,
+    default=("all",),
+    help="Model to include; may be repeated. 'all': every model found.",
+)
+@options.option(
+    "prediction_dir",
+    type=options.PATH,
+    default="predictions",
+    help="Prediction folder, in each data folder or else relative to the current one.",
+)
+@options.option(
+    "metrics_dir",
+    type=options.PATH,
+    default=None,
+    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
+)
+@options.option("out", type=options.PATH, default="report", help="Output folder.")
+@options.option(
+    "require",
+    multiple=True,
+    metavar="RULE",
+    help="What a model must meet, e.g. 'accuracy>=80%', 'side_effects<=2%', 'attack_success<=5%', "
+    "'pass_k>=50%', 'cost<=5' (USD per 1,000 items), 'latency_p50<=3' and 'latency_p95<=20' (seconds); "
+    "may be repeated.",
+)
+@options.option(
+    "baseline",
+    default=None,
+    metavar="MODEL|FILE",
+    help="Fail if a model is significantly worse (p < 0.05) than this model or earlier metrics file.",
+)
+@options.option("junit", type=options.PATH, default=None, help="JUnit file for the requirements.")
+@options.option("summary", type=options.PATH, default=None, help="Markdown file for the decision.")
+@options.option("seed", type=int, default=0, help="Random seed of intervals and tests.")
+def report_command(
+    data_dir: tuple[Path, ...],
+    more: tuple[Path, ...],
+    llm: tuple[str, ...],
+    prediction_dir: Path,
+    metrics_dir: Path | None,
+    out: Path,
+    require: tuple[str, ...],
+    baseline: str | None,
+    junit: Path | None,
+    summary: Path | None,
+    seed: int,
+) -> int:
+    """Decide which model may be trusted with the tools: verdict, ranking, five axes.
+
+    Reads the metrics that `evaluate` wrote. A requirement passes or fails if the whole 95 % interval is on
+    one side; else there is not enough data, and the report says how many items would be needed.
+
+    Exit codes: 0 a model meets all requirements; 3 none does, and one is undecided, or a requested model has
+    no metrics; 4 no model can meet them, or one is worse than the baseline.
+    """
+    from toolassay.cli.score_tables import print_table
+    from toolassay.report.axes import mark_lines
+    from toolassay.report.decision import folder_table
+    from toolassay.report.scoreboard import score_table
+    from toolassay.stages.report import write_report
+    from toolassay.tables import printable
+
+    found = write_report(
+        [*data_dir, *more] or [Path(default_benchmark().about.default_folder)],
+        llm=list(llm),
+        prediction_dir=prediction_dir,
+        metrics_dir=metrics_dir,
+        out=out,
+        require=require,
+        baseline=baseline,
+        junit_file=junit,
+        summary_file=summary,
+        seed=seed,
+        screen=SCREEN,
+    )
+    for line in found.decision.verdict.sentences:
+        show(printable(line))
+    if len(found.decision.folders) > 1:
+        print_table(folder_table(found.decision).terminal())
+        for folder in found.decision.folders:
+            show(printable(f"{folder.title}: {' '.join(folder.verdict.sentences)}"))
+    several = len(found.decision.folders) > 1
+    rows = [
+        (one.axes.title * several, one)
+        for models in found.decision.models.values()
+        for one in models.values()
+    ]
+    print_table(score_table(rows).terminal())
+    for folder in found.decision.folders:
+        for model in folder.models:
+            for rule in model.checks:
+                show(printable(f"{model.name}, {folder.title}: {rule.rule}: {rule.text}"))
+    for line in (one.line for one in found.decision.regressions):
+        show(printable(line))
+    for line in mark_lines(found.runs):
+        show(line)
+    for one in found.runs:
+        for axis, note in one.notes.items():
+            show(printable(f"{one.model}, {one.title}: {axis}: {note}"))
+    for file in found.files:
+        show(str(file))
+    return found.exit_code
+
+
+@click.command("view")
+@click.argument("data_dir", type=options.PATH)
+@options.option(
+    "llm",
+    multiple=True,
+    default=("all",),
+    help="Model to include; may be repeated. 'all': every model with predictions.",
+)
+@options.prediction_dir()
+@options.page()
+def view_command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
+    """Show the report's page of DATA_DIR in the browser, up to date while models run.
+
+    It needs no scores: predictions are scored in a temporary folder. Only programs of this machine reach it.
+    Ctrl-C ends it.
+    """
+    from toolassay.stages.view import view
+
+    view(data_dir, llm=list(llm), screen=SCREEN, **settings)
+    return 0

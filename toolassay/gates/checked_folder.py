@@ -1,0 +1,456 @@
+"""The output folder of `toolassay check`: gates run over the samples in parts, and each sample goes to the
+file of its level.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
+
+from toolassay.backinstruct.format import FINGERPRINT
+from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.data_folder import WRITTEN, DataFolder
+from toolassay.engines import Engine
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import (
+    LineRange,
+    atomic_writer,
+    copy_file,
+    keep_dated_copy,
+    path_from,
+    path_in,
+    sha256_of,
+    write_json,
+)
+from toolassay.gates.coverage import Coverage, SampleCounts
+from toolassay.gates.critic import TeacherGate
+from toolassay.gates.gate import LEVELS, Gate, Level
+from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
+from toolassay.gates.labelled_set import LabelledSet, LabelReader
+from toolassay.gates.repair import repair
+from toolassay.gold import Gold
+from toolassay.graph import ToolGraph
+from toolassay.graph.edits import EDITS
+from toolassay.locks import exclusive_folder
+from toolassay.screen import Screen
+
+Output = Literal[
+    "gates", "rejected", "repairs", "passed", "passed requests", "quarantine", "quarantine requests"
+]
+"""An output file: `gates.jsonl`, `rejected.json`, `repairs.jsonl`, or the labels or requests of a level."""
+_KEPT: Mapping[Level, tuple[Output, Output]] = {
+    "pass": ("passed", "passed requests"),
+    "quarantine": ("quarantine", "quarantine requests"),
+}
+
+
+class SampleLines:
+    """The lines of some samples for each file. Any process can make them."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Output, list[str]] = {}
+
+    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
+        """Add one sample.
+
+        Args:
+            inspection: Findings of the gates.
+            facts: Additional fields of its line in `gates.jsonl`.
+            repairs: Changes to the sample.
+        """
+        gold, line = inspection.gold, inspection.to_json()
+        self._add("gates", {**line, **facts})
+        for change in repairs:
+            self._add("repairs", change)
+        if inspection.level not in _KEPT:
+            self._add("rejected", {**gold.record, "findings": line["findings"]})
+            return
+        labels, requests = _KEPT[inspection.level]
+        self._add(labels, gold.record)
+        self._add(requests, {"id": gold.id, "user_request": gold.request})
+
+    def _add(self, output: Output, value: Mapping[str, Any]) -> None:
+        self._lines.setdefault(output, []).append(json.dumps(value, ensure_ascii=False) + "\n")
+
+    def text(self, output: Output) -> str:
+        """The lines for a file."""
+        return "".join(self._lines.get(output, ()))
+
+
+class CheckedWriter:
+    """Writes samples in input order.
+
+    Args:
+        files: The open output files with their paths; without "repairs" if repair was not requested.
+    """
+
+    def __init__(self, files: Mapping[Output, tuple[IO[str], Path]]) -> None:
+        self._files = files
+
+    def write(self, lines: SampleLines) -> None:
+        """Write the next samples.
+
+        Raises:
+            ToolassayError: A file cannot be written (names it).
+        """
+        for output, (stream, path) in self._files.items():
+            try:
+                stream.write(lines.text(output))
+            except OSError as error:
+                raise ToolassayError(
+                    f"cannot write: {error.strerror or error}",
+                    file=path,
+                    fix="check the folder's permissions and space",
+                ) from error
+
+
+CHECKED = "checked"
+"""Key of `benchmark.json` that marks the output of a check."""
+QUARANTINE = "quarantine"
+GATES, REJECTED, REPAIRS = "gates.jsonl", "rejected.json", "repairs.jsonl"
+FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE = "funnel.json", "funnel.md", "funnel.png"
+REVIEWED = "reviewed"
+"""Key of `benchmark.json` that marks the output of a review."""
+_LOCK = ".check.lock"
+_SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
+_ABOUT = ("source", "generation", WRITTEN)
+"""Keys of `benchmark.json` about the origin of a set; they are copied, as they also hold for its parts."""
+
+
+class CheckedFolder:
+    """The output of a check: a data folder with the passed samples and one with the quarantined samples.
+
+    Args:
+        path: Output folder; created if missing.
+        source: The checked folder.
+        force: Replace also files that were changed since, or that come from another folder; dated copies are
+            kept.
+        releases: Whether the source holds the candidates of `path` itself, so that `path` has tools, a graph
+            and samples already, and `benchmark.json` keeps what is in it.
+
+    Raises:
+        UsageError: `path` is the source, a file, or a data set that no check wrote.
+    """
+
+    def __init__(
+        self, path: Path, source: DataFolder, *, force: bool = False, releases: bool = False
+    ) -> None:
+        self.path, self._source, self._force, self._releases = path, source, force, releases
+        if path.exists() and not path.is_dir():
+            raise UsageError("is a file, a folder is needed", file=path, fix="check --out")
+        if path.resolve() == source.path.resolve():
+            raise UsageError("is the folder that is checked", file=path, fix="choose another --out")
+        self._inspect()
+
+    def _inspect(self) -> None:
+        """Raise UsageError if the existing files must not be replaced; note those that need a dated copy."""
+        self.passed, self.quarantine = DataFolder(self.path), DataFolder(self.path / QUARANTINE)
+        self._kept: list[Path] = []
+        for folder in (self.passed, self.quarantine):
+            is_own = self._releases and folder is self.passed
+            changed = _refused_release(folder) if is_own else _refusal(folder, self._source)
+            if changed is not None and not (self._force and (is_own or _is_checked(folder))):
+                raise changed
+            if changed is not None and folder.data.exists():
+                self._kept.append(folder.data)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Lock the folder.
+
+        Raises:
+            UsageError: Another check holds the lock (the message names its process), or has just written
+                files that must not be replaced.
+            ToolassayError: The folder cannot be written.
+        """
+        fix = "wait until it is done, or choose another --out"
+        with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
+            self._inspect()
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # the folder is not empty
+                    self.quarantine.path.rmdir()
+
+    def claim(self) -> None:
+        """Mark the folder as the output of this check, before any other file is written to it.
+
+        Raises:
+            ToolassayError: The folder cannot be written.
+        """
+        if CHECKED not in self.passed.benchmark and not self._releases:
+            self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
+
+    @contextmanager
+    def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[CheckedWriter]:
+        """A writer for the samples; all files are replaced when the block ends without an exception.
+
+        Args:
+            graph: Tool graph, with the dependency type of the set.
+            repairs: Whether to write `repairs.jsonl`.
+
+        Raises:
+            ToolassayError: A file cannot be written. No file of labels is changed then.
+        """
+        for path in self._kept:
+            keep_dated_copy(path)
+        with ExitStack() as files:
+
+            def opened(path: Path) -> tuple[IO[str], Path]:
+                return files.enter_context(atomic_writer(path)), path
+
+            yield CheckedWriter(
+                {
+                    "gates": opened(self.path / GATES),
+                    "rejected": opened(self.path / REJECTED),
+                    **({"repairs": opened(self.path / REPAIRS)} if repairs else {}),
+                    "passed": opened(self.passed.data),
+                    "passed requests": opened(self.passed.user_requests),
+                    "quarantine": opened(self.quarantine.data),
+                    "quarantine requests": opened(self.quarantine.user_requests),
+                }
+            )
+            for folder in (self.passed, self.quarantine):
+                if not (self._releases and folder is self.passed):
+                    self._copy_tools(folder, graph)
+                self._describe(folder, graph, {_WRITING: True})
+        if not repairs:
+            (self.path / REPAIRS).unlink(missing_ok=True)
+        for folder in (self.passed, self.quarantine):
+            self._describe(folder, graph, {_SHA: sha256_of(folder.data)})
+
+    def _copy_tools(self, folder: DataFolder, graph: ToolGraph) -> None:
+        source = self._source
+        for there in (source.tool_desc, source.graph_desc, source.path / EDITS, source.path / EXECUTIONS):
+            here = folder.path / there.name
+            if there.exists():
+                copy_file(there, here)
+            elif there.name != EXECUTIONS:  # this folder may have been executed itself
+                here.unlink(missing_ok=True)
+        if not source.tool_desc.exists():
+            write_json(folder.tool_desc, graph.library.to_json())
+
+    def _describe(self, folder: DataFolder, graph: ToolGraph, state: Mapping[str, Any]) -> None:
+        source = self._source.benchmark
+        about = {key: source[key] for key in _ABOUT if key in source}
+        gone = [key for key in _ABOUT if key not in source]
+        what = "quarantine" if folder is self.quarantine else "pass"
+        checked = {_FROM: path_from(folder.path, self._source.path), "level": what, **state}
+        if self._releases:
+            gone.append(FINGERPRINT)  # `format` must not replace the released set
+        folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
+
+
+def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:
+    """`benchmark.json` of a reviewed set, derived from that of the checked set.
+
+    Args:
+        benchmark: Content of `benchmark.json` of the set that was reviewed.
+        source: Its folder.
+        target: Output folder of the review; the relative path to the checked data is adapted to it.
+    """
+    checked = benchmark.get(CHECKED)
+    if not isinstance(checked, Mapping):
+        return dict(benchmark)
+    kept = {key: value for key, value in checked.items() if key not in (_SHA, _WRITING)}
+    if _FROM in kept:
+        kept[_FROM] = path_from(target, path_in(source, str(kept[_FROM])))
+    return {**benchmark, CHECKED: kept}
+
+
+def _is_checked(folder: DataFolder) -> bool:
+    return CHECKED in folder.benchmark and REVIEWED not in folder.benchmark
+
+
+def _refused_release(folder: DataFolder) -> UsageError | None:
+    """The error if the data set of a folder must not be replaced by its release; None if it may be."""
+    checked = folder.benchmark.get(CHECKED)
+    if not folder.data.exists() or (isinstance(checked, Mapping) and checked.get(_WRITING)):
+        return None
+    written = [folder.benchmark.get(FINGERPRINT), checked.get(_SHA) if isinstance(checked, Mapping) else None]
+    if sha256_of(folder.data) in written:
+        return None
+    return UsageError(
+        "was changed since it was written, or comes from elsewhere",
+        file=folder.data,
+        fix="use another --data_dir, or --force true (keeps a dated copy)",
+    )
+
+
+def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
+    """The error if the files of a folder must not be replaced; None if they may be."""
+    there = next((path for path in folder.files if path.exists()), None)
+    if there is None:
+        return None
+    checked = folder.benchmark.get(CHECKED)
+    if not isinstance(checked, Mapping) or not _is_checked(folder):
+        return UsageError(
+            "belongs to a data set that this command did not write", file=there, fix="choose another --out"
+        )
+    conflict_fix = "choose another --out, or --force true (keeps a dated copy)"
+    written = path_in(folder.path, str(checked.get(_FROM)))
+    if written != source.path.resolve():
+        return UsageError(f"holds the result of checking {written}", file=folder.path, fix=conflict_fix)
+    if checked.get(_WRITING) or not folder.data.exists() or checked.get(_SHA) is None:
+        return None
+    if checked[_SHA] != sha256_of(folder.data):
+        return UsageError("was changed since it was written", file=folder.data, fix=conflict_fix)
+    return None
+
+
+class LabelPart(NamedTuple):
+    """Some lines of a file of labels, and what is known about the samples on them."""
+
+    lines: LineRange
+    known: SampleContext
+
+
+@dataclass
+class CheckedPart:
+    """What the gates found in a part.
+
+    Attributes:
+        funnel: Number of samples per gate and level.
+        coverage: Number of samples per tool and edge.
+        lines: Lines for the output files, if requested.
+        repairs: Number of repairs by kind.
+        repairable: Number of samples that a repair would bring to a better level, if requested.
+    """
+
+    funnel: GateFunnel
+    coverage: SampleCounts = field(default_factory=SampleCounts)
+    lines: SampleLines = field(default_factory=SampleLines)
+    repairs: Counter[str] = field(default_factory=Counter)
+    repairable: int = 0
+
+
+@dataclass(frozen=True)
+class CheckTask:
+    """The check of the parts of a file, for an engine.
+
+    Attributes:
+        reader: Reads the labels.
+        recipe: The gates.
+        writes: Whether the lines for the output files are wanted.
+        tries_repair: Whether a sample that does not pass is repaired, to see if it would pass then.
+    """
+
+    reader: LabelReader
+    recipe: GateRecipe
+    writes: bool
+    tries_repair: bool
+
+    def start(self) -> Callable[[LabelPart], CheckedPart]:
+        """Build the gates."""
+        builder = self.recipe.build()
+
+        def check(part: LabelPart) -> CheckedPart:
+            found, gates = CheckedPart(GateFunnel(self.recipe.names)), builder.gates(part.known)
+            for gold, repairs in self.reader.repaired(part.lines):
+                self._add(found, gold, [change._asdict() for change in repairs], gates)
+            return found
+
+        return check
+
+    def _add(
+        self, part: CheckedPart, gold: Gold, repairs: list[dict[str, Any]], gates: tuple[Gate, ...]
+    ) -> None:
+        inspection = inspect(gold, gates)
+        part.funnel.add(inspection)
+        part.coverage.add(inspection, self.recipe.background.library)
+        part.repairs.update(change["kind"] for change in repairs)
+        if self.tries_repair:
+            part.repairable += self._would_be_better(inspection, gates)
+        if self.writes:
+            facts: dict[str, Any] = {"repairs": len(repairs)} if repairs else {}
+            for gate in gates:
+                if isinstance(gate, TeacherGate) and (verdicts := gate.verdicts(gold)):
+                    facts["verdicts"] = verdicts
+            part.lines.add(inspection, facts, [{"id": gold.id, **change} for change in repairs])
+
+    def _would_be_better(self, inspection: Inspection, gates: tuple[Gate, ...]) -> bool:
+        """Whether a repair would bring a sample to a better level."""
+        if inspection.level == "pass":
+            return False
+        record, repairs = repair(inspection.gold.record, self.recipe.background)
+        if not repairs:
+            return False
+        level = inspect(Gold.of(record, inspection.gold.line), gates).level
+        return LEVELS.index(level) < LEVELS.index(inspection.level)
+
+
+def checked_parts(
+    labels: LabelledSet, known: SampleContext, task: CheckTask, engine: Engine
+) -> Iterator[CheckedPart]:
+    """Check a set in parts, in file order.
+
+    Raises:
+        UsageError: The file of labels changed during the check.
+    """
+    parts = (LabelPart(lines, known.within(lines.numbers)) for lines in labels.parts)
+    return engine.map(task, parts)
+
+
+class Sorted(NamedTuple):
+    """The counts of a check.
+
+    Attributes:
+        funnel: Number of samples per gate and level.
+        repairs: Number of repairs by kind; None if repair was not requested.
+        repairable: Number of samples that a repair would bring to a better level; 0 if repair was requested.
+        coverage: Number of samples per tool and edge.
+    """
+
+    funnel: GateFunnel
+    repairs: Counter[str] | None
+    repairable: int
+    coverage: Coverage
+
+
+def sort_set(
+    labels: LabelledSet,
+    known: SampleContext,
+    recipe: GateRecipe,
+    place: CheckedFolder,
+    coverage: Coverage,
+    *,
+    is_repaired: bool,
+    engine: Engine,
+    screen: Screen,
+) -> Sorted:
+    """Run each sample through the gates and write it to the files of its level.
+
+    Args:
+        labels: The samples, repaired if requested.
+        known: What is known about them beyond their labels.
+        recipe: The gates.
+        place: Output folder; its files are all replaced at the end, or none is.
+        coverage: Counts the samples of each tool and edge of the graph; empty.
+        is_repaired: Whether repair was requested.
+        engine: Where the gates run.
+        screen: Receives progress.
+
+    Raises:
+        UsageError: The file of labels changed during the check.
+        ToolassayError: A file cannot be written.
+    """
+    funnel, kinds, repairable = GateFunnel(recipe.names), Counter[str](), 0
+    task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not is_repaired)
+    with (
+        place.writing(coverage.graph, repairs=is_repaired) as writer,
+        screen.progress("check", len(labels)) as advance,
+    ):
+        for part in checked_parts(labels, known, task, engine):
+            funnel.extend(part.funnel)
+            coverage.extend(part.coverage)
+            writer.write(part.lines)
+            kinds.update(part.repairs)
+            repairable += part.repairable
+            for _ in range(part.funnel.total):
+                advance()
+    return Sorted(funnel, kinds if is_repaired else None, repairable, coverage)

@@ -1,0 +1,423 @@
+"""Pictures of a check, of samples, of a ranking and of the variety of a data set."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import log1p
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from toolassay.dataset import Sample
+from toolassay.graph.links import COMPLETE
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.report.axes import AXES, Axes, mark_lines
+from toolassay.report.decision import FolderReport
+from toolassay.report.style import (
+    ACCENT,
+    INK,
+    NEUTRAL,
+    QUIET,
+    blank_figure,
+    one_line,
+    plain_style,
+    save,
+    type_colours,
+)
+from toolassay.runs.outcomes import marked
+from toolassay.tables import UNKNOWN
+from toolassay.text_formatting import count_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Plot
+
+
+_COLOURS = ("#4477AA", "#DDAA55", "#CC6677")
+# In inches: the widths of names, of the longest bar and of counts; the heights of a row and of the legend.
+_FUNNEL_NAMES, _BAR, _COUNTS, _FUNNEL_ROW, _TOP, _FUNNEL_MARGIN = 1.6, 5.2, 2.5, 0.44, 0.62, 0.2
+_HALF = 0.14  # half the height of a bar
+
+
+class FunnelBar(NamedTuple):
+    """The samples at one gate; the fields are those of a row of `funnel.json`."""
+
+    gate: str
+    entering: int
+    reject: int
+    quarantine: int
+    leaving: int
+
+
+def draw_funnel(bars: Sequence[FunnelBar], path: Path) -> Path:
+    """Draw the funnel as a PNG file; the same counts give the same bytes.
+
+    Args:
+        bars: from the first gate to the last.
+        path: the file to write, ending in `.png`.
+
+    Returns:
+        The file.
+
+    Raises:
+        ToolassayError: the file cannot be written.
+    """
+    height = _TOP + len(bars) * _FUNNEL_ROW + _FUNNEL_MARGIN
+    most = max((bar.entering for bar in bars), default=0) or 1
+    with plain_style():
+        figure, axes = blank_figure(2 * _FUNNEL_MARGIN + _FUNNEL_NAMES + _BAR + _COUNTS, height)
+        left = _FUNNEL_MARGIN + _FUNNEL_NAMES
+        for place, (name, colour) in enumerate(
+            zip(("goes on", "quarantine", "rejected"), _COLOURS, strict=True)
+        ):
+            x = left + 1.3 * place
+            axes.barh(height - 0.3, 0.16, 0.16, x, color=colour)
+            axes.text(x + 0.24, height - 0.3, name, va="center", fontsize=9, color=INK)
+        for number, bar in enumerate(bars):
+            y = height - _TOP - (number + 0.5) * _FUNNEL_ROW
+            axes.text(left - 0.15, y, one_line(bar.gate), ha="right", va="center", fontsize=10, color=INK)
+            start = left
+            for count, colour in zip((bar.leaving, bar.quarantine, bar.reject), _COLOURS, strict=True):
+                axes.barh(y, count / most * _BAR, 2 * _HALF, start, color=colour)
+                start += count / most * _BAR
+            lost = [f"{bar.quarantine:,} put aside"] * bool(bar.quarantine)
+            lost += [f"{bar.reject:,} rejected"] * bool(bar.reject)
+            text = ", ".join([f"{bar.leaving:,} go on", *lost])
+            axes.text(start + 0.1, y, text, va="center", fontsize=9, color=QUIET)
+        return save(figure, path, dpi=110)
+
+
+# In inches.
+_BOX_WIDTH, _BOX_HEIGHT = 1.5, 0.62
+_COLUMN, _ROW, _MARGIN = 2.35, 0.95, 0.2
+_LETTERS = 19  # characters on a line of a box
+
+Point = tuple[float, float]
+# A point on the route of a link: (source, target, column); the box of a tool is (tool, tool, 0).
+Stop = tuple[str, str, int]
+_CENTRED: dict[str, Any] = {"color": INK, "ha": "center", "va": "center"}
+
+
+def draw_sample(sample: Sample, path: Path) -> Path:
+    """Draw a sample as a PNG file; the same sample gives the same bytes.
+
+    Args:
+        sample: the sampled subgraph.
+        path: the file to write, ending in `.png`; its folder is created if missing.
+
+    Returns:
+        `path`.
+
+    Raises:
+        ToolassayError: the file cannot be written.
+    """
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+    from matplotlib.path import Path as Curve
+
+    boxes, ways = arrange(sample)
+    points = [*boxes.values(), *(point for way in ways.values() for point in way)]
+    width, height = (max(one[axis] for one in points) for axis in (0, 1))
+    types: dict[tuple[str, str], list[str]] = {}
+    for link in sample.links:
+        types.setdefault((link.source, link.target), []).append(link.type)
+    with plain_style():
+        figure, axes = blank_figure(width + _BOX_WIDTH / 2 + _MARGIN, height + _BOX_HEIGHT / 2 + _MARGIN)
+        colours = type_colours(link.type for link in sample.links if link.type != COMPLETE)
+        for pair, kinds in types.items():
+            way = ways[pair]
+            vertices, codes = [way[0]], [Curve.MOVETO]
+            for (ax, ay), (bx, by) in pairwise(way):
+                vertices += [((ax + bx) / 2, ay), ((ax + bx) / 2, by), (bx, by)]
+                codes += [Curve.CURVE4] * 3
+            arrow: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 13, "linewidth": 1.6, "zorder": 1}
+            colour = colours.get(kinds[0], NEUTRAL)
+            axes.add_patch(FancyArrowPatch(path=Curve(vertices, codes), color=colour, **arrow))
+            if kinds != [COMPLETE]:
+                # On the first curve, nearer the source, where links to one target are still apart.
+                part, ((ax, ay), (bx, by)) = 0.4, way[:2]
+                eased, along = 3 * part**2 * (1 - part), 1.5 * part * (1 - part)
+                x, y = ax + (along + part**3) * (bx - ax), ay + (eased + part**3) * (by - ay)
+                box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+                text = textwrap.fill(one_line(", ".join(kinds)), 12)
+                axes.text(x, y, text, fontsize=8, bbox=box, gid="type", zorder=2, **_CENTRED)
+        for tool, (x, y) in boxes.items():
+            corner = (x - _BOX_WIDTH / 2, y - _BOX_HEIGHT / 2)
+            look: dict[str, Any] = {
+                "boxstyle": "round,pad=0,rounding_size=0.08",
+                "facecolor": "#EEF2F7",
+                "edgecolor": "#9AA5B4",
+            }
+            axes.add_patch(FancyBboxPatch(corner, _BOX_WIDTH, _BOX_HEIGHT, zorder=3, **look))
+            axes.text(x, y, box_text(tool), fontsize=9, gid="tool", zorder=4, **_CENTRED)
+        return save(figure, path, dpi=110)
+
+
+def arrange(sample: Sample) -> tuple[dict[str, Point], dict[tuple[str, str], list[Point]]]:
+    """The centre of each tool's box, and the points of each link from the edge of one box to that of another.
+
+    The columns are topological generations. A long link has a free place in each column between, which keeps
+    it from crossing boxes (Sugiyama, Tagawa and Toda 1981); there it is level over the width of a box.
+    """
+    import networkx
+
+    graph: networkx.DiGraph[Stop] = networkx.DiGraph()
+    graph.add_nodes_from((tool, tool, 0) for tool in sample.nodes)
+    graph.add_edges_from(((link.source,) * 2 + (0,), (link.target,) * 2 + (0,)) for link in sample.links)
+    generations = list(networkx.topological_generations(graph))
+    columns = {tool: number for number, stops in enumerate(generations) for tool, _, _ in stops}
+    ways = {}
+    by_column: list[list[Stop]] = [list(stops) for stops in generations]
+    before: dict[Stop, list[Stop]] = {}
+    for link in sample.links:
+        pair = link.source, link.target
+        if pair not in ways:
+            passing = [(*pair, column) for column in range(columns[pair[0]] + 1, columns[pair[1]])]
+            ways[pair] = [(pair[0], pair[0], 0), *passing, (pair[1], pair[1], 0)]
+            for stop in passing:
+                by_column[stop[2]].append(stop)
+            for stop, following in pairwise(ways[pair]):
+                before.setdefault(following, []).append(stop)
+    middle = (max(map(len, by_column)) - 1) / 2
+    places: dict[Stop, Point] = {}
+    for number, column in enumerate(by_column):
+        # One pass of the barycentre method: a stop is as high as the mean of those that lead to it.
+        column.sort(key=lambda stop: -fmean([places[one][1] for one in before.get(stop, ())] or [0.0]))
+        x = _MARGIN + _BOX_WIDTH / 2 + number * _COLUMN
+        for place, stop in enumerate(column):
+            row = middle + (len(column) - 1) / 2 - place
+            places[stop] = (x, _MARGIN + _BOX_HEIGHT / 2 + row * _ROW)
+    half = _BOX_WIDTH / 2
+    routes = {}
+    for pair, way in ways.items():
+        (ax, ay), *between, (bx, by) = (places[stop] for stop in way)
+        level = [(x + side, y) for x, y in between for side in (-half, half)]
+        routes[pair] = [(ax + half, ay), *level, (bx - half - 0.03, by)]
+    return {tool: places[tool, tool, 0] for tool in sample.nodes}, routes
+
+
+def box_text(name: str) -> str:
+    r"""A tool's name on up to three lines of 19 characters; an underscore may end a line.
+
+    >>> box_text("share_by_social_network")
+    'share_by_social_\nnetwork'
+    """
+    parts = one_line(name, longest=50).replace("_", "_\u200b").replace("-", "-\u200b")
+    lines: list[str] = [""]
+    for word in parts.replace(" ", " \u200b").split("\u200b"):
+        if lines[-1] and len((lines[-1] + word).rstrip()) > _LETTERS:
+            lines.append("")
+        lines[-1] += word
+    broken = [piece for line in lines for piece in textwrap.wrap(line, _LETTERS)]
+    return "\n".join(broken if len(broken) <= 3 else [*broken[:2], f"{broken[2][: _LETTERS - 1]}…"])
+
+
+MOST = 60
+"""Maximum number of models in a picture."""
+_LABELS = {
+    "accuracy": "right, % (95 % interval)",
+    "stability": "stability: pass^k, %",
+    "cost": "cost: $ / 1,000",
+    "latency": "latency: s, median",
+    "security": "security: resisted, %",
+}
+_MODEL, _BASELINE, _RULE = "#0072B2", "#7f7f7f", "#d7dbe2"  # of Okabe and Ito; baselines are hollow, too
+_NAMES, _PANEL, _BOARD_ROW, _REST, _NOTE = (
+    2.4,
+    2.6,
+    0.32,
+    0.9,
+    0.16,
+)  # inches; `_PANEL` of a picture of all axes
+
+
+def draw_scoreboard(
+    folders: Sequence[FolderReport], path: Path, *, axes: Sequence[str] = AXES, dpi: int = 110
+) -> Path:
+    """Draw axes of the first 60 models of each folder in the order of the ranking, with 95 % intervals.
+
+    A dash stands for what was not measured, a hollow dot for a time on this machine and for a baseline.
+
+    Args:
+        folders: Data folders with at least one model each.
+        path: A .png, .svg or .pdf file.
+        axes: Names of the axes.
+        dpi: Dots an inch, of a PNG.
+
+    Returns:
+        The file.
+
+    Raises:
+        ToolassayError: It cannot be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    shown = [[model.axes for model in folder.models[:MOST]] for folder in folders]
+    notes = mark_lines([one for runs in shown for one in runs]) if len(axes) > 1 else []
+    width = _NAMES + (_PANEL * len(axes) if len(axes) > 1 else 4.0)
+    height = sum(_REST + _BOARD_ROW * len(runs) for runs in shown) + _NOTE * len(notes)
+    with plain_style():
+        figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        FigureCanvasAgg(figure)
+        heights = [len(runs) + 1 for runs in shown]
+        panels = figure.subplots(len(folders), len(axes), squeeze=False, height_ratios=heights)
+        for folder, runs, row in zip(folders, shown, panels, strict=True):
+            for axis, panel in zip(axes, row, strict=True):
+                for place, one in enumerate(runs):
+                    value, low, high = _measured(one, axis)
+                    colour = _BASELINE if one.is_baseline else _MODEL
+                    is_local = axis == "latency" and one.latency is not None and one.latency.is_local
+                    face = "white" if one.is_baseline or is_local else colour
+                    if value is None:
+                        at = {"transform": panel.get_yaxis_transform(), "ha": "left", "va": "center"}
+                        panel.text(0.02, place, UNKNOWN, color=QUIET, fontsize=9, **at)
+                        continue
+                    if low is not None and high is not None:
+                        panel.plot([low, high], [place, place], color=colour, linewidth=2)
+                    panel.plot(
+                        [value], [place], "o", color=colour, markerfacecolor=face, markersize=6, clip_on=False
+                    )
+                names = (
+                    [one_line(marked(one.model, one.mark)) for one in runs]
+                    if axis == axes[0]
+                    else [""] * len(runs)
+                )
+                panel.set_yticks(range(len(runs)), names)
+                panel.set_ylim(len(runs) - 0.5, -0.5)
+                panel.set_xlim(*((0, None) if axis in ("cost", "latency") else (-4, 104)))
+                panel.grid(axis="x", color=_RULE, linewidth=0.6)
+                panel.tick_params(colors=INK, labelsize=9, length=0)
+                panel.locator_params(axis="x", nbins=4 if axis in ("cost", "latency") else 5)
+                panel.spines[:].set_visible(False)
+                panel.set_xlabel(_LABELS[axis], fontsize=9, color=QUIET)
+            row[0].set_title(one_line(folder.title, longest=60), loc="left", fontsize=10, color=INK)
+        if notes:
+            figure.supxlabel("\n".join(notes), x=0.01, ha="left", fontsize=7, color=QUIET)
+        return save(figure, path, dpi=dpi)
+
+
+def _measured(one: Axes, axis: str) -> Interval:
+    """The value on an axis: percent, dollars or seconds."""
+    if axis == "cost":
+        return Interval(one.cost.per_1000, None, None) if one.cost else NOTHING
+    if axis == "latency":
+        return Interval(one.latency.p50, None, None) if one.latency else NOTHING
+    shares = {
+        "accuracy": one.accuracy,
+        "stability": one.stability.pass_hat_k if one.stability else NOTHING,
+        "security": one.security.score if one.security else NOTHING,
+    }
+    return Interval(*(None if value is None else 100 * value for value in shares[axis]))
+
+
+MOST_TOOLS = 40  # bars with legible names; a larger library is drawn as a curve
+MOST_SIZES = 24  # columns of the heat map
+_WARNING = "#EE6677"
+
+
+def tidy(axes: Plot, title: str, x: str, y: str) -> None:
+    """Set the title at the left and the names of the axes, and remove the box."""
+    axes.set_title(title, loc="left", size=11, color=INK, weight="bold")
+    axes.set_xlabel(x, color=QUIET, size=9)
+    axes.set_ylabel(y, color=QUIET, size=9)
+    axes.tick_params(colors=QUIET, labelsize=8, length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color("#D7DBE2")
+
+
+def _whole_ticks(axes: Plot, *, x: bool = False, y: bool = False) -> None:
+    """Put ticks at integers only; a small set would have half requests on its axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if wanted:
+            axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+
+
+def draw_tools(axes: Plot, tools: Mapping[str, Any]) -> None:
+    """The number of plans that use each tool: bars, or a curve for a large library."""
+    uses = tools["uses"]
+    title = f"{tools['used']:,} of {tools['tools']:,} tools are used"
+    if len(uses) > MOST_TOOLS:
+        axes.fill_between(range(1, len(uses) + 1), list(uses.values()), color=ACCENT, alpha=0.85, lw=0)
+        axes.set_xlim(1, len(uses))
+        axes.set_ylim(bottom=0)
+        _whole_ticks(axes, y=True)
+        tidy(axes, title, "tools, most used first", "plans")
+        return
+    names = [one_line(name, longest=34) for name in uses]
+    # Bars are placed by number, as two names may be equal once they are shortened.
+    colours = [ACCENT if count else _WARNING for count in uses.values()]
+    axes.barh(range(len(names)), list(uses.values()), color=colours, height=0.72)
+    for place, count in enumerate(uses.values()):
+        axes.text(count, place, f" {count:,}", va="center", size=7.5, color=QUIET if count else _WARNING)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    _whole_ticks(axes, x=True)
+    tidy(axes, title, "plans", "")
+
+
+def draw_sizes(axes: Plot, sizes: Mapping[str, Mapping[str, int]]) -> None:
+    """The number of plans of each shape and size, as a heat map."""
+    columns = sorted({int(size) for counts in sizes.values() for size in counts})
+    shown = columns[:MOST_SIZES]
+    rows: list[Sequence[int]] = [[counts.get(str(size), 0) for size in shown] for counts in sizes.values()]
+    most = log1p(max(map(max, rows)))
+    shades = [[log1p(count) / most for count in row] for row in rows]
+    axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
+    for y, row in enumerate(rows):
+        for x, count in enumerate(row):
+            # Colours are on a logarithmic scale, so that rare sizes are visible beside frequent ones.
+            colour = "white" if log1p(count) / most > 0.7 else INK if count else NEUTRAL
+            axes.text(x, y, f"{count:,}" if count else "·", ha="center", va="center", size=8.5, color=colour)
+    axes.set_xticks(range(len(shown)), [str(size) for size in shown])
+    axes.set_yticks(range(len(rows)), list(sizes))
+    total = sum(sum(counts.values()) for counts in sizes.values())
+    more = f" (larger ones, up to {columns[-1]:,}, are not shown)" if len(columns) > len(shown) else ""
+    tidy(axes, f"{count_of(total, 'plan')} by shape and size{more}", "tools in the plan", "")
+    axes.spines["bottom"].set_visible(False)
+
+
+PICTURES = ("sizes_and_shapes", "tools")
+
+
+def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Draw the pictures of a variety report; the same figures give the same bytes.
+
+    Args:
+        figures: as in `variety.json`; a part that is not applicable has no picture.
+        folder: where the files of `PICTURES` are written; created if missing. The picture of a part that is
+            not applicable any more is removed.
+
+    Returns:
+        The files, in the order of `PICTURES`.
+
+    Raises:
+        ToolassayError: the folder cannot be written.
+    """
+    shown = len(figures["tools"].get("uses", ()))
+    pictures: dict[str, tuple[str, float, Callable[[Plot, Any], None]]] = {
+        "sizes_and_shapes": ("sizes", 2.3, draw_sizes),
+        "tools": ("tools", 3.2 if shown > MOST_TOOLS else 0.9 + 0.19 * shown, draw_tools),
+    }
+    made = []
+    for name, (part, height, draw) in pictures.items():
+        path = folder / f"{name}.png"
+        if "not_applicable" in figures[part]:
+            path.unlink(missing_ok=True)
+        else:
+            made.append(_draw_picture(path, height, draw, figures[part]))
+    return made
+
+
+def _draw_picture(path: Path, height: float, draw: Callable[[Plot, Any], None], part: Any) -> Path:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with plain_style():
+        figure = Figure(figsize=(7.0, height), facecolor="white", layout="constrained")  # inches
+        FigureCanvasAgg(figure)
+        draw(figure.subplots(), part)
+        return save(figure, path, dpi=130)
