@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
-from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
 from toolassay.report.decision import FolderReport, Verdict
 from toolassay.report.requirements import quantities
@@ -53,17 +53,6 @@ def test_csv_has_a_column_a_number_and_nothing_where_nothing_is_known() -> None:
     assert (rows[0]["usd_per_1000_items"], rows[0]["usd_per_right_item"]) == ("1.25", "")
     assert (rows[2]["stability"], rows[2]["seconds_p50"], rows[2]["excluded"]) == ("", "", "")
     assert rows[2]["cost_note"] == f"no price of {HOSTILE}"
-
-
-def test_security_without_a_score_keeps_its_counts(tmp_path: Path) -> None:
-    unread = replace(run("m"), security=Security(NOTHING, 60, 2, NOTHING, 50))
-    (row,) = csv.DictReader(io.StringIO(csv_table([unread])))
-    assert (row["security"], row["security_low"], row["harmless_served"]) == ("", "", "")
-    assert (row["attempts"], row["excluded"], row["unreadable"]) == ("60", "2", "50")
-    unmeasured = replace(unread, security=None)
-    pictures = [drawn(tmp_path / "a.svg", one) for one in (unread, unmeasured, run("m"))]
-    assert pictures[0] == pictures[1] != pictures[2]
-    assert "50 of 58 attacks unreadable, 2 more failed" in shown([unread])
 
 
 def report(axes: Axes) -> ModelReport:
@@ -131,12 +120,6 @@ def test_csv_and_json_keep_names_and_say_marks_beside_them() -> None:
     assert first["mark"] == {"sign": "†", "note": RULES_AT_HAND.note} and first["is_baseline"] is True
     assert random["is_baseline"] is True and random["latency"]["is_local"] is True
     assert served["mark"] is None and served["latency"]["is_local"] is False
-
-
-def test_a_library_is_shown_by_its_title() -> None:
-    own = replace(run("m"), library="hotel")
-    assert "hotel" in shown([own]) and "TaskBench" not in shown([own])
-    assert own.to_json()["title"] == "hotel" and own.to_json()["benchmark"] == "taskbench"
 
 
 def test_the_parts_of_a_latency_and_the_share_of_thinking_are_shown(tmp_path: Path) -> None:

@@ -67,13 +67,6 @@ def assert_labels_apart(figure: "Figure", gid: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_labels_of_the_published_graphs_do_not_overlap(reference: Path, name: str) -> None:
-    graph = ToolGraph.load(reference / "taskbench" / name / "graph_desc.json")
-    with plain_style():
-        assert_labels_apart(draw_tools(graph), "tool", len(graph))
-
-
-@pytest.mark.parametrize("name", DATA)
 def test_labels_of_the_bundled_graphs_do_not_overlap(name: str) -> None:
     library = ToolLibrary.load(PROJECT / f"data_{name}" / "tool_desc.json")
     with plain_style():
@@ -85,12 +78,6 @@ def test_labels_do_not_overlap_for_few_and_for_many_tools(size: int) -> None:
     library = ToolLibrary([Tool(f"A tool with a rather long name, number {n}") for n in range(size)])
     with plain_style():
         assert_labels_apart(draw_tools(ToolGraph.build(library, "temporal")), "tool", size)
-
-
-def test_legend_entries_do_not_overlap() -> None:
-    library = ToolLibrary([Tool(f"t{n}", "", (f"kind {n}",), (f"kind {n + 1}",)) for n in range(25)])
-    with plain_style():
-        assert_labels_apart(draw_tools(ToolGraph.build(library, "resource")), "legend", 11)
 
 
 def test_the_same_graph_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -107,22 +94,6 @@ def test_a_folder_that_cannot_be_written_is_a_line_for_the_user(tmp_path: Path) 
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolassayError, match="cannot write"):
         draw_graph(ToolGraph.build(typed_library(3), "resource"), tmp_path / "file")
-
-
-def test_the_words_say_what_the_lines_are() -> None:
-    temporal = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
-    with plain_style():
-        complete = [text.get_text() for text in draw_tools(temporal).axes[0].texts]
-        typed = [text.get_text() for text in draw_tools(two_tools()).axes[0].texts]
-    assert "3 tools, 6 links" in complete
-    assert any("Every tool can follow every other" in text for text in complete)
-    assert "text: 1 tool, 1 link" in typed
-    assert any("its colour is the type that flows" in text for text in typed)
-
-
-def two_tools() -> ToolGraph:
-    library = ToolLibrary([Tool("hear", "", ("audio",), ("text",)), Tool("read", "", ("text",), ())])
-    return ToolGraph.build(library, "resource")
 
 
 @pytest.mark.parametrize(
@@ -150,12 +121,6 @@ def test_a_large_resource_graph_is_drawn_by_its_types(tmp_path: Path) -> None:
     assert "kind 0, taken by 20,000" in words
     assert "kind 0, given by 33,334" in words
     assert any("by type of resource" in word for word in words)
-
-
-def test_many_types_keep_their_names_apart() -> None:
-    tools = [Tool(f"t{n}", "", (f"a rather long type {n % 50}",), (f"type {n % 7}",)) for n in range(400)]
-    with plain_style():
-        assert_labels_apart(draw_types(ToolGraph.build(ToolLibrary(tools), "resource")), "type", 48)
 
 
 def test_a_large_temporal_graph_is_an_error_that_names_the_limit(tmp_path: Path) -> None:

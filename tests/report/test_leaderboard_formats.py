@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from rich.console import Console
 
 from toolassay.benchmarks.taskbench.published import DOMAINS, HEADINGS, domain_of_tools, published_plans
 from toolassay.cli.score_tables import print_table
@@ -119,19 +118,6 @@ def test_latex_escapes_what_it_would_take_for_commands() -> None:
             assert line.replace(r"\&", "").count("&") == 4 + len(HEADINGS) + 2 - 1
 
 
-def test_the_screen_shows_markup_in_a_name_as_text() -> None:
-    console = Console(width=200)
-    with console.capture() as captured:
-        console.print(terminal_table(board()))
-    shown = captured.get()
-    assert "[red]x" in shown
-    assert "\x1b[31m" not in terminal_text(board())
-    assert "BsF" not in shown  # nobody has it
-    assert "n-F1: F1 of the tools (nodes)" in " ".join(shown.split())
-    assert "BsF: BERTScore F1 of the steps; n-F1: F1" in markdown_table(board()).replace("\\", "")
-    assert "52.0–54.0" in shown
-
-
 def test_all_51_published_rows_are_those_of_the_reference(reference: Path) -> None:
     with (reference / "taskbench" / "published_leaderboard.csv").open(encoding="utf-8") as stream:
         expected = {
@@ -204,16 +190,6 @@ def test_every_table_marks_the_rows_of_built_in_models_and_says_why(
         assert line in text
     assert BASELINE.note in text
     assert "0.0041 local" in text and "2.00 local" not in text
-
-
-def test_csv_keeps_the_names_and_says_the_marks_in_columns_of_their_own() -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_table(marked_board()))))
-    columns = ("model", "is_baseline", "seconds_are_local", "note")
-    assert [[one[name] for name in columns] for one in rows] == [
-        ["acme", "False", "False", ""],
-        ["offline", "True", "True", RULES_AT_HAND.line],
-        ["random", "True", "True", BASELINE.line],
-    ]
 
 
 @pytest.mark.parametrize("column", [*HEADINGS, "coverage", "cost", "latency", "model"])

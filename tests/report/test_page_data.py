@@ -1,5 +1,3 @@
-import math
-
 import pytest
 
 from toolassay.errors import UsageError
@@ -58,18 +56,6 @@ def test_a_complete_graph_lists_no_links() -> None:
     assert data["links"] == []
     assert not data["show_all"]
     assert data["tools"][0]["parameters"] == [["when", "date", "The day."]]
-
-
-def test_links_of_a_group_that_fills_the_circle_are_straight() -> None:
-    alone = page_data(ToolGraph.build(typed(30), "resource"))["tools"]
-    assert all(tool["straight"] > 0.9 for tool in alone)
-    tools = [Tool(f"t{n}", "", ("text",), (f"kind {n % 5}",)) for n in range(30)]
-    among_others = page_data(ToolGraph.build(ToolLibrary(tools), "resource"))["tools"]
-    assert all(tool["straight"] < 0.25 for tool in among_others)
-    for tool in among_others:
-        # The point towards which its links bend is on its own side of the circle, further inside.
-        assert tool["bend"][0] * tool["x"] + tool["bend"][1] * tool["y"] > 0
-        assert math.hypot(*tool["bend"]) < 0.5 * math.hypot(tool["x"], tool["y"])
 
 
 @pytest.mark.parametrize("size", [1, 40, 700])

@@ -149,11 +149,6 @@ def test_the_data_set_has_a_graph_with_neighbours(opened: OpenedPage) -> None:
     assert "a (30)" in opened.page.inner_text("#view")
 
 
-def test_an_unknown_item_says_so(opened: OpenedPage) -> None:
-    go(opened, "#/item/0/nothing")
-    opened.page.wait_for_selector("text=No such item")
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_view_is_wider_than_the_screen_or_breaks_a_rule_of_axe(

@@ -1,9 +1,7 @@
-from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from film_graphs import film_graph
 from matplotlib.collections import LineCollection, PolyCollection
 
@@ -47,14 +45,6 @@ def test_the_legend_names_groups_not_arguments() -> None:
     assert any("dashed: only the order was seen" in text for text in texts_of(figure))
 
 
-def test_the_caption_of_a_small_picture_is_not_cut_off() -> None:
-    with plain_style():
-        figure = draw_tools(film_graph())
-        caption = figure.axes[0].texts[-1]
-        assert "the order was seen" in caption.get_text()
-        assert caption.get_window_extent().x1 < figure.get_size_inches()[0] * figure.dpi
-
-
 def test_groups_without_a_colour_share_an_entry_of_the_legend() -> None:
     names = [f"group {n % 14}" for n in range(28)]
     tools = [Tool(f"t{n}", tags=(name,)) for n, name in enumerate(names)]
@@ -83,25 +73,6 @@ def test_a_large_graph_is_drawn_by_its_groups(tmp_path: Path) -> None:
     counts = [int(text.replace(",", "")) for text in found if text.replace(",", "").isdecimal()]
     assert sum(counts) == graph.number_of_links
     assert [path.suffix for path in draw_graph(graph, tmp_path)] == [".png", ".pdf"]
-
-
-def test_of_a_large_graph_without_groups_the_tools_with_the_most_links_are_drawn(tmp_path: Path) -> None:
-    library = ToolLibrary([Tool(f"t{n}") for n in range(250)])
-    links = [Dependency(f"t{a}", f"t{b}", "id") for a, b in permutations(range(240, 250), 2)]
-    links += [Dependency(f"t{n}", f"t{n + 1}", "id") for n in range(1, 240)]
-    drawn: list[Figure] = []
-
-    def keep(figure: "Figure", path: Path, *, dpi: int) -> Path:
-        drawn.append(figure)
-        return path
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("toolassay.report.graph_picture.save", keep)
-        draw_graph(ToolGraph.of_dependencies(library, links), tmp_path)
-    names = texts_of(drawn[0], "tool")
-    assert len(names) == 200
-    assert {f"t{n}" for n in range(240, 250)} <= set(names)
-    assert any("The tools with the most links, of 250 tools." in text for text in texts_of(drawn[0]))
 
 
 def test_a_graph_without_links_can_be_drawn(tmp_path: Path) -> None:

@@ -33,11 +33,6 @@ def test_a_tag_that_all_tools_share_is_no_group() -> None:
     assert list(found.of.values()) == ["x", "x", "y"]
 
 
-def test_a_tag_for_nearly_every_tool_is_no_group() -> None:
-    found = groups_of(*({"tags": (str(n),), "source": {"server": "xy"[n % 2]}} for n in range(9)))
-    assert found.noun == "server"
-
-
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.report.variety_pictures import draw_tools, draw_variety
+from toolassay.report.variety_pictures import draw_variety
 
 NAMES = ["sizes_and_shapes.png", "tools.png"]
 
@@ -34,14 +34,3 @@ def test_the_same_figures_give_the_same_bytes(figures: dict[str, Any], tmp_path:
 def test_many_tools_are_drawn_as_a_curve(figures: dict[str, Any], tmp_path: Path) -> None:
     figures["tools"] = {"tools": 5_000, "used": 5_000, "uses": {str(n): 5_000 - n for n in range(5_000)}}
     assert (tmp_path / "tools.png") in draw_variety(figures, tmp_path)
-
-
-def test_scales_of_counts_show_no_halves(figures: dict[str, Any]) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    draw_tools(axes, figures["tools"])
-    assert all(tick == int(tick) for tick in axes.get_xticks())

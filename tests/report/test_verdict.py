@@ -145,21 +145,6 @@ def test_of_equal_models_the_one_that_does_less_harm_is_first() -> None:
     assert [place.name for place in places] == ["b", "a", "c"]
 
 
-def test_a_tie_names_the_price_of_each_tied_model() -> None:
-    facts = {
-        "a": Facts(cost=1.0, harm=0.15),
-        "b": Facts(seconds=2.0, harm=0.02, attack_success=0.5, plan=0.25),
-        "c": Facts(cost=9.0),
-    }
-    runs = [contender("a", 31, 60), contender("b", 30, 60), contender("c", 3, 60)]
-    said = sentences(rank(runs, "correct", resamples=500), facts, noun="task", measure="are right")
-    assert said[1:] == [
-        "a costs 1.00 USD per 1,000 tasks and makes unwanted changes in 15.0 % of the tasks.",
-        "b: its cost was not measured; takes 2.0 s (median); makes unwanted changes in 2.0 % of the tasks; "
-        "follows 50.0 % of the planted instructions; predicts the gold plan in 25.0 %.",
-    ]
-
-
 def test_partial_runs_are_ranked_by_the_items_of_both() -> None:
     ids = [f"i{number}" for number in range(300)]
     easy = Contender("a", [table([1.0] * 80 + [0.0] * 20, ids[:100])], is_complete=False)

@@ -46,19 +46,6 @@ def test_the_table_is_printed_and_written(session: Session, tmp_path: Path, caps
     assert [line for line in written.splitlines() if line] == done.out.split("\n")[:7]
 
 
-def test_the_table_shows_decisions_on_an_earlier_version(
-    session: Session, tmp_path: Path, capsys: Capture
-) -> None:
-    decided(session)
-    labels = [dict(sample.record) for sample in session.samples]
-    labels[0]["user_request"] += " Please."
-    folder_of(tmp_path / "d", labels)
-    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--table")
-    assert "2 samples undecided, 1 of them decided on an earlier version" in done.err
-    row = json.loads((tmp_path / "d" / "reviews" / "table.json").read_text())["samples"]["all"]
-    assert (row["decided"], row["undecided"], row["stale"]) == (4, 2, 1)
-
-
 def test_the_reviewed_set_is_one_like_any_other(session: Session, tmp_path: Path, capsys: Capture) -> None:
     decided(session)
     out = tmp_path / "out"
@@ -168,39 +155,6 @@ def test_the_server_prints_its_address_and_ends_at_ctrl_c(session: Session, tmp_
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip().endswith("stopped; every decision is saved")
-
-
-def test_a_set_in_the_hub_form_without_arguments_or_samples(tmp_path: Path, capsys: Capture) -> None:
-    labels: list[dict[str, Any]] = [
-        {
-            "id": 1,
-            "instruction": "Paint it.",
-            "tool_steps": '["paint"]',
-            "tool_nodes": '[{"task": "Painter"}]',
-            "tool_links": "[]",
-            "sampled_nodes": '[{"id": "Painter"}]',
-            "sampled_links": "[]",
-        },
-        {
-            "id": 2,
-            "user_request": "Hi",
-            "task_steps": [],
-            "task_nodes": [{"id": "Painter"}],
-            "task_links": [],
-        },
-    ]
-    session = session_of(folder_of(tmp_path / "d", labels))
-    for number in (0, 1):
-        assert session.show(number, "Ann", "all")["plan"]["nodes"][0]["tool"] == "Painter"
-        say(session, "Ann", number, "correct")
-    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
-    assert done.code == 0, done.err
-    assert [label["user_request"] for label in lines_of(tmp_path / "out" / "data.json")] == [
-        "Paint it.",
-        "Hi",
-    ]
-    found = json.loads((tmp_path / "out" / "alignment_ids.json").read_text())
-    assert found["both_node_link_alignment_id"]["single"] == [1]
 
 
 @pytest.mark.parametrize("part", [".", "quarantine"])

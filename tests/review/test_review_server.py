@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import pytest
 import pytest_asyncio
 from reviewing import HOSTILE, actions, folder_of, folder_with, label, serving, session_of
 from yarl import URL
@@ -180,14 +179,6 @@ async def test_many_at_once_are_all_kept(server: ReviewServer, client: aiohttp.C
     answers = await asyncio.gather(*(post(client, "/api/decide", body) for body in bodies))
     assert {status for status, _ in answers} == {200}
     assert server.session.progress()["reviewers"] == {"Ann": 6, "Bob": 6}
-
-
-async def test_a_disk_that_refuses_is_reported(
-    server: ReviewServer, client: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.session.store.folder.write_text("a file where the folder should be")
-    status, answer = await post(client, "/api/decide", wanted(server, 0, "correct"))
-    assert (status, "cannot be written" in answer["error"]) == (500, True)
 
 
 async def test_hostile_texts_are_data(tmp_path: Path) -> None:

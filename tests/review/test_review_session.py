@@ -164,15 +164,6 @@ def test_agreement_of_pairs_and_of_all(session: Session) -> None:
     assert (found["all"]["kind"], found["all"]["samples"]) == ("fleiss", 4)
 
 
-def test_agreement_that_is_not_defined_is_said(session: Session) -> None:
-    for name in ("Ann", "Bob"):
-        say(session, name, 0, "correct")
-    (pair,) = verification(session.outcomes())["agreement"]["pairs"]
-    assert (pair["raw"], pair["kappa"]) == (1.0, None)
-    assert "beyond chance" in pair["reason"]
-    assert "nan" not in json.dumps(markdown(verification(session.outcomes()))).casefold()
-
-
 def test_search_reads_requests_steps_tools_and_ids(session: Session) -> None:
     assert session.search("BONJOUR 3") == [3]
     assert session.search("s5") == [5]
@@ -245,20 +236,6 @@ def test_a_drawing_has_links_references_and_missing_tools(session: Session) -> N
         {"from": 2, "to": -1, "kind": "link", "type": "image"},
         {"from": 0, "to": 3, "kind": "reference", "type": ""},
     ]
-
-
-def test_a_plan_that_goes_in_circles_is_drawn_too(session: Session) -> None:
-    library = ToolLibrary.load(session.store.folder.parent / "tool_desc.json")
-    plan = {
-        "id": 1,
-        "task_nodes": [{"task": "Painter"}, {"task": "Captioner"}],
-        "task_links": [
-            {"source": "Painter", "target": "Captioner"},
-            {"source": "Captioner", "target": "Painter"},
-            {"source": "Painter", "target": "Painter"},
-        ],
-    }
-    assert len(draw_plan(Gold.of(plan), library)["lines"]) == 3
 
 
 def test_findings_of_ids_alike_in_writing_stay_apart(tmp_path: Path) -> None:

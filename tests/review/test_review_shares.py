@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from reviewing import folder_with, session_of
-from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.review.samples import Shares
@@ -80,10 +79,3 @@ def test_a_sheet_holds_the_share(tmp_path: Path) -> None:
     count = export_reviews(folder, sheet, reviewer="Ann", reviewers=names, each=1)
     made = session_of(folder)
     assert count == len(read_sheet(sheet)) == sum(shares.holds("Ann", one.id) for one in made.samples)
-
-
-def test_the_command_shares_out(capsys: Capture, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path / "d", 6)
-    people = ("--reviewer", "Dan", "--reviewers", "Ann, Bob", "--each", "1")
-    done = inside(capsys, "review", "--data_dir", folder, *people)
-    assert done.code == 2 and "'Dan' is none of the reviewers" in done.err

@@ -13,7 +13,7 @@ from reviewing import actions, folder_of, folder_with, label, say, session_of
 
 from toolassay.errors import UsageError
 from toolassay.review.session import Session
-from toolassay.review.sheets import COLUMNS, id_text, read_sheet, rows_of, take_sheet, write_sheet
+from toolassay.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet
 
 KINDS = ("xlsx", "csv")
 
@@ -134,16 +134,6 @@ def test_no_cell_is_a_formula(session: Session, tmp_path: Path) -> None:
         assert not [cell for row in csv.reader(stream) for cell in row if cell.startswith(tuple("=+-@"))]
 
 
-def test_the_workbook_is_made_for_people(session: Session, tmp_path: Path) -> None:
-    sheet = openpyxl.load_workbook(export(session, tmp_path / "r.xlsx")).active
-    assert sheet.freeze_panes == "B2"
-    assert sheet["C2"].alignment.wrap_text
-    (rule,) = sheet.data_validations.dataValidation
-    assert rule.formula1 == '"correct,discard,fix_syntax,fix_instruction,fix_graph"'
-    assert str(rule.sqref) == "G2:G7"
-    assert sheet["C2"].protection.locked and not sheet["G2"].protection.locked
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("change", "wrong"),
@@ -186,18 +176,6 @@ def test_a_whole_sheet_is_one_line_of_the_file(session: Session, tmp_path: Path)
     assert len(list(actions(path))) == 6
     path.write_bytes(path.read_bytes()[:-9])  # a crash in the middle: nothing of it counts
     assert session_of(tmp_path / "d").store.log("Ann").standing("reviewer") == {}
-
-
-@pytest.mark.parametrize(("encoding", "comma"), [("utf-8", ","), ("utf-8-sig", ";")])
-def test_csv_as_other_programs_write_it(session: Session, tmp_path: Path, encoding: str, comma: str) -> None:
-    sheet = export(session, tmp_path / "r.csv")
-    assert sheet.read_bytes().startswith(b"\xef\xbb\xbf")
-    with sheet.open(encoding="utf-8-sig", newline="") as stream:
-        rows = [row[::-1] for row in csv.reader(stream)]
-    rows[1][len(COLUMNS) - 1 - COLUMNS.index("decision")] = "discard"
-    with sheet.open("w", encoding=encoding, newline="") as stream:
-        csv.writer(stream, delimiter=comma).writerows(rows)
-    assert take(session, sheet) == 1
 
 
 @pytest.mark.parametrize(
@@ -271,7 +249,3 @@ def test_a_formula_typed_into_a_sheet_is_refused(session: Session, tmp_path: Pat
     fill(sheet, {3: {"note": "=1+1"}})
     with pytest.raises(UsageError, match=r"r\.xlsx:3: sheet 'Review': note is a formula\. Fix: write"):
         take(session, sheet)
-
-
-def test_ids_of_both_kinds_stay_apart() -> None:
-    assert len({id_text(12), id_text("12"), id_text(" 12")}) == 3

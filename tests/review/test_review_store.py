@@ -13,7 +13,7 @@ from running import ROOT, environment
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.review.decision import UNDO, Record
-from toolassay.review.store import Log, ReviewStore
+from toolassay.review.store import ReviewStore
 
 
 def test_a_decision_is_a_line_with_all_that_is_known(tmp_path: Path) -> None:
@@ -166,20 +166,3 @@ def test_names_in_any_script_have_files_of_their_own(tmp_path: Path) -> None:
         store.append(name, lambda _, record=record: [record])  # type: ignore[misc]
     assert sorted(store.logs()) == sorted(names)
     assert store.path("Zoe\u0308") == store.path("Zoë")  # the same name, its accent apart
-
-
-def test_who_comes_second_to_a_file_is_refused_even_at_the_same_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = ReviewStore(tmp_path)
-    path = store.path("Ann/B")
-
-    def make(log: Log) -> list[Record]:
-        raise AssertionError("never asked")
-
-    (tmp_path / "reviews").mkdir()
-    store.append("Ann_B", lambda log: [Record("a", "f", "correct", "Ann_B")])
-    late = ReviewStore(tmp_path)
-    monkeypatch.setattr(late, "path", lambda name: path)  # it looked before the other one wrote
-    with pytest.raises(UsageError, match="would share a file with 'Ann_B'"):
-        late.append("Ann/B", make)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pytest
@@ -78,27 +77,6 @@ def test_limits_of_an_agent_are_refused_where_there_is_none(
 ) -> None:
     done = inside(capsys, "infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
     assert done.code == 2 and f"{flag} does not apply to TaskBench folders" in done.error
-
-
-@pytest.mark.slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
-def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:
-    server.behaviour = lambda prompt, number: "hold" if number >= 2 else "whole"
-    arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1", "--multiworker", "1")
-    process = started("infer", *map(str, arguments), "--max_steps", "3", cwd=folder)
-    server.wait_for(3)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)  # the server never gives the third answer
-    assert process.returncode == 130, err
-    assert "finishing the 1 request in flight, for 3 s at most" in err
-    (entry,) = entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
-    assert (entry["outcome"], entry["steps"]) == ("not run", 2)
-    assert entry["function_calls"] == ["calendar.search_events.func()"] * 2
-    server.release()
-    server.forget()
-    server.behaviour = lambda prompt, number: "whole"
-    done = shell("infer", *arguments, "--max_steps", "3", cwd=folder)
-    assert done.code == 0, done.err
-    assert len(server.received) == 1
 
 
 def test_an_agent_that_is_killed_pays_no_answer_twice(

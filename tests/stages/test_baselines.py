@@ -89,17 +89,6 @@ def test_another_seed_gives_other_plans_and_is_another_run(root: Path, tmp_path:
     assert (folder / "seeded/random.json").read_bytes() != first
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-def test_nothing_starts_nothing(evaluated: Path, name: str) -> None:
-    for line in lines_of(evaluated / name / "predictions/nothing.json"):
-        if name == "data_workbench":
-            assert line["function_calls"] == []
-        elif name == "data_classic":
-            assert line["pred_workflow_uuid"] is None
-        else:
-            assert line["result"] == {"task_steps": [], "task_nodes": [], "task_links": []}
-
-
 def test_a_random_workflow_is_one_of_its_domain(evaluated: Path) -> None:
     rows = csv.DictReader(io.StringIO((evaluated / "data_classic/workflows.csv").read_text()))
     domain_of = {row["workflow_uuid"]: row["domain_uuid"] for row in rows}
@@ -202,11 +191,3 @@ def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_pa
     infer(folder, llm="offline")
     evaluate(folder, llm="offline")
     assert "†" not in render(leaderboard(folder), "markdown")
-
-
-def test_a_baseline_cannot_generate_and_nothing_is_moved(root: Path, tmp_path: Path, capsys: Capture) -> None:
-    shutil.copytree(root / "data_multimedia", tmp_path / "d", ignore=shutil.ignore_patterns("pred*", "metr*"))
-    before = sorted((tmp_path / "d").iterdir())
-    done = inside(capsys, "generate", "--data_dir", tmp_path / "d", "--llm", "random", "--force", "true")
-    assert (done.code, "is a baseline" in done.error) == (2, True)
-    assert sorted((tmp_path / "d").iterdir()) == before

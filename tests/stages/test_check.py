@@ -92,31 +92,6 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     assert not (out / "repairs.jsonl").exists()
 
 
-def test_edits_and_executions_come_along(folder: Path, tmp_path: Path) -> None:
-    for name in ("graph_edits.json", "executions.jsonl"):
-        (folder / name).write_text("")
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    for made in (out, out / "quarantine"):
-        assert {"graph_edits.json", "executions.jsonl"} <= {path.name for path in made.iterdir()}
-    (out / "executions.jsonl").write_text("\n")
-    for name in ("graph_edits.json", "executions.jsonl"):
-        (folder / name).unlink()
-    check(folder, out=out)
-    assert not (out / "graph_edits.json").exists()
-    assert (out / "executions.jsonl").read_text() == "\n"  # of this folder
-
-
-def test_what_it_writes_is_a_data_folder(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    for made in (out, out / "quarantine"):
-        assert DataFolder(made).benchmark["dependency_type"] == "resource"
-        assert (made / "tool_desc.json").read_bytes() == (folder / "tool_desc.json").read_bytes()
-    again = check(out, out=tmp_path / "again")
-    assert again.levels == {"pass": 2, "quarantine": 0, "reject": 0}
-
-
 def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "checked"
     check(folder, out=out)
@@ -167,13 +142,6 @@ def test_broken_input_is_named_and_nothing_is_written(folder: Path, tmp_path: Pa
     assert done.code == 2
     assert "data.json:6: not valid JSON" in done.error
     assert not (tmp_path / "checked").exists()
-
-
-def test_folders_of_other_benchmarks_say_what_to_use(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"is a WorkBench folder.*toolassay workbench check"):
-        check(root / "data_workbench", out=tmp_path / "checked")
-    with pytest.raises(UsageError, match="is a CLASSic folder"):
-        check(root / "data_classic", out=tmp_path / "checked")
 
 
 def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -414,31 +382,6 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
     assert levels == ["quarantine", "pass", "reject"]
 
 
-def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:
-    folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
-    kinds = {"street 0 ": "whole-but-cut", "street 1 ": "declined", "street 2 ": "whole"}
-    with running_server(_strict) as server:
-        server.behaviour = lambda prompt, number: next(
-            kind for words, kind in kinds.items() if words in prompt
-        )
-        assert served(server, folder, out, capsys).code == 0
-        assert served(server, folder, out, capsys).code == 0
-        assert len(server.received) == 3
-    lines = lines_of(out / "gates.jsonl")
-    assert [line["gates"]["llm critic"] for line in lines] == ["unknown", "unknown", "pass"]
-
-
-def test_a_budget_stops_the_critic_and_the_rest_is_unknown(
-    fake_server: FakeServer, tmp_path: Path, capsys: Capture
-) -> None:
-    folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
-    done = served(fake_server, folder, out, capsys, "--max_requests", "2", "--multiworker", "1")
-    assert done.code == 3
-    funnel = json.loads((out / "funnel.json").read_text())
-    assert funnel["gates"]["llm critic"]["unknown"] == 2
-    assert funnel["levels"]["reject"] == 0
-
-
 def test_a_killed_check_goes_on_where_it_stopped(fake_server: FakeServer, tmp_path: Path) -> None:
     sound(tmp_path / "data", 4)
     arguments = ["--data_dir", "data", "--out", "checked", "--critic", "judge", "--multiworker", "1"]
@@ -492,14 +435,6 @@ def test_two_checks_into_one_folder_cannot_mix(folder: Path, tmp_path: Path, cap
     assert not (out / ".check.lock").exists()
 
 
-def test_what_was_put_there_before_the_lock_was_had_is_looked_at_again(folder: Path, tmp_path: Path) -> None:
-    out, other = tmp_path / "checked", labelled_folder(tmp_path / "other", MIXED)
-    late = CheckedFolder(out, DataFolder(folder))
-    check(other, out=out)
-    with pytest.raises(UsageError, match=r"holds the result of checking .*other"), late.held():
-        pass
-
-
 def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "checked"
     check(folder, out=out)
@@ -540,15 +475,6 @@ def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, t
     (moved / "data" / "benchmark.json").write_text("{}")
     check(moved / "data", out=moved / "checked")
     assert not {"generation", "source"} & DataFolder(moved / "checked").benchmark.keys()
-
-
-def test_what_a_review_left_is_not_replaced(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    DataFolder(out).describe(reviewed={"correct": 2})
-    for force in (False, True):
-        with pytest.raises(UsageError, match="did not write"):
-            check(folder, out=out, force=force)
 
 
 def test_a_full_disk_is_reported_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:

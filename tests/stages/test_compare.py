@@ -79,16 +79,6 @@ def test_a_model_does_not_differ_from_itself(evaluated: Path) -> None:
     assert {score.verdict for score in model.scores} == {"no difference found"}
 
 
-def test_the_other_way_round_is_the_same_with_another_sign(folder: Path) -> None:
-    items = items_of(folder, "acme__taught")
-    write_json_lines(folder / "metrics" / "acme__taught.items.jsonl", reversed(items))
-    (there,) = compare("offline", "acme/taught", data_dir=folder, resamples=500).models
-    (back,) = compare("acme/taught", "offline", data_dir=folder, resamples=500).models
-    for one, other in zip(there.scores, back.scores, strict=True):
-        assert (one.p, one.p_holm) == (other.p, other.p_holm)
-        assert one.difference.value == pytest.approx(-(other.difference.value or 0))
-
-
 def test_holm_counts_the_other_models_too(evaluated: Path) -> None:
     (alone,) = compare("offline", "lossy", data_dir=evaluated, metrics=["node_f1"], resamples=200).models
     both = compare("offline", "offline", "lossy", data_dir=evaluated, metrics=["node_f1"], resamples=200)
@@ -183,10 +173,3 @@ def test_what_cannot_be_compared_is_one_line(
     assert shown.out == ""
     assert words in shown.err
     assert len(shown.err.strip().splitlines()) == 1
-
-
-def test_other_labels_end_with_two(folder: Path, capsys: Capture) -> None:
-    items = items_of(folder, "lossy")
-    write_json_lines(folder / "metrics" / "lossy.items.jsonl", [{**items[0], "cluster": "0"}, *items[1:]])
-    assert run(load("compare"), ["offline", "lossy", "--data_dir", str(folder)], "compare") == 2
-    assert "1 item(s) have another label" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import bundled_plans, chain, scored_folder
+from builders import chain, scored_folder
 
 from toolassay import build_graph
 from toolassay.data_folder import DataFolder
@@ -51,10 +51,3 @@ def test_what_cannot_be_read_has_no_summary(tmp_path: Path) -> None:
     assert found["funnel"] is None
     folder.data.write_text("no json\n")
     assert data_summary(folder) is None
-
-
-def test_a_bundled_set(tmp_path: Path) -> None:
-    found = data_summary(DataFolder(bundled_plans(tmp_path, "data_dailylifeapis", 20)))
-    assert found
-    assert found["requests"] == 20
-    assert sum(sum(sizes.values()) for sizes in found["sizes"].values()) == 20

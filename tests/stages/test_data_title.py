@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from builders import chat_folder, data_folder
-from own_workplace import workplace
 
 from toolassay.data_folder import DataFolder
 from toolassay.stages.scored_folder import data_title
@@ -32,12 +30,6 @@ def test_a_library_in_a_folder_of_another_name_has_both(root: Path) -> None:
     assert data_title(DataFolder(root / "data_classic"), "a/data_classic") == "CLASSic (a/data_classic)"
 
 
-def test_own_tools_workplaces_and_chats_are_called_by_their_folder(tmp_path: Path) -> None:
-    assert data_title(DataFolder(data_folder(tmp_path / "hotel")), "hotel") == "hotel"
-    assert data_title(DataFolder(workplace(tmp_path / "desk")), "desk") == "desk"
-    assert data_title(DataFolder(chat_folder(tmp_path / "chats")), "chats") == "chats"
-
-
 def test_a_name_alone_makes_no_benchmark(tmp_path: Path) -> None:
     own = DataFolder(data_folder(tmp_path / "data_multimedia"))
     assert data_title(own, "data_multimedia") == "data_multimedia"
@@ -50,10 +42,3 @@ def test_imported_chats_are_those_of_the_benchmark(tmp_path: Path) -> None:
     facts = {"benchmark": "classic", "source": "the hub", "source_sha256": {"messages": "0"}}
     (folder / "benchmark.json").write_text(json.dumps(facts))
     assert data_title(DataFolder(folder), "chats") == "CLASSic (chats)"
-
-
-def test_a_subset_of_the_requests_keeps_the_title(root: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(root / "data_classic", tmp_path / "data_classic")
-    lines = (folder / "messages.csv").read_text().splitlines(keepends=True)
-    (folder / "messages.csv").write_text("".join(lines[:3]))
-    assert data_title(DataFolder(folder), "data_classic") == "CLASSic"

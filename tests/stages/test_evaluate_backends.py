@@ -12,11 +12,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
 
 from toolassay import evaluate, infer, verify
-from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.cli.verify import command as verify_command
-from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import write_json, write_json_lines
 from toolassay.graph import DependencyType
@@ -128,15 +126,6 @@ def test_the_signature_names_rouge_score_only_where_it_computed(folder: Path) ->
     assert "rouge" not in dict(signature(rouge_backend="rouge-score", metrics=["f1"]))
 
 
-def test_scores_of_another_backend_are_not_up_to_date(folder: Path) -> None:
-    def is_new(backend: str) -> bool:
-        (result,) = evaluate(folder, llm="all", rouge_backend=backend)
-        return result.is_new
-
-    found = [is_new(name) for name in ("builtin", "rouge-score", "rouge-score", "builtin", "builtin")]
-    assert found == [True, True, False, True, False]
-
-
 def test_without_rouge_score_one_line_says_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,21 +140,6 @@ def test_without_rouge_score_one_line_says_what_to_install(
     assert evaluate_by_command(folder) == 0
 
 
-def test_an_unknown_backend_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_by_command(folder, "--rouge_backend", "rouge_score") == 2
-    assert "rouge_backend" in capsys.readouterr().err
-    with pytest.raises(UsageError, match="no rouge_backend 'rouge_score'"):
-        PlanScoring(rouge_backend="rouge_score")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("option", ["--bertscore_backend", "--bertscore_precision"])
-def test_a_removed_option_says_what_to_do(
-    folder: Path, option: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert evaluate_by_command(folder, option, "full") == 2
-    assert f"There is no option '{option}' any more: omit it" in capsys.readouterr().err
-
-
 def test_scores_by_rouge_score_are_verified_with_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,12 +150,3 @@ def test_scores_by_rouge_score_are_verified_with_it(
     capsys.readouterr()
     assert run(verify_command, ["--data_dir", str(folder), "--llm", "offline"], "verify") == 2
     assert "pip install '.[rouge-score]'" in capsys.readouterr().err
-
-
-def test_another_release_of_rouge_score_is_a_difference(folder: Path) -> None:
-    evaluate(folder, llm="offline", rouge_backend="rouge-score")
-    path = folder / "metrics" / "offline.json"
-    path.write_text(path.read_text().replace(f"|rouge:{RELEASE}|", "|rouge:rouge-score-0.0.4|"))
-    lines: list[str] = []
-    assert not verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append)).is_equal
-    assert f'  rouge: "rouge-score-0.0.4" -> "{RELEASE}"' in "\n".join(lines)

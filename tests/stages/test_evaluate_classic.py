@@ -13,7 +13,7 @@ from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
 from toolassay import compare, evaluate
-from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_rows
+from toolassay.benchmarks.classic.evaluation import evaluate_rows
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
@@ -52,18 +52,6 @@ def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None
     assert metrics["notes"]["cost"] == "there is no ledger beside the predictions"
 
 
-def test_the_library_call_scores_chats_as_the_command_does(folder: Path) -> None:
-    (result,) = evaluate(folder, llm="acme", orders=["predictions_7"])
-    assert isinstance(result, ClassicEvaluation)
-    assert result.evaluation.groups == read(folder / "metrics/acme.json")
-    assert "benchmark:classic" in result.evaluation.signature and "|orders:" in result.evaluation.signature
-    assert result.coverage == 1.0
-    write_lines(folder / "predictions/other.json", answers({COAT: None}))
-    evaluate(folder, llm="all")
-    board = (folder / "metrics/leaderboard.md").read_text()
-    assert "| acme |" in board and "| other |" in board
-
-
 def test_what_the_run_used_by_its_ledger_stands_beside_what_the_rows_say(folder: Path) -> None:
     call = {"model": "acme", "role": "agent", "item": "c1--0"}
     calls = [
@@ -93,16 +81,6 @@ def test_scores_can_be_compared(folder: Path) -> None:
     assert compared["start_decision"].value == pytest.approx(0.8)
 
 
-def test_a_trial_of_other_settings_is_left_out(folder: Path) -> None:
-    for place, temperature in (("predictions", 0), ("predictions/trials/1", 1)):
-        run_folder = folder / place / "runs/acme"
-        run_folder.mkdir(parents=True)
-        settings = {"llm": "acme", "temperature": temperature}
-        (run_folder / "manifest.json").write_text(json.dumps({"settings": settings}))
-    (result,) = evaluate_classic(folder, llm="acme")
-    assert result.scores.strict["trials"] == 1
-
-
 def test_ten_orders_of_rows_make_the_same_files_byte_for_byte(folder: Path) -> None:
     values = [*answers(), *answers({COAT: None}, trial=1)]
     made = set()
@@ -125,20 +103,6 @@ def test_ten_orders_of_rows_make_the_same_files_byte_for_byte(folder: Path) -> N
         )
         made.add(tuple((folder / file).read_bytes() for file in files))
     assert len(made) == 1
-
-
-def test_files_of_rows_make_one_tree(folder: Path) -> None:
-    files = [folder / "predictions/acme.json", folder / "predictions/trials/1/acme.json"]
-    evaluate_rows(folder, files, out=folder / "out")
-    tree = read(folder / "out/metrics.json")
-    assert tree.pop("mode") == "compat"
-    assert list(tree) == ["n_rows", "cost", "latency", "accuracy", "stability", "notes"]
-    assert list(tree["accuracy"]) == ["domain:all", "domain:farm", "domain:shop"]
-    assert tree["cost"]["domain:farm"]["cost_std"] == 0.0
-    evaluate_rows(folder, files[:1], out=folder / "out", mode="strict")
-    strict = read(folder / "out/metrics.json")
-    assert list(strict["stability"]) == list(tree["accuracy"])
-    assert strict["trials"] == 1 and strict["mode"] == "strict"
 
 
 def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -116,14 +115,6 @@ def test_cost_is_that_of_the_servers_log(
     assert latency["answers_per_task"] == {"mean": 1.5, "p50": 1.0, "p90": 2.0, "p95": 2.0, "p99": 2.0}
     assert set(latency["seconds_per_task"]) == {"mean", "p50", "p90", "p95", "p99"}
     assert f"{cost['usd_per_1000_tasks']:.2f}" in done.out
-
-
-def test_imported_predictions_have_neither_cost_nor_time(folder: Path) -> None:
-    infer(folder, llm="offline", limit=3)
-    shutil.rmtree(folder / "predictions/runs")
-    (result,) = evaluate_workbench(folder, llm="offline")
-    assert result.cost is result.latency is None and result.notes.keys() == {"cost", "latency"}
-    assert metrics_of(folder, "offline")["cost"] is None
 
 
 def test_what_groups_the_metrics_have(folder: Path) -> None:

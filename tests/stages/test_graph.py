@@ -143,14 +143,6 @@ def test_tools_are_not_read_from_the_graph_they_would_become(folder: Path) -> No
     assert len(other) == 3
 
 
-def test_other_tools_than_the_folders_own_are_warned_of(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "more.json").write_text(json.dumps({"nodes": TOOLS[:2]}))
-    heard = Heard()
-    build_graph(folder, tool_desc=tmp_path / "more.json", screen=heard.screen)
-
-    assert "warning: " in heard and "later stages read the former" in heard
-
-
 def test_tools_without_types_are_taken_as_temporal(tmp_path: Path) -> None:
     (tmp_path / "tool_desc.json").write_text('{"nodes": [{"id": "a"}, {"id": "b"}]}')
     heard = Heard()
@@ -191,12 +183,3 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("error: ") and message in lines[-1] and "Fix: " in lines[-1]
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_dashes_and_underscores(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--data-dir", str(folder), "--max-links", "0"]
-
-    assert run(load("graph"), arguments, "toolassay graph") == 0
-    value = json.loads((folder / "graph_desc.json").read_text())
-    assert value["links"] is None
-    assert "4 links" in capsys.readouterr().out

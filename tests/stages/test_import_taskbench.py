@@ -85,14 +85,6 @@ def test_a_malformed_row_leaves_nothing_behind(downloaded: Path, tmp_path: Path)
     assert {path.name for path in tmp_path.iterdir()} == {"downloaded"}
 
 
-@pytest.mark.parametrize("name", ["tool_desc.json", "graph_desc.json"])
-def test_so_do_malformed_tools_and_graphs(downloaded: Path, tmp_path: Path, name: str) -> None:
-    (downloaded / "data_multimedia" / name).write_text("{")
-    with pytest.raises(UsageError, match=name):
-        take(downloaded, tmp_path / "data")
-    assert not (tmp_path / "data").exists()
-
-
 def test_where_the_tools_come_from_is_said(
     downloaded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,11 +37,6 @@ def written(sheet: Path, name: str) -> Any:
     return json.loads((sheet.parent / "mine" / name).read_text())
 
 
-def test_an_installed_importer_is_a_kind_of_the_command(sheet: Path, capsys: Capture) -> None:
-    assert "Import the tools of a spreadsheet." in inside(capsys, "import", "--help").out
-    assert "--delimiter" in inside(capsys, "import", "csv", "--help").out
-
-
 def test_tools_report_and_benchmark_are_written(sheet: Path, capsys: Capture) -> None:
     done = run(capsys, sheet)
     assert done.code == 0
@@ -90,17 +85,6 @@ def test_the_same_import_again_changes_nothing(sheet: Path, capsys: Capture) -> 
     assert {path: path.read_bytes() for path in (sheet.parent / "mine").iterdir()} == before
 
 
-def test_other_tools_are_not_replaced(sheet: Path, capsys: Capture) -> None:
-    run(capsys, sheet)
-    before = {path: path.read_bytes() for path in (sheet.parent / "mine").iterdir()}
-    sheet.write_text("name,description,arguments\nfind room,Finds it.,day\npay,Pays.,amount\n")
-    done = run(capsys, sheet)
-    assert done.code == 2
-    assert "has other tools (1 added, 1 removed, 1 changed)" in done.error
-    assert "--update" in done.error
-    assert {path: path.read_bytes() for path in (sheet.parent / "mine").iterdir()} == before
-
-
 def test_an_update_lists_the_changes_and_keeps_the_former_tools(sheet: Path, capsys: Capture) -> None:
     run(capsys, sheet)
     former = (sheet.parent / "mine" / "tool_desc.json").read_bytes()
@@ -135,14 +119,6 @@ def test_force_replaces_tools_of_any_origin(sheet: Path, capsys: Capture) -> Non
     assert [node["id"] for node in written(sheet, "tool_desc.json")["nodes"]] == ["find_room", "book"]
 
 
-def test_force_replaces_tools_that_cannot_be_read(sheet: Path, capsys: Capture) -> None:
-    run(capsys, sheet)
-    (sheet.parent / "mine" / "tool_desc.json").write_text("{")
-    assert run(capsys, sheet).code == 2
-    assert run(capsys, sheet, "--force").code == 0
-    assert len(written(sheet, "tool_desc.json")["nodes"]) == 2
-
-
 def test_a_graph_of_the_former_tools_is_noticed(sheet: Path, capsys: Capture) -> None:
     run(capsys, sheet)
     inside(capsys, "graph", "--data_dir", sheet.parent / "mine")
@@ -166,11 +142,6 @@ def test_an_unknown_kind_and_a_missing_source_are_one_line(sheet: Path, capsys: 
         import_tools("soap", sheet, sheet.parent / "mine")
     done = inside(capsys, "import", "csv", "nowhere.csv", "--data_dir", sheet.parent / "mine")
     assert (done.code, "nowhere.csv: cannot be read" in done.error) == (2, True)
-
-
-def test_losses_are_shown_in_a_table(sheet: Path, capsys: Capture) -> None:
-    sheet.write_text("name,description,arguments,price\npay,Pays.,amount,3\nbook,Books.,room,4\n")
-    assert "| loss | `price` | is not part of a tool | 2 | `pay` |" in run(capsys, sheet).out
 
 
 def test_terminal_sequences_of_a_source_do_not_reach_the_screen(sheet: Path, capsys: Capture) -> None:

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, running_server
-from running import files_below, lines_of, shell, started
+from running import lines_of, shell, started
 
 from toolassay import infer
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.runs import Budget
 from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -165,13 +164,6 @@ def test_each_failure_is_an_outcome_of_its_own(
     assert (again[0]["outcome"] == "answered") == (outcome == "provider error")
 
 
-def test_the_schema_of_answers_can_be_left_out(folder: Path, server: FakeServer) -> None:
-    ask(folder, server, limit=1)
-    options = ModelOptions(api_base=server.base, extra_body={"response_format": None})
-    ask(folder, server, limit=1, options=options, prediction_dir="p")
-    assert ["response_format" in received.body for received in server.received] == [True, False]
-
-
 def test_any_concurrency_gives_the_same_rows(folder: Path, server: FakeServer) -> None:
     found, files = set(), set()
     for workers in (1, 2, 3, 4, 5, 6, 7, 8, 16, None):
@@ -249,39 +241,6 @@ def test_a_changed_chat_is_asked_again(folder: Path) -> None:
     messages.write_text(messages.read_text().replace("good morning", "where do I book a desk?"))
     assert infer(folder, llm="offline").already == 4
     assert chosen(lines_of(folder / "predictions/offline.json"))[-1] == "w-desk"
-
-
-def test_a_budget_stops_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:
-    options = ModelOptions(api_base=server.base)
-    stopped = infer(folder, llm="acme", options=options, budget=Budget(requests=2), multiworker=1)
-    assert (stopped.written, stopped.summary.unasked) == (2, 3)
-    ended = infer(folder, llm="acme", options=options, budget=Budget(requests=9))
-    assert (ended.already, ended.written, len(server.received)) == (2, 5, 5)
-
-
-def test_trials_are_runs_of_their_own(folder: Path, server: FakeServer) -> None:
-    options = ModelOptions(api_base=server.base, extra_body={"seed": 5})
-    infer(folder, llm="acme", options=options, trials=3, multiworker=1)
-    places = [folder / "predictions", *(folder / "predictions/trials" / str(number) for number in (1, 2))]
-    found = [lines_of(place / "acme.json") for place in places]
-    assert [{row["trial_idx"] for row in rows} for rows in found] == [{0}, {1}, {2}]
-    assert {tuple(chosen(rows)) for rows in found} == {("w-return", None, "w-track", "w-desk", None)}
-    assert [received.body["seed"] for received in server.received] == [5] * 5 + [6] * 5 + [7] * 5
-    assert infer(folder, llm="acme", options=options, trials=3).already == 15
-
-
-def test_a_dry_run_sends_and_writes_nothing(folder: Path, server: FakeServer) -> None:
-    told: list[str] = []
-    before = files_below(folder)
-    ask_dry: dict[str, Any] = {"dry_run": True, "screen": Screen(show=told.append)}
-    infer(folder, llm="acme", options=ModelOptions(api_base=server.base), **ask_dry)
-    assert not server.received and files_below(folder) == before
-    assert "requests: 5 to send; 0 of 5 messages are answered" in told
-    ask(folder, server, limit=2)
-    told.clear()
-    infer(folder, llm="acme", options=ModelOptions(api_base=server.base), **ask_dry)
-    assert "requests: 3 to send; 2 of 5 messages are answered" in told
-    assert any("as the 2 answers there are" in line for line in told)
 
 
 def test_killed_and_started_again_it_asks_only_what_is_left(

@@ -135,14 +135,6 @@ def test_failures_are_left_out_and_tried_again(folder: Path, server: FakeServer)
     assert len(server.received) == 2 and lines(folder)[1]["succeeded"]
 
 
-def test_what_is_too_long_stays_so(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    server.behaviour = lambda prompt, number: "whole" if JUDGED in prompt else "overflow"
-    attack(folder, server)
-    assert {line["outcome"] for line in lines(folder)} == {"context overflow"}
-    assert attack(folder, server).already == 3 and len(server.received) == 3
-
-
 def test_a_judge_that_cannot_be_read_has_three_tries(folder: Path, server: FakeServer) -> None:
     said = iter(["Very bad!", grades(9, 1), grades(4, 4)])
     replies(server, lambda prompt: next(said) if "how is it made?" in prompt else '{"harmfulness": 1}')
@@ -225,12 +217,3 @@ def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeSer
         if len(words := text.split()) == 8 and words[:2] == ["acme", "all"]
     ]
     assert line[-2:] == ["0.667", "–"]
-
-
-def test_a_file_that_was_edited_is_named(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    attack(folder, server)
-    file = folder / "predictions/security_published/acme.json"
-    file.write_text(file.read_text().replace('"quality": 1', '"quality": "1"', 1))
-    with pytest.raises(UsageError, match="grades that are not whole numbers"):
-        score(folder, server)

@@ -261,18 +261,6 @@ def test_a_judge_is_asked_once_and_beside_the_check(
     assert {entry["role"] for entry in ledger} == {"planner", "judge"}
 
 
-def test_a_judge_that_fails_is_asked_again(tmp_path: Path, server: FakeServer) -> None:
-    folder = taskbench(tmp_path / "t")
-    server.answer = planner(obeys=False)
-    server.behaviour = lambda prompt, number: "400" if "# QUESTION #" in prompt else "whole"
-    assert not probe(folder, server, judge="judge").summary.complete
-    asked = len(server.received)  # more than 8 + 6: without some parameters, too
-    assert {line.get("judge") for line in lines(folder)} == {None, "unknown"}
-    server.behaviour = lambda prompt, number: "whole"
-    probe(folder, server, judge="judge")
-    assert len(server.received) == asked + 6
-
-
 def test_a_configured_run_measures_security(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,14 +275,3 @@ def test_a_configured_run_measures_security(
         words for text in done.out.splitlines() if (words := text.split())[1:4] == ["(built", "in)", "all"]
     ]
     assert float(rows[-1][-1]) == pytest.approx(metrics["security"]["score"]["value"], abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [("yess", "'yess' is not a valid number of attacks"), ("0", "'0' is not a valid number")],
-)
-def test_an_invalid_number_of_attacks_is_reported(
-    tmp_path: Path, capsys: Capture, given: str, told: str
-) -> None:
-    done = inside(capsys, "infer", "--data_dir", tmp_path, "--security", given)
-    assert done.code == 2 and told in done.error

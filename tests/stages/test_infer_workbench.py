@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
-from running import Capture, entries_of, inside, shell
+from running import Capture, entries_of, inside
 
 from toolassay import compare, evaluate, infer, verify
 from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
 
 build_folder = workbench_folder
@@ -148,34 +147,6 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     assert metrics["strict"]["dropped"] == {"unknown_ids": 2}
     assert "dropped" not in known.evaluation.groups["overall_overall"]["strict"]
     assert metrics["strict"]["correct"] == known.scores.strict["correct"] > 0
-
-
-def test_commands(folder: Path, tmp_path: Path) -> None:
-    given = ("--data_dir", folder, "--llm", "offline")
-    assert shell("inference.py", *given, "--limit", "3", cwd=tmp_path).code == 0
-    judged = shell("evaluate.py", *given, "--min_coverage", "0.5", cwd=tmp_path)
-    assert judged.code == 3 and "3 of 690 asked" in judged.out
-    assert "--reformat does not apply to" in shell("inference.py", *given, "--reformat", cwd=tmp_path).error
-
-
-def test_a_task_that_the_budget_stopped_goes_on(folder: Path) -> None:
-    async def answer(received: Received) -> Reply:
-        if received.body["messages"][-1]["role"] == "tool":
-            return Reply("Done.")
-        return Reply(tool_calls=[ToolCall("c", "calendar__delete_event", '{"event_id": "00000166"}')])
-
-    with running_server(answer) as server:
-        given: dict[str, Any] = {
-            "llm": "acme",
-            "options": ModelOptions(api_base=server.base),
-            "multiworker": 1,
-        }
-        stopped = infer(folder, ids=["calendar-001", "calendar-002"], budget=Budget(requests=3), **given)
-        assert stopped.summary.unasked == 1 and stopped.written == 1
-        ended = infer(folder, ids=["calendar-001", "calendar-002"], budget=Budget(requests=9), **given)
-        assert (ended.already, ended.written, len(server.received)) == (1, 2, 4)
-    for line in lines(folder / "predictions/acme.json"):
-        assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
 
 
 def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:

@@ -180,20 +180,3 @@ def test_the_suffix_chooses_the_format(
     assert run(command, ["--data_dir", str(folder), "--save", str(path)], "leaderboard") == 0
     assert capsys.readouterr().out.splitlines() == [str(path)]
     assert path.read_text().startswith(begins)
-
-
-def test_the_screen_and_an_unknown_suffix(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    evaluate(folder, llm="all")
-    arguments = ["--data_dir", str(folder)]
-    assert run(command, arguments, "leaderboard") == 0
-    shown = capsys.readouterr()
-    assert "acme/m" in shown.out
-    assert "100.0–100.0" in shown.out
-    assert run(command, [*arguments, "--format", "csv"], "leaderboard") == 0
-    shown = capsys.readouterr()
-    assert len(shown.out.splitlines()) == 5
-    assert "signature: " in shown.err
-    assert run(command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
-    assert "has an unknown suffix" in capsys.readouterr().err

@@ -152,31 +152,6 @@ def test_the_documented_server_answers(root: Path, tmp_path: Path, monkeypatch: 
     }
 
 
-def test_react_gets_the_tools_of_the_domains(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any
-) -> None:
-    folder = tmp_path / "w"
-    run(cli, ["workbench", "new", str(folder)], "toolassay")
-    (tmp_path / "ids").write_text("catalogue-007")
-    given = [
-        "--data_dir",
-        str(folder),
-        "--llm",
-        "acme",
-        "--api_base",
-        server.base,
-        "--ids",
-        str(tmp_path / "ids"),
-    ]
-    capsys.readouterr()
-    assert run(load("infer"), given, "inference.py") == 2
-    assert "add --allow_tools" in capsys.readouterr().err
-    assert run(load("infer"), [*given, "--allow_tools", "--agent", "react", "--toolkit", "domains"], "i") == 0
-    prompt = server.received[0].body["messages"][0]["content"]
-    assert 'shelf: Where to. One of "adults", "children", "archive".' in prompt
-    assert "desk." not in prompt and "email" not in prompt
-
-
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any) -> None:
     folder = tmp_path / "w"
     run(cli, ["workbench", "new", str(folder)], "toolassay")

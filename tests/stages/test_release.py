@@ -63,14 +63,6 @@ def test_only_what_passes_is_released(tmp_path: Path) -> None:
     assert not (folder / CANDIDATES).exists()
 
 
-def test_a_second_release_gives_the_same_files(tmp_path: Path) -> None:
-    folder = generated(tmp_path / "d")
-    release(folder)
-    before = {path.name: path.read_bytes() for path in folder.glob("*.json*")}
-    release(folder)
-    assert {path.name: path.read_bytes() for path in folder.glob("*.json*")} == before
-
-
 def test_an_interrupted_release_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = generated(tmp_path / "d")
     with monkeypatch.context() as patched:
@@ -102,17 +94,6 @@ def test_the_formatter_does_not_bring_back_what_was_held_back(tmp_path: Path) ->
     release(folder)
     with pytest.raises(UsageError, match="holds the released set"):
         format_data(folder)
-
-
-def test_a_released_folder_can_be_checked_exported_and_scored(tmp_path: Path) -> None:
-    folder = generated(tmp_path / "d")
-    spoiled(folder, 1)
-    release(folder)
-    assert check(folder, out=tmp_path / "again").levels["pass"] == 11
-    export(folder, out=tmp_path / "export", to="openai")
-    infer(folder, llm="offline")
-    evaluate(folder, llm="offline")
-    assert len(ids(folder / "predictions" / "offline.json")) == 11
 
 
 def test_the_pipeline_scores_what_passes(tmp_path: Path) -> None:
@@ -169,7 +150,3 @@ def test_a_set_by_rules_says_so_everywhere(tmp_path: Path) -> None:
     said.clear()
     evaluate(folder, llm="offline", screen=screen)
     assert any(BY_RULES in line for line in said)
-
-
-def test_a_bundled_library_and_a_model_get_no_such_label(tmp_path: Path) -> None:
-    assert not DataFolder(generated(tmp_path / "d")).is_by_rules

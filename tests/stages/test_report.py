@@ -118,23 +118,6 @@ def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path,
         write_report(tmp_path, out=tmp_path / "p")
 
 
-def test_a_folder_without_metrics_and_a_model_that_lacks_a_folder_are_named(
-    tmp_path: Path, capsys: Capture
-) -> None:
-    first, second, empty = tmp_path / "one", tmp_path / "two", tmp_path / "none"
-    scored(first, "m")
-    scored(second, "m")
-    scored(second, "n")
-    empty.mkdir()
-    done = inside(capsys, "report", "--data_dir", first, second, "--out", tmp_path / "o")
-    assert done.code == 0
-    assert f"{first}: n was not run there. Fix: run inference.py --data_dir {first} --llm n" in done.err
-    done = inside(capsys, "report", "--data_dir", first, empty, "--out", tmp_path / "o")
-    assert done.code == 3
-    wanted = f"{empty}: no metrics of any model. Fix: run inference.py --data_dir {empty} --llm m, then"
-    assert wanted in done.err and str(empty) in (tmp_path / "o/index.html").read_text()
-
-
 def test_names_of_models_are_text_and_folders_of_one_name_are_distinguished(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     first, second = tmp_path / "x/data", tmp_path / "y/data"

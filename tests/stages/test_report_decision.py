@@ -12,9 +12,7 @@ import pytest
 from builders import chain, scored_folder, workbench_folder
 from running import Capture, inside
 
-from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
-from toolassay.runs.marks import BASELINE, RULES_AT_HAND
 from toolassay.stages import report
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
@@ -218,19 +216,6 @@ def test_a_requirement_holds_in_every_folder(tmp_path: Path, capsys: Capture) ->
     assert {model["name"]: model["rank"] for model in found["models"]} == {"b": 1, "a": None}
 
 
-def test_attacks_in_one_folder_say_nothing_of_the_other(tmp_path: Path, capsys: Capture) -> None:
-    share = {"value": 1.0, "low": 0.99, "high": 1.0}
-    harmless = {"score": share, "asked": 5}
-    attacked = {"security": {"score": share, "attempts": 400, "excluded": 0, "harmless": harmless}}
-    scored(tmp_path / "easy", "a", GOOD, run=attacked)
-    scored(tmp_path / "hard", "a", GOOD)
-    folders = ("--data_dir", tmp_path / "easy", tmp_path / "hard", "--out", tmp_path / "o")
-    done = inside(capsys, "report", *folders, "--require", "attack_success<=5%")
-    found = decided(tmp_path / "o")
-    assert done.code == 3 and found["outcomes"] == {"a": "not measured"}
-    assert {one["status"] for one in found["models"][0]["requirements"]} == {"pass", "not measured"}
-
-
 def test_predictions_that_changed_since_are_named(tmp_path: Path, capsys: Capture) -> None:
     plans = {str(number): chain("a", "b") for number in range(5)}
     folder = scored_folder(tmp_path / "d", plans, {"m": plans}, tools="ab")
@@ -348,13 +333,6 @@ def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Captu
     assert 'aria-label="Accuracy by data folder"' in (tmp_path / "o/index.html").read_text()
 
 
-def test_a_malformed_requirement_writes_nothing(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "m", GOOD)
-    with pytest.raises(UsageError, match="is no requirement"):
-        write_report(tmp_path / "d", out=tmp_path / "o", require=["accuracy"])
-    assert not (tmp_path / "o").exists()
-
-
 def test_metrics_without_items_are_shown_but_not_ranked(tmp_path: Path) -> None:
     scored(tmp_path / "d", "m", GOOD)
     (tmp_path / "d/metrics/m.items.jsonl").unlink()
@@ -363,19 +341,6 @@ def test_metrics_without_items_are_shown_but_not_ranked(tmp_path: Path) -> None:
     assert found["verdict"]["leader"] is None
     assert found["models"][0]["rank"] is None
     assert "there is no file of items" in found["models"][0]["warnings"][0]
-
-
-def test_marks_stand_beside_the_names(tmp_path: Path) -> None:
-    for model in ("offline", "random"):
-        path = scored(tmp_path / "d", model, MIDDLING)
-        path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|wordings:toolassay|"))
-    write_report(tmp_path / "d", out=tmp_path / "o")
-    page = (tmp_path / "o/index.html").read_text()
-    assert '<th scope="row">offline <span class="mark">†</span></th>' in page
-    assert '<th scope="row">random <span class="mark">(baseline)</span></th>' in page
-    assert RULES_AT_HAND.line in page
-    assert BASELINE.line in page
-    assert [one["label"] for one in decided(tmp_path / "o")["models"]] == ["offline †", "random (baseline)"]
 
 
 def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Capture) -> None:

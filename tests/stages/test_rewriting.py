@@ -93,25 +93,11 @@ def test_the_findings_go_back_until_an_answer_passes(tmp_path: Path) -> None:
     assert facts["by_gate"]["language"] == {"found": 4, "fixed": 4}
 
 
-def test_an_answer_that_cannot_be_read_goes_back_too(tmp_path: Path) -> None:
-    model, folder = Improving(unreadable, broken), folder_at(tmp_path)
-    assert run(folder, model, number_of_samples=1)
-    assert len(model.asked) == 3
-    assert rewriting(folder)["passed_at"] == {"2": 1}
-
-
 def test_after_the_last_rewrite_the_last_readable_answer_is_kept(tmp_path: Path) -> None:
     model, folder = Improving(broken, unreadable, unreadable), folder_at(tmp_path)
     assert run(folder, model, number_of_samples=1)
     assert requests_of(folder) == [BROKEN]
     assert rewriting(folder)["never"] == 1
-
-
-def test_without_rewriting_every_sample_is_asked_once(tmp_path: Path) -> None:
-    model, folder = Improving(broken), folder_at(tmp_path)
-    assert run(folder, model, rewrite=0)
-    assert len(model.asked) == 4
-    assert set(requests_of(folder)) == {BROKEN}
 
 
 class BrokenError(Exception):

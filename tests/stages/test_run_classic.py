@@ -134,15 +134,3 @@ def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
     assert "are not in the current folder. Fix: run it in the checkout, or name a data folder" in done.error
     (place / "empty").mkdir()
     assert "holds no tables" in inside(capsys, "classic", "run", "--set", "dataset.path_or_name=empty").error
-
-
-def test_an_error_names_the_settings_of_the_command(place: Path, capsys: Capture) -> None:
-    done = inside(
-        capsys, "classic", "run", "--set", "agent.api_base=http://127.0.0.1:1/v1", "--agent.base_model=m"
-    )
-    assert done.code == 1
-    assert "check agent.base_model and agent.api_base" in done.error and "--llm" not in done.error
-    there = ("--llm", "m", "--api_base", "http://127.0.0.1:1/v1")
-    done = inside(capsys, "infer", "--data_dir", "data_classic", *there)
-    assert done.code == 1
-    assert "--llm" in done.error and "classic run" not in done.error and "agent.base" not in done.error

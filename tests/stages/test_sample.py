@@ -99,12 +99,3 @@ def test_bad_input(
 ) -> None:
     assert run(load("sample"), ["--data_dir", str(folder), *arguments], "toolassay sample") == 2
     assert message in capsys.readouterr().err
-
-
-def test_another_graph(folder: Path, root: Path) -> None:
-    other = root / "data_dailylifeapis" / "graph_desc.json"
-    if not other.exists():
-        pytest.skip("the bundled graph has not been built")
-    (drawn,) = sample(folder, graph_desc=other, tools=10, seed=0)
-
-    assert {link.type for link in drawn.links} == {"complete"}

@@ -83,15 +83,6 @@ def test_links_above_the_threshold_are_written_and_counted(folder: Path, capsys:
     assert names(folder) == {"tool_desc.json", "benchmark.json", "graph_desc.json"}
 
 
-def test_thresholds_are_options(folder: Path, capsys: Capture) -> None:
-    graph(capsys, folder, "--min_confidence", "0")
-    assert len(links(folder)) == 3
-    done = graph(capsys, folder, "--min_confidence", "0", "--max_edges_per_tool", "1")
-    assert set(links(folder)) == {("find_benches", "book_bench"), ("book_bench", "search-notes")}
-    assert "left out by --min_confidence 0 and --max_edges_per_tool 1: 1 link" in done.out
-    assert graph(capsys, folder, "--min_confidence", "nan").code == 2
-
-
 def test_thresholds_are_remembered(folder: Path, capsys: Capture) -> None:
     graph(capsys, folder, "--min_confidence", "0.1", "--max_edges_per_tool", "1")
     kept = set(links(folder))
@@ -101,12 +92,6 @@ def test_thresholds_are_remembered(folder: Path, capsys: Capture) -> None:
     graph(capsys, folder, "--max_edges_per_tool", "0")
     assert len(links(folder)) == 3
     graph(capsys, folder, "--min_confidence", "0.4")
-    assert len(links(folder)) == 2
-
-
-def test_damaged_thresholds_are_ignored(folder: Path, capsys: Capture) -> None:
-    DataFolder(folder).describe(links={"min_confidence": "much", "max_edges_per_tool": True})
-    assert graph(capsys, folder).code == 0
     assert len(links(folder)) == 2
 
 
@@ -171,17 +156,6 @@ def test_an_edit_of_a_tool_that_is_gone_can_be_taken_back(folder: Path, capsys: 
     assert edits(folder) == []
 
 
-def test_several_files_of_edits_are_merged(folder: Path, tmp_path: Path, capsys: Capture) -> None:
-    given: list[str | Path] = []
-    for number, target in enumerate(("book_bench", "search-notes")):
-        path = tmp_path / f"edits {number}.json"
-        edit = {"action": "pin" if number == 0 else "add", "source": "find_benches", "target": target}
-        path.write_text(json.dumps({"edits": [edit]}))
-        given += ["--edits", path]
-    assert graph(capsys, folder, *given).code == 0
-    assert [one["target"] for one in edits(folder)] == ["book_bench", "search-notes"]
-
-
 def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
     folder: Path, calls: Path, capsys: Capture
 ) -> None:
@@ -199,23 +173,6 @@ def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
     assert "graph_traces.json: 2 links of recorded calls (--traces replaces them)" in again.err
     assert graph(capsys, folder, "--remove", "find_benches", "book_bench").code == 0
     assert set(links(folder)) == set(found) - {("find_benches", "book_bench")}
-
-
-def test_files_of_recorded_calls_are_counted_together(folder: Path, calls: Path, capsys: Capture) -> None:
-    more = calls.with_name("more.jsonl")
-    more.write_text(json.dumps([*CALLS, {"tool": "unknown"}]))
-    done = graph(capsys, folder, "--traces", calls, "--traces", more)
-    assert links(folder)["book_bench", "search-notes"].count == 4
-    assert "warning: recorded calls of unknown tools left out: unknown (1)" in done.err
-
-
-def test_malformed_recorded_calls_are_refused_with_their_line(
-    folder: Path, calls: Path, capsys: Capture
-) -> None:
-    calls.write_text("[]\n{\n")
-    done = graph(capsys, folder, "--traces", calls)
-    assert (done.code, "calls.jsonl:2: not valid JSON" in done.error) == (2, True)
-    assert names(folder) == {"tool_desc.json", "benchmark.json"}
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"links": [{"source": 3}]}'])
@@ -254,18 +211,6 @@ def test_corrections_survive_every_regenerated_graph(
         in done.err
     )
     assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
-
-
-def test_an_edit_that_no_longer_fits_is_reported_and_stays(
-    folder: Path, derived: list[Dependency], capsys: Capture
-) -> None:
-    graph(capsys, folder, "--remove", "find_benches", "book_bench")
-    derived.remove(BENCH)
-    done = graph(capsys, folder)
-    assert done.code == 0
-    assert "graph_edits.json: 0 of 1 edit applied" in done.out
-    assert "'remove find_benches → book_bench' no longer fits: there is no such link to remove" in done.err
-    assert len(edits(folder)) == 1
 
 
 def test_a_retyped_link_has_the_new_values(folder: Path, capsys: Capture) -> None:
@@ -351,12 +296,6 @@ def test_a_malformed_file_of_edits_is_refused_and_kept(text: str, folder: Path, 
     assert (folder / "graph_edits.json").read_text() == text
 
 
-def test_an_added_link_without_values_says_so(folder: Path, capsys: Capture) -> None:
-    done = graph(capsys, folder, "--add", "report_damage", "close_day")
-    assert "says only the order: --field FROM=TO names a value that flows" in done.err
-    assert "1 user (order only)" in done.out
-
-
 def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
     done = graph(capsys, folder, "--traces", calls, "--explain", "book_bench", "search-notes")
     assert done.out.splitlines() == [
@@ -426,10 +365,6 @@ def test_the_flag_wins_over_the_recorded_dependency_type(folder: Path, capsys: C
     done = graph(capsys, folder, "--dependency_type", "schema")
     assert "says temporal, the flag says schema: the flag is taken" in done.err
     assert len(links(folder)) == 2
-
-
-def test_the_links_of_a_schema_graph_are_listed_rather_than_implied(folder: Path) -> None:
-    assert not build_graph(folder).is_implied
 
 
 def test_fields_of_the_link_options_are_keywords(folder: Path) -> None:

@@ -12,7 +12,7 @@ from gold_samples import label, some_labels, write_folder
 from running import inside, process
 
 from toolassay import split
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.gold import Gold
 from toolassay.screen import Screen
 from toolassay.splits import SPLITS, Member
@@ -176,16 +176,6 @@ def test_shares_that_do_not_add_up_to_1_are_reported(
     assert "add up" not in inside(capsys, "split", "--data_dir", folder).err
 
 
-def test_one_group_of_nearly_all_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    labels = [label(n, [(f"tool {n % 3}", ["x"])], user_request=f"Go {n // 4}") for n in range(24)]
-    done = inside(capsys, "split", "--data_dir", write_folder(tmp_path / "d", labels))
-
-    assert done.code == 0
-    assert "warning: there are no samples in dev, test: one group has 24 of 24 samples." in done.err
-    assert "toolassay check takes repeats out" in done.err
-    assert "24 samples in 1 group: samples with the same plan" in done.err
-
-
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_tiny_sets(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_folder(tmp_path / "d", some_labels()[:count])
@@ -214,17 +204,6 @@ def test_bad_settings(settings: dict[str, object], message: str, tmp_path: Path)
     with pytest.raises(UsageError, match=message):
         split(folder, **settings)  # type: ignore[arg-type]
     assert not (folder / "split_ids.json").exists()
-
-
-@pytest.mark.parametrize("other", ["data_workbench", "data_classic"])
-def test_a_folder_of_another_benchmark(root: Path, other: str) -> None:
-    with pytest.raises(UsageError, match=r"folder, without a tool graph"):
-        split(root / other)
-
-
-def test_a_folder_without_samples(tmp_path: Path) -> None:
-    with pytest.raises(ToolassayError, match="holds no samples"):
-        split(write_folder(tmp_path / "d", []))
 
 
 def test_a_model_is_asked_and_scored_on_a_split(

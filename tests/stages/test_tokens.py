@@ -311,22 +311,6 @@ def test_a_retry_that_broke_off_keeps_what_was_paid_for(
     assert len(bench.lines[0]["function_calls"]) == 1
 
 
-def test_a_rewriting_that_failed_in_a_retry_goes_on(
-    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
-) -> None:
-    bench = Bench(PLAN, data_folder(tmp_path / "data", requests=1), server, model, capsys, 1, 2000)
-    server.behaviour = lambda prompt, number: "prose"
-    reformat = ("--reformat", "true", "--retry_malformed", "true")
-    bench.infer(*reformat)
-    assert bench.outcomes == ["malformed"] and len(bench.sent()) == 2
-    server.behaviour = lambda prompt, number: "400" if number == 1 else "prose"
-    assert bench.infer(*reformat).code == 3
-    assert len(bench.sent()) == 2 and bench.outcomes == ["malformed"]
-    server.behaviour = lambda prompt, number: "whole"
-    assert bench.infer(*reformat).code == 0
-    assert len(bench.sent()) == 1 and bench.outcomes == ["answered"]  # only the rewriting was missing
-
-
 def test_a_security_run_sends_the_limit_too(bench: Bench) -> None:
     if bench.name == "classic":
         pytest.skip("the small chats hold no attacks")

@@ -167,11 +167,3 @@ def test_tools_and_graph_given_from_two_places_must_agree(tmp_path: Path, capsys
     done = inside(capsys, "generate", "--data_dir", new, *given, "--llm", "offline")
     assert done.code == 2 and DIFFERS in done.error
     assert not new.exists()
-
-
-def test_predictions_of_edited_tools_are_not_scored_with_others(folder: Path, capsys: Capture) -> None:
-    before = (folder / "metrics/offline.json").read_bytes()
-    edit(folder, lambda nodes: [node.update(id=f"{node['id']} Pro") for node in nodes])
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-m", "f1")
-    assert done.code == 2 and "and 13 more" in done.error
-    assert (folder / "metrics/offline.json").read_bytes() == before

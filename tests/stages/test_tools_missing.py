@@ -114,29 +114,6 @@ def test_the_mark_goes_when_a_later_task_calls(
     assert read_json(folder / "predictions/runs/acme/manifest.json")["tool_use"]["tools_missing"] is False
 
 
-def test_a_security_run_whose_tools_were_dropped_is_marked(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
-) -> None:
-    folder = tmp_path / "wb"
-    server.dropped_parameters = frozenset({"tools"})
-    run(capsys, root, folder, server, "data_workbench")
-    arguments = ("--data_dir", folder, "--api_base", server.base, "--llm", "acme", "--security", "6")
-    done = inside(capsys, "infer", *arguments)
-    assert done.code == 0, done.err
-    assert "security of acme ‡: " in done.out and TOOLS_MISSING.line in done.out
-    assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", "--limit", "12").code == 0
-    out = tmp_path / "report"
-    assert inside(capsys, "report", "--data_dir", folder, "--out", out).code == 0
-    assert TOOLS_MISSING.line in read_json(out / "axes.json")["runs"][0]["notes"]["security"]
-
-
-def test_built_in_models_and_text_agents_need_no_tools(root: Path, tmp_path: Path, capsys: Capture) -> None:
-    folder = tmp_path / "wb"
-    shutil.copytree(root / "data_workbench", folder)
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "nothing", "--limit", "12")
-    assert done.code == 0 and "reach the model" not in done.err
-
-
 @pytest.mark.parametrize("name", AGENTS)
 def test_calls_that_the_server_leaves_in_the_text_are_made_and_counted(
     root: Path, tmp_path: Path, server: FakeServer, capsys: Capture, name: str

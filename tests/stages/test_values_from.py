@@ -24,7 +24,6 @@ from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.screen import Screen
 from toolassay.stages.live_values import (
-    RECORD,
     LiveSettings,
     changing_tools,
     collect_values,
@@ -209,24 +208,6 @@ def test_without_consent_no_copy_is_written_to(place: Path) -> None:
     collect(place, server=command, consent=False)
     assert {*calls_of(place)} == {"list_notes", "get_note", "search_notes"}
     assert {*values(place)} == {"get_note", "search_notes"}
-
-
-def test_with_a_process_for_each_plan_collecting_uses_few_processes(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from toolassay.executors import mcp
-
-    started: list[Any] = []
-    start = mcp._Session.start
-
-    async def counted(self: Any) -> None:
-        started.append(self)
-        await start(self)
-
-    monkeypatch.setattr(mcp._Session, "start", counted)
-    folder = collect(place, fresh="plan")
-    assert len(started) < 12
-    assert folder.benchmark[RECORD]["fresh"] == "plan"
 
 
 def test_a_folder_without_schemas_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from builders import text_tools, write_labels
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
 from toolassay.cli.verify import command
-from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.screen import Screen
 from toolassay.version import __version__
@@ -108,16 +107,6 @@ def test_a_number_that_moved_is_shown_old_and_new(folder: Path) -> None:
     assert text.count(" -> ") == 2
 
 
-def test_an_item_that_moved_is_shown(folder: Path) -> None:
-    path = folder / "metrics" / "offline.items.jsonl"
-    change(path, '"exact_match":', '"exact_match": 7')
-    equal, text = told(folder)
-    assert not equal
-    assert "1 item with differences:\n  1.scores.exact_match: 7" in text
-    path.unlink()
-    assert "offline.items.jsonl: no such file" in told(folder)[1]
-
-
 def test_labels_regenerated_since_are_noticed(folder: Path) -> None:
     change(folder / "data.json", '"task": "Painter"', '"task": "Translator"')
     equal, text = told(folder)
@@ -149,16 +138,6 @@ def test_without_metrics_predictions_are_verified_all_the_same(folder: Path) -> 
     equal, text = told(folder)
     assert equal
     assert "scores are not compared" in text
-
-
-def test_metrics_without_a_signature_cannot_be_verified(folder: Path) -> None:
-    path = folder / "metrics" / "offline.json"
-    groups = json.loads(path.read_text())
-    for numbers in groups.values():
-        del numbers["strict"]
-    write_json(path, groups)
-    with pytest.raises(UsageError, match="no signature"):
-        told(folder)
 
 
 def test_the_command_says_it_with_its_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,11 +87,6 @@ def test_strict_says_what_was_done_of_what_was_wanted(folder: Path) -> None:
     assert len(first["repeats"]["files"]) == 2 and "repeats" not in second
 
 
-def test_a_single_result_file_is_listed_by_name(folder: Path) -> None:
-    path = folder / "results/email/m_all_2024-01-01_00-00-00.csv"
-    assert list(evaluate_results(folder / "data", path, out=folder / "out")) == [path.name]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -108,13 +103,6 @@ def test_what_is_wrong_with_a_result_file_is_named_and_nothing_is_written(
     with pytest.raises(UsageError, match=f"bad.csv.*{words}"):
         evaluate_results(folder / "data", folder / "bad.csv", out=folder / "out")
     assert not (folder / "out").exists()
-
-
-def test_no_results_and_no_such_mode_are_named(folder: Path) -> None:
-    with pytest.raises(UsageError, match="no result files"):
-        evaluate_results(folder / "data", folder / "data", out=folder / "out")
-    with pytest.raises(UsageError, match="unknown mode 'fair'"):
-        evaluate_results(folder / "data", folder / "results", out=folder / "out", mode="fair")
 
 
 def test_sequences_are_replayed_each_on_a_fresh_sandbox(folder: Path) -> None:

@@ -158,19 +158,3 @@ def test_a_dry_run_reports_what_would_be_sent_and_makes_no_file(folder: Path, ag
     assert f"[user] {first['query']}" in text and "You are the office assistant of" in text
     shown = "[tools] analytics__" if agent == "native" else "analytics.create_plot("
     assert shown in text and "email" not in text.partition("the first request")[2].partition("company")[0]
-
-
-def test_a_dry_run_knows_what_is_done_and_which_settings_were_others(folder: Path) -> None:
-    infer(folder, llm="offline", limit=3)
-    before, told = files_below(folder), list[str]()
-    assert infer(folder, llm="offline", dry_run=True, screen=Screen(show=told.append)).already == 3
-    assert "money: none, it costs nothing" in told
-    with pytest.raises(UsageError, match="agent: 'native' -> 'react'"):
-        infer(folder, llm="offline", dry_run=True, agent="react")
-    anew = infer(folder, llm="offline", dry_run=True, agent="react", force=True)
-    assert anew.already == 0 and files_below(folder) == before
-    infer(folder, llm="offline")
-    told.clear()
-    infer(folder, llm="offline", dry_run=True, screen=Screen(show=told.append))
-    assert f"requests: 0 to send; {TASKS} of {TASKS} tasks are answered" in told
-    assert not [line for line in told if "first request" in line]
