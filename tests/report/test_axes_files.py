@@ -81,12 +81,6 @@ def test_the_same_axes_give_the_same_picture(tmp_path: Path, suffix: str) -> Non
     assert b"<script" not in first
 
 
-def test_the_table_shows_names_as_they_are() -> None:
-    text = shown([run("[red]x[/red]\n")])
-    assert "harmless served 50.0 %" in text
-    assert "[red]x[/red]?" in text and "≥ 1.25" in text
-
-
 LOCAL_TIME = Latency(0.0041, 0.02, is_local=True)
 MARKED = [
     replace(run("offline", "workbench"), mark=RULES_AT_HAND, latency=LOCAL_TIME),

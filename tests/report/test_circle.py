@@ -32,15 +32,6 @@ def test_tools_that_give_the_same_type_stand_side_by_side(library: ToolLibrary) 
     assert changes == len(set(groups)) - 1
 
 
-@given(LIBRARIES)
-def test_the_middle_of_a_group_is_between_its_ends(library: ToolLibrary) -> None:
-    circle = arrange(library)
-    for place in circle.places.values():
-        off = math.remainder(place.angle - circle.middles[place.group], math.tau)
-        if circle.widths[place.group] < math.pi:
-            assert abs(off) <= circle.widths[place.group] / 2 + 1e-6
-
-
 def test_nothing_depends_on_the_hash_seed() -> None:
     library = ToolLibrary([Tool(f"t{n}", "", (f"k{n % 3}",), (f"k{n % 5}",)) for n in range(20)])
     assert list(arrange(library).places)[:5] == ["t0", "t15", "t10", "t5", "t6"]

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import OpenedPage
-from builders import imported_tool
 
 from toolassay.graph import ToolGraph
 from toolassay.report.graph_page import write_graph_page
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -103,28 +102,6 @@ def test_hostile_names_are_text(opened: Opened) -> None:
     assert opened.page.locator("script").count() == 3
 
 
-def test_an_imported_tool_shows_signature_result_hints_tags_and_source_as_text(
-    browser: Browser, tmp_path: Path
-) -> None:
-    tool = imported_tool(
-        "t",
-        "T.",
-        {HOSTILE: {"enum": [HOSTILE]}},
-        output={"properties": {"n": {}}},
-        annotations={"readOnlyHint": True},
-    )
-    tool |= {"tags": [HOSTILE, "b"], "source": {"kind": "mcp", "server": HOSTILE}}
-    graph = ToolGraph.build(ToolLibrary.from_json([tool]), "temporal")
-    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
-    shown.page.locator("#tools button").click()
-    text = shown.page.inner_text("#detail")
-    for part in (f"'{HOSTILE}'", "{n?: any}", "readOnlyHint: true", f"{HOSTILE}, b", f"server: {HOSTILE}"):
-        assert part in text, part
-    assert shown.page.locator("img").count() == 0
-    assert shown.trouble == []
-    shown.close()
-
-
 def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Path) -> None:
     path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
     shown = Opened(browser, path)
@@ -137,19 +114,4 @@ def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Pa
     assert blocked
     assert any("Content Security Policy" in text for text in shown.trouble)
     assert shown.requests == [path.as_uri()]
-    shown.close()
-
-
-def test_a_complete_graph_shows_the_links_of_the_chosen_tool_only(browser: Browser, tmp_path: Path) -> None:
-    tools = [Tool(f"t{n}", "", parameters=(Parameter("day", "date"),)) for n in range(40)]
-    graph = ToolGraph.build(ToolLibrary(tools), "temporal")
-    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
-    assert shown.graph("cy.edges().length") == 0
-    assert shown.page.inner_text("#title") == "40 tools, 1,560 links"
-    shown.page.locator("#tools button", has_text="t7").click()
-    assert shown.graph("cy.edges().length") == 78
-    assert "Can come after it (39)" in shown.page.inner_text("#detail")
-    shown.page.keyboard.press("Escape")
-    assert shown.graph("cy.edges().length") == 0
-    assert shown.trouble == []
     shown.close()

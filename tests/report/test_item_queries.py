@@ -106,11 +106,3 @@ def test_an_id_that_no_query_can_read_is_named(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("it's 7\"", '\\ud800"'))
     with pytest.raises(UsageError, match="without half a surrogate pair"):
         ItemQueries({"m": path}).sample(10)
-
-
-def test_a_malformed_file_is_one_line(files: dict[str, Path]) -> None:
-    files["good"].write_text('{"id": "1", "outcome": \n')
-    with pytest.raises(
-        UsageError, match=r"good\.items\.jsonl: cannot be queried: .*Fix: make it with evaluate"
-    ):
-        ItemQueries(files).outcomes("good")

@@ -9,7 +9,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from toolassay.benchmarks.taskbench.published import DOMAINS, HEADINGS, domain_of_tools, published_plans
-from toolassay.cli.score_tables import print_table
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics.confidence_interval import Interval
@@ -21,7 +20,6 @@ from toolassay.report.leaderboard import (
     in_order,
     latex_table,
     markdown_table,
-    terminal_table,
     terminal_text,
 )
 from toolassay.runs.marks import BASELINE, LOCAL, RULES_AT_HAND, RowMark
@@ -139,15 +137,6 @@ def test_a_domain_is_known_by_its_tools(root: Path) -> None:
         assert domain_of_tools(ids[1:]) is None
 
 
-def test_published_rows_stand_below_strict_ones_and_among_compat_ones() -> None:
-    def names(kind: Kind) -> list[str]:
-        own = [[row("mine", kind, {"n-F1": interval(70.0)})]]
-        return [one.model for one in in_order([*published("multimedia"), *own], "n-F1", {})]
-
-    assert names("strict")[0] == "mine"
-    assert names("compat")[:5] == ["gpt-4", "claude-2", "text-davinci-003", "gpt-3.5-turbo", "mine"]
-
-
 def test_the_ranking_of_the_report_goes_before_the_column() -> None:
     models = [
         [row(name, scores={"n-F1": interval(value)})] for name, value in (("a", 9.0), ("b", 5.0), ("c", 7.0))
@@ -198,15 +187,3 @@ def test_a_baseline_is_not_ranked_by_any_column(column: str) -> None:
     best = {heading: interval(99.0) for heading in HEADINGS}
     rows = [[row("a baseline", "strict", best, free, BASELINE)], [row("model")], *published("multimedia")]
     assert in_order(rows, column, {})[-1].model == "a baseline"
-
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_a_narrow_screen_cuts_neither_names_nor_numbers(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    usage = RecordedUsage(0.12, 0, 300, 1.5, is_local=True)
-    print_table(terminal_table(board(usage=usage, name="acme")))
-    printed = capsys.readouterr().out
-    assert "acme" in printed and "1.5000 local" in printed and "…" not in printed
-    assert "…" not in terminal_text(board(usage=usage))

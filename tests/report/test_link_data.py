@@ -79,17 +79,3 @@ def test_places_of_recursive_and_wide_schemas_are_bounded() -> None:
     data = link_data(ToolGraph.of_dependencies(ToolLibrary.from_json(tools), []), most=100)
     assert len(data["places"][0]) == 61
     assert "[].id" in data["texts"]
-
-
-def test_groups_take_the_place_of_types() -> None:
-    data = page_data(film_graph())
-    assert data["rule"] == "dependencies"
-    assert data["group_noun"] == "tag"
-    assert [(kind["name"], kind["givers"], kind["links"]) for kind in data["types"]] == [
-        ("film", 3, 2),
-        ("cast", 1, 1),
-        ("search", 1, 2),
-    ]
-    assert [data["types"][tool["colour"]]["name"] for tool in data["tools"]] == [
-        *("search", "film", "film", "cast", "film")
-    ]

@@ -42,13 +42,6 @@ def test_links_that_follow_from_the_types_are_known_though_listed() -> None:
         assert data["number_of_links"] == 1560
 
 
-def test_links_of_another_rule_are_listed() -> None:
-    built = ToolGraph.build(LIBRARY, "resource")
-    fewer = ToolGraph(LIBRARY, "resource", ListedLinks(3, list(built.numbered)[:2]))
-    assert page_data(fewer)["rule"] == "listed"
-    assert len(page_data(fewer)["links"]) == 2
-
-
 def test_a_complete_graph_lists_no_links() -> None:
     tools = [Tool(f"t{n}", parameters=(Parameter("when", "date", "The day."),)) for n in range(40)]
     data = page_data(ToolGraph.build(ToolLibrary(tools), "temporal"))

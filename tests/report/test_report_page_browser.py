@@ -81,14 +81,6 @@ def test_the_verdict_is_first(opened: OpenedPage) -> None:
     assert "pass" in opened.page.locator("td.pass").first.inner_text()
 
 
-def test_where_it_fails_has_charts_and_tools(opened: OpenedPage) -> None:
-    opened.page.click("text=Where it fails")
-    opened.page.wait_for_selector(".tabulator-row")
-    assert opened.page.locator("#view canvas").count() >= 1
-    assert "b" in opened.page.locator("#view").inner_text()
-    assert opened.page.locator("figure", has_text="takes for each other").locator("tbody tr").count() == 1
-
-
 def test_filters_leave_what_matches_and_have_an_address(opened: OpenedPage) -> None:
     opened.page.click("header >> text=Items")
     opened.page.wait_for_selector(".tabulator-row")

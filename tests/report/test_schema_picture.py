@@ -38,13 +38,6 @@ def test_links_are_darker_and_wider_by_score_and_dashed_if_only_observed() -> No
     assert len(lines.get_segments()) == 1
 
 
-def test_the_legend_names_groups_not_arguments() -> None:
-    with plain_style():
-        figure = draw_tools(film_graph())
-    assert texts_of(figure, "legend") == ["film: 3 tools", "cast: 1 tool", "search: 1 tool"]
-    assert any("dashed: only the order was seen" in text for text in texts_of(figure))
-
-
 def test_groups_without_a_colour_share_an_entry_of_the_legend() -> None:
     names = [f"group {n % 14}" for n in range(28)]
     tools = [Tool(f"t{n}", tags=(name,)) for n, name in enumerate(names)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from reviewing import folder_of, folder_with, label, say, session_of
@@ -100,12 +99,6 @@ def test_a_set_of_another_origin_is_never_replaced(session: Session, tmp_path: P
     assert (other / "data.json").read_bytes() == before
 
 
-def test_nothing_left_writes_nothing(session: Session, tmp_path: Path, capsys: Capture) -> None:
-    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--apply", tmp_path / "out")
-    assert (done.code, "no sample is left" in done.error) == (1, True)
-    assert not list((tmp_path / "out").glob("*"))
-
-
 @pytest.mark.parametrize("kind", ["xlsx", "csv"])
 def test_sheets_go_out_and_in(session: Session, tmp_path: Path, capsys: Capture, kind: str) -> None:
     say(session, "Ann", 0, "correct")
@@ -138,12 +131,6 @@ def test_flags_that_make_no_sense(
 ) -> None:
     done = inside(capsys, "review", "--data_dir", tmp_path / "d", *arguments)
     assert (done.code, wrong in done.error) == (2, True)
-
-
-def test_a_port_that_is_taken(session: Session, tmp_path: Path, fake_server: Any, capsys: Capture) -> None:
-    port = fake_server.base.split(":")[2].split("/")[0]
-    done = inside(capsys, "review", "--data_dir", tmp_path / "d", "--port", port)
-    assert (done.code, "another --port" in done.error) == (2, True)
 
 
 def test_the_server_prints_its_address_and_ends_at_ctrl_c(session: Session, tmp_path: Path) -> None:

@@ -319,18 +319,3 @@ def test_the_policy_stops_foreign_scripts_and_connections(browser: Browser, tmp_
         assert "token" not in shown.page.url
         assert any("Content Security Policy" in text for text in shown.trouble)
         shown.close()
-
-
-@pytest.mark.parametrize("size", [(1280, 800), (400, 800)])
-def test_it_fits_the_screen(browser: Browser, tmp_path: Path, size: tuple[int, int]) -> None:
-    with served(folder_with(tmp_path / "d", 2)) as address:
-        shown = opened(browser, address, viewport={"width": size[0], "height": size[1]})
-        at(shown.page, "Sample 1 of 2")
-        assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= size[0]
-        for name in ("correct", "fix_graph"):
-            assert shown.page.locator(f"[data-action={name}]").is_visible()
-        box = shown.page.locator("footer").bounding_box()
-        assert box is not None and box["y"] + box["height"] <= size[1] + 1
-        shown.page.click("[data-action=correct]")
-        at(shown.page, "Sample 2 of 2")
-        quiet(shown)

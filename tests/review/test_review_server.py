@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -168,17 +167,6 @@ async def test_a_name_that_is_a_path_stays_in_its_folder(
     assert (await post(client, "/api/decide", body))[0] == 200
     folder = server.session.store.folder
     assert [path.name for path in folder.iterdir()] == [".._.._x.jsonl"]
-
-
-async def test_many_at_once_are_all_kept(server: ReviewServer, client: aiohttp.ClientSession) -> None:
-    bodies = [
-        wanted(server, number, "correct") | {"reviewer": name}
-        for number in range(6)
-        for name in ("Ann", "Bob")
-    ]
-    answers = await asyncio.gather(*(post(client, "/api/decide", body) for body in bodies))
-    assert {status for status, _ in answers} == {200}
-    assert server.session.progress()["reviewers"] == {"Ann": 6, "Bob": 6}
 
 
 async def test_hostile_texts_are_data(tmp_path: Path) -> None:

@@ -63,13 +63,6 @@ def test_a_fix_is_held_against_the_gates(session: Session) -> None:
     assert verification(session.outcomes())["samples"]["all"]["insisted"] == 1
 
 
-def test_a_quarantine_is_no_rejection(session: Session) -> None:
-    parts = {"user_request": "Use the Text Translator."}
-    assert [item["gate"] for item in session.check(0, parts)["findings"]] == ["leak"]
-    say(session, "Ann", 0, "fix_instruction", parts=parts)
-    assert session.store.log("Ann").standing("reviewer")[0].insisted == ()
-
-
 @pytest.mark.parametrize(
     ("action", "parts", "wrong"),
     [
@@ -116,12 +109,6 @@ def test_reviewers_who_differ_wait_for_an_adjudicator_whose_word_counts(session:
     assert decisions == ["correct", "correct", None, None, None, None]
     assert session.outcomes()[1].settled is not None
     assert session.progress()["conflicts"] == 0
-
-
-def test_the_same_fix_made_differently_is_a_conflict(session: Session) -> None:
-    for name, words in (("Ann", "Paint it."), ("Bob", "Paint this.")):
-        say(session, name, 0, "fix_instruction", parts={"user_request": words})
-    assert session.outcomes()[0].state == "conflict"
 
 
 def test_the_table_adds_up(session: Session) -> None:

@@ -159,14 +159,6 @@ def test_a_wrong_row_is_named_and_nothing_is_taken(
     assert not any(files(session).values())
 
 
-def test_a_rejected_fix_is_accepted_if_the_reviewer_insists(session: Session, tmp_path: Path) -> None:
-    sheet = export(session, tmp_path / "r.csv")
-    fill(sheet, {2: {"decision": "fix_graph", "edited_nodes": '[{"task": "Paintr"}]'}})
-    assert take(session, sheet, insist=True) == 1
-    assert session.store.log("Ann").standing("reviewer")[0].insisted == ("schema: 'Paintr' is no tool",)
-    assert take(session, export(session, tmp_path / "again.csv")) == 0
-
-
 def test_a_whole_sheet_is_one_line_of_the_file(session: Session, tmp_path: Path) -> None:
     sheet = export(session, tmp_path / "r.csv")
     fill(sheet, {row: {"decision": "correct"} for row in range(2, 8)})

@@ -43,12 +43,7 @@ def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
     assert [line["outcome"] for line in lines_of(run / "ledger.jsonl")] == ["answered", "time limit"]
     assert read_json(run / "manifest.json")["settings"]["max_seconds"] == 0.5
     assert "1 lines (1 ended at a limit; 0 answered before)" in done.out
-    (warning,) = [text for text in done.err.splitlines() if "limits ended" in text]
-    assert warning == (
-        "warning: limits ended 1 of 1 task before the agent was done (1 at --max_seconds 0.5): raise the "
-        "limit and start again with --force true or another --prediction_dir; a server's own queue counts as "
-        "time: a lower --multiworker shortens it"
-    )
+    assert done.err.count("limits ended 1 of 1 task") == done.err.count("--max_seconds 0.5") == 1
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
 
 
@@ -67,8 +62,7 @@ def test_a_limit_that_ends_more_than_one_task_of_twenty_is_said(
     arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", str(tasks), "--max_steps", "2")
     done = inside(capsys, "infer", *arguments)
     assert done.code == 0, done.err
-    said = f"limits ended 1 of {tasks} tasks before the agent was done (1 at --max_steps 2): raise the limit"
-    assert (said in done.err) is is_said
+    assert (f"limits ended 1 of {tasks} tasks" in done.err) is is_said
 
 
 @pytest.mark.parametrize("flag", ["--max_seconds", "--max_steps"])

@@ -107,16 +107,6 @@ def test_agents_act_on_a_workplace_of_ones_own_where_offline_is_refused(tmp_path
         infer(folder, llm="offline", allow_tools=True)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-@pytest.mark.parametrize("model", ["nothing", "random"])
-def test_probes_go_to_baselines_too(
-    root: Path, tmp_path: Path, capsys: Capture, name: str, model: str
-) -> None:
-    folder = copy(root, name, tmp_path / name)
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", model, "--security", "2")
-    assert done.code == 0 and f"security of {model} (baseline): " in done.out
-
-
 def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--llm nothing reads no prompts"):
         infer(evaluated / "data_classic", llm="nothing", security="published", judge="gpt-4")

@@ -58,38 +58,24 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     before = files_below(folder)
     checked = check(folder, out=out)
     assert files_below(folder) == before
-    assert checked.levels == {"pass": 2, "quarantine": 2, "reject": 1}
-    assert (checked.share, checked.complete) == (0.4, True)
+    assert (checked.levels, checked.share) == ({"pass": 2, "quarantine": 2, "reject": 1}, 0.4)
     lines = lines_of(out / "gates.jsonl")
-    assert [(line["id"], line["level"]) for line in lines] == [
-        *(("item-0", "pass"), ("item-1", "quarantine"), ("item-2", "pass"), ("item-3", "quarantine")),
-        ("item-0", "reject"),
-    ]
-    assert [line["gates"]["llm critic"] for line in lines] == [
-        *("pass", "quarantine", "not applicable", "unknown", "pass"),
-    ]
+    assert [line["level"] for line in lines] == ["pass", "quarantine", "pass", "quarantine", "reject"]
+    critic = ["pass", "quarantine", "not applicable", "unknown", "pass"]
+    assert [line["gates"]["llm critic"] for line in lines] == critic
     reason = "line 1 has the id 'item-0' too"
     assert of_gate(lines[4], "id") == {"gate": "id", "state": "reject", "reason": reason, "where": "id"}
     assert [(name, level) for name, level, _ in checked.findings] == [(n["id"], n["level"]) for n in lines]
-    assert ids(out / "data.json") == ids(out / "user_requests.json") == ["item-0", "item-2"]
+    assert ids(out / "user_requests.json") == ["item-0", "item-2"]
     assert lines_of(out / "data.json") == [MIXED[0], MIXED[2]]
-    assert (
-        ids(out / "quarantine/data.json")
-        == ids(out / "quarantine/user_requests.json")
-        == [
-            *("item-1", "item-3"),
-        ]
-    )
-    rejected = lines_of(out / "rejected.json")
-    assert (rejected[0]["id"], of_gate(rejected[0], "id")["state"]) == ("item-0", "reject")
+    doubtful = out / "quarantine"
+    assert ids(doubtful / "data.json") == ids(doubtful / "user_requests.json") == ["item-1", "item-3"]
+    assert ids(out / "rejected.json") == ["item-0"]
     funnel = json.loads((out / "funnel.json").read_text())
-    assert funnel == checked.funnel
-    assert funnel["input"] == 5
-    assert funnel["levels"] == checked.levels
-    assert funnel["funnel"][-1]["leaving"] == 2
+    assert funnel == checked.funnel and (funnel["input"], funnel["funnel"][-1]["leaving"]) == (5, 2)
     assert set(funnel["settings"]["sha256"]) == {"data.json", "tool_desc.json", "graph_desc.json"}
-    assert (out / "funnel.png").exists()
-    assert not (out / "repairs.jsonl").exists()
+    assert (out / "funnel.png").exists() and not (out / "repairs.jsonl").exists()
+    assert check(out, out=tmp_path / "again").levels == {"pass": 2, "quarantine": 0, "reject": 0}
 
 
 def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) -> None:
@@ -179,20 +165,9 @@ def test_offline_models_give_a_critic_and_a_second_opinion(tmp_path: Path, capsy
     lines = lines_of(out / "gates.jsonl")
     assert [line["verdicts"] for line in lines] == [{"check_by_teacher": "pass", "offline": "pass"}] * 3
     assert {line["gates"]["second opinion"] for line in lines} <= {"pass", "quarantine"}
-    assert (
-        ids(out / "critics/offline.json")
-        == ids(out / "predictions/offline.json")
-        == ids(folder / "data.json")
-    )
-    before = files_below(out)
+    assert ids(out / "critics/offline.json") == ids(out / "predictions/offline.json")
     again = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
     assert "all 3 reviews are answered already" in again.out
-    after = files_below(out)
-    assert {name for name in before if before[name] != after[name]} <= {
-        f"{place}/runs/offline/{name}"
-        for place in ("critics", "predictions")
-        for name in ("manifest.json", "summary.json")
-    }
 
 
 def test_models_are_not_asked_about_what_the_rules_reject(folder: Path, tmp_path: Path) -> None:
@@ -204,16 +179,6 @@ def test_models_are_not_asked_about_what_the_rules_reject(folder: Path, tmp_path
     assert last["verdicts"] == {"check_by_teacher": "pass", "offline": None}
 
 
-def test_the_offline_critic_is_not_asked_about_plans_without_arguments(tmp_path: Path) -> None:
-    bare = label(1, task_nodes=[{"task": "Painter"}, {"task": "Captioner"}], check_by_teacher=YES)
-    folder, out = labelled_folder(tmp_path / "data", [label(0), bare]), tmp_path / "checked"
-    assert check(folder, out=out, critic="offline").complete
-    lines = lines_of(out / "gates.jsonl")
-    assert [line["gates"]["llm critic"] for line in lines] == ["pass", "not applicable"]
-    assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "offline": None}
-    assert ids(out / "critics/offline.json") == ["item-0"]
-
-
 def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     twice = [label(0), {**label(0), "id": "again"}, label(1)]
     folder = labelled_folder(tmp_path / "data", twice)
@@ -221,23 +186,14 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert checked.funnel["gates"]["duplicate"]["reject"] == 1
     other = labelled_folder(tmp_path / "other", [{**label(1), "id": "theirs"}])
     checked = check(folder, out=tmp_path / "two", against=other, without=["duplicate"])
-    assert checked.funnel["gates"]["contamination"] == {
-        **dict.fromkeys(("quarantine", "unknown", "not applicable"), 0),
+    assert {name: checked.funnel["gates"]["contamination"][name] for name in ("pass", "reject")} == {
         "pass": 2,
         "reject": 1,
     }
     (other / "data.json").unlink()
     checked = check(folder, out=tmp_path / "three", against=other / "user_requests.json", threshold=1)
     assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
-    with pytest.raises(UsageError, match="'contamination', which is left out"):
-        check(folder, out=tmp_path / "four", against=other, without=["contamination"])
-    for wrong, message in (
-        (folder, "is the data set that is checked"),
-        (folder / "data.json", "is the data set that is checked"),
-        (tmp_path / "gone", "no such file or folder"),
-        (tmp_path / "one" / "nothing", "holds neither data.json nor user_requests.json"),
-    ):
-        (tmp_path / "one" / "nothing").mkdir(exist_ok=True)
+    for wrong, message in ((folder, "is the data set that is checked"), (tmp_path / "gone", "no such file")):
         with pytest.raises(UsageError, match=message):
             check(folder, out=tmp_path / "four", against=wrong)
     assert not (tmp_path / "four").exists()
@@ -248,19 +204,13 @@ def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: P
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
     done = inside(capsys, *arguments)
-    assert "1 rejected" in done.out
-    assert "1 sample would reach a better level after repair: --repair true" in done.err
-    done = inside(capsys, *arguments, "--repair", "true")
-    assert "1 pass" in done.out
-    assert "repairs: " in done.err
+    assert "1 rejected" in done.out and "--repair true" in done.err
+    assert "1 pass" in inside(capsys, *arguments, "--repair", "true").out
     repairs = lines_of(out / "repairs.jsonl")
-    assert {repair["id"] for repair in repairs} == {"item-0"}
     assert all(set(repair) == {"id", "kind", "where", "before", "after"} for repair in repairs)
     (line,) = lines_of(out / "gates.jsonl")
     assert line["repairs"] == len(repairs) > 0
     assert lines_of(out / "data.json")[0]["task_nodes"] == label(0)["task_nodes"]
-    assert "1 rejected" in inside(capsys, *arguments).out
-    assert not (out / "repairs.jsonl").exists()
 
 
 async def _strict(received: Received) -> Reply:
@@ -354,16 +304,6 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
     funnel = json.loads((out / "funnel.json").read_text())
     assert funnel["settings"]["critics"] == ["acme/judge", "other"]
     assert "critic:acme/judge+other|" in funnel["signature"]
-
-
-@pytest.mark.parametrize(
-    ("critics", "problem"),
-    [(["offline", "offline"], "--critic offline is given 2 times"), ([" "], "--critic is empty")],
-)
-def test_a_critic_is_named_once(folder: Path, tmp_path: Path, critics: list[str], problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
-        check(folder, out=tmp_path / "checked", critic=critics)
-    assert not (tmp_path / "checked" / "gates.jsonl").exists()
 
 
 def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) -> None:

@@ -87,17 +87,3 @@ def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_instal
     assert "Traceback" not in said.err
     (result,) = evaluate(folder, llm="m", metrics=[metric])
     assert result.evaluation.groups[WHOLE]["strict"]["bertscore_f1"] == NOTHING
-
-
-@pytest.mark.parametrize("packages", [{}, {"no_such_package": "torch"}])
-def test_a_wrong_folder_is_said_before_anything_is_written(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    packages: dict[str, str],
-) -> None:
-    monkeypatch.setattr(models, "_PACKAGES", packages)
-    arguments = ["--data_dir", str(folder), "--llm", "m", "--bertscore_model", "./nowhere"]
-    assert run(command, arguments, "evaluate") == 2
-    assert "nowhere: no such folder" in capsys.readouterr().err
-    assert not (folder / "metrics").exists()

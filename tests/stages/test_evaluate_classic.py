@@ -52,23 +52,6 @@ def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None
     assert metrics["notes"]["cost"] == "there is no ledger beside the predictions"
 
 
-def test_what_the_run_used_by_its_ledger_stands_beside_what_the_rows_say(folder: Path) -> None:
-    call = {"model": "acme", "role": "agent", "item": "c1--0"}
-    calls = [
-        {**call, "attempt": 1, "outcome": "timeout", "seconds": 60},
-        {**call, "attempt": 2, "outcome": "answered", "cost": 0.5, "seconds": 2.0}
-        | {"prompt_tokens": 10, "completion_tokens": 1},
-    ]
-    (folder / "predictions/runs/acme").mkdir(parents=True)
-    write_lines(folder / "predictions/runs/acme/ledger.jsonl", calls)
-    (result,) = evaluate_classic(folder, llm="all")
-    used = read(result.path)["overall_overall"]
-    assert (used["cost"]["usd"], used["cost"]["retries"]) == (0.5, 1)
-    assert used["cost"]["failures"] == {"timeout": 1}
-    assert used["cost"]["usd_per_correct_task"] == pytest.approx(0.5 / 5)
-    assert used["latency"]["seconds_per_task"]["p95"] == 2.0
-
-
 def test_scores_can_be_compared(folder: Path) -> None:
     write_lines(folder / "predictions/other.json", answers({COAT: "track", ("c3", 0): "track"}))
     first, other = evaluate_classic(folder, llm=["acme", "other"])
@@ -103,17 +86,6 @@ def test_ten_orders_of_rows_make_the_same_files_byte_for_byte(folder: Path) -> N
         )
         made.add(tuple((folder / file).read_bytes() for file in files))
     assert len(made) == 1
-
-
-def test_compat_scores_rows_as_they_are_given_and_strict_by_the_data(folder: Path) -> None:
-    values = [{**value, "y_workflow_uuids": ["milk"]} for value in answers()]
-    own = write_array(folder / "own.json", values)
-    tree = evaluate_rows(folder, [own], out=folder / "out").compat
-    assert tree["accuracy"]["domain:all"]["row_pass@1"] == pytest.approx(1 / 5)
-    assert tree["notes"]["labels"].endswith("those of the rows count")
-    strict = evaluate_rows(folder, [own], out=folder / "out", mode="strict").strict
-    assert strict["accuracy"]["domain:all"]["messages"]["value"] == 1.0
-    assert strict["notes"]["labels"].endswith("those of the data count")
 
 
 def test_rows_of_other_data_are_scored_as_published_and_reported(
@@ -187,12 +159,3 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0 and "row_pass^2" in capsys.readouterr().out
     code = run(cli, [*rows, "--predictions", str(folder / "none.json"), "--mode", "strict"], "toolassay")
     assert code == 2 and "no such file" in capsys.readouterr().err
-
-
-def test_the_published_predictions_make_the_published_tree(reference: Path, tmp_path: Path) -> None:
-    folder = reference / "classic"
-    evaluate_rows(folder / "dataset", [folder / "predictions.json"], out=tmp_path)
-    ours, wanted = read(tmp_path / "metrics.json"), read(folder / "expected_metrics.json")
-    for axis, domains in wanted["cases"]["trials3_overall"]["metrics"].items():
-        for domain, numbers in domains.items():
-            assert ours[axis][domain] == pytest.approx(numbers, abs=1e-9)

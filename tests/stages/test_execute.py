@@ -99,6 +99,7 @@ def test_functions_run_in_dependency_order_and_their_results_are_recorded(
     assert writes.changes is not None
     assert set(writes.changes) == {"new.txt"}
     assert missing.outcome == "failed"
+    assert sorted(path.name for path in (notes.parent / "workspace").iterdir()) == ["a.txt", "b.txt"]
     assert "No such file" in missing.reason
 
 

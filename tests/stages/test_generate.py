@@ -72,21 +72,9 @@ def test_the_published_form_of_a_record(tmp_path: Path) -> None:
     folder, complete = run(folder_at(tmp_path), Scripted(), method="chain", tool_number=3)
     assert (folder, complete) == (tmp_path, True)
     record = records(folder)[4]
-    assert list(record)[:7] == [
-        "id",
-        "seed",
-        "method",
-        "number_of_tools",
-        "sampled_nodes",
-        "sampled_links",
-        "result",
-    ]
-    assert (record["id"], record["seed"], record["method"], record["number_of_tools"]) == (
-        "1-00004",
-        1,
-        "chain",
-        3,
-    )
+    first = {"id": "1-00004", "seed": 1, "method": "chain", "number_of_tools": 3}
+    assert list(record)[:7] == [*first, "sampled_nodes", "sampled_links", "result"]
+    assert {key: record[key] for key in first} == first
     assert record["critics"] == {"node": True, "link": True, "both": True, "llm": "unknown"}
 
 

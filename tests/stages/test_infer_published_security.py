@@ -16,7 +16,6 @@ from running import Capture, inside, lines_of
 from toolassay import infer, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -160,39 +159,11 @@ def test_a_judge_that_fails_is_asked_again_and_the_model_is_not(folder: Path, se
     assert {line["judge"] for line in lines(folder)} == {"other"}
 
 
-def test_budget_and_changed_prompts(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    attack(folder, server, budget=Budget(requests=3))
-    assert [line["outcome"] for line in lines(folder)] == ["answered", "not judged", "not run"]
-    attack(folder, server)
-    assert len(server.received) == 6
-    with_prompts(folder, [HEAD, *ROWS[:3], ("steal", "", "another one", "", "")])
-    attack(folder, server)
-    assert len(server.received) == 8 and server.received[6].prompt == "another one"
-
-
 def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer) -> None:
     replies(server, lambda prompt: grades(1, 1))
     with_prompts(folder, [HEAD[2:], ("one", "", ""), ("two", "", "")])
     attack(folder, server)
     assert [line["id"] for line in lines(folder)] == ["1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        ([HEAD[:4], ROWS[0][:4]], "no column 'turn_3_prompt'"),
-        ([HEAD, ROWS[2]], "no attacks"),
-        ([HEAD, ("a", "", " ", "", "")], "turn_1_prompt is empty"),
-        ([HEAD, ROWS[0], ROWS[0]], "duplicate prompt_id 'bomb'"),
-    ],
-)
-def test_tables_that_are_refused(
-    folder: Path, server: FakeServer, table: Sequence[Sequence[str]], told: str
-) -> None:
-    with pytest.raises(UsageError, match=told):
-        attack(with_prompts(folder, table), server)
-    assert not (folder / "predictions").exists()
 
 
 def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeServer, capsys: Capture) -> None:

@@ -149,20 +149,6 @@ def test_what_cannot_be_shown_is_one_line(folder: Path, options: dict[str, Any],
         leaderboard(folder, **options)
 
 
-def test_the_folders_that_do_hold_metrics_are_named(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"metrics: holds no metrics\. Fix: make them with evaluate\.py"):
-        leaderboard(folder)
-    evaluate(folder, llm="all", save_dir="metrics_tagged")
-    evaluate(folder, llm="all", save_dir="more/metrics")
-    (folder / "notes").mkdir()
-    (folder / "notes/settings.json").write_text('{"run": {"n": 1}}')
-    with pytest.raises(UsageError) as caught:
-        leaderboard(folder)
-    named = f"choose with --metrics_dir; folders with metrics in {folder}: metrics_tagged, more/metrics"
-    assert str(caught.value) == f"{folder / 'metrics'}: holds no metrics. Fix: {named}"
-    assert leaderboard(folder, metrics_dir="more/metrics").rows
-
-
 @pytest.mark.parametrize(
     ("name", "begins"),
     [

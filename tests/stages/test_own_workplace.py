@@ -172,27 +172,3 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert words in capsys.readouterr().err
     assert run(cli, [*evaluate, "--mode", "strict"], "toolassay") == 0
     assert lines_of(tmp_path / "out/verdicts.jsonl")[0]["correct"] is True
-
-
-def test_changed_tools_are_another_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], server: Any
-) -> None:
-    folder = tmp_path / "w"
-    run(cli, ["workbench", "new", str(folder)], "toolassay")
-    given = [
-        "--data_dir",
-        str(folder),
-        "--llm",
-        "acme",
-        "--api_base",
-        server.base,
-        "--allow_tools",
-        "--limit",
-        "1",
-    ]
-    assert run(load("infer"), given, "inference.py") == 0
-    with (folder / "tools.py").open("a") as stream:
-        stream.write("\n# changed\n")
-    capsys.readouterr()
-    assert run(load("infer"), given, "inference.py") == 2
-    assert "other settings (tools changed)" in capsys.readouterr().err

@@ -213,25 +213,6 @@ def test_scores_of_chosen_items_have_no_rank_and_say_so(
     assert "5 chosen" in done.out and "not comparable" in done.out
 
 
-@pytest.mark.parametrize("name", ["taskbench", "workbench"])
-def test_a_trial_that_lacks_items_is_said(folders: dict[str, Path], name: str, capsys: Capture) -> None:
-    folder = folders[name]
-    one = ("--data_dir", folder, "--llm", "offline")
-    inside(capsys, "infer", *one, "--trials", "2")
-    path = folder / "predictions/trials/1/offline.json"
-    write_lines(path, lines_of(path)[:4])
-    done = inside(capsys, "evaluate", *one)
-    assert done.code == 3
-    assert "warning: offline: trial 1 has 4 of 12 items" in done.err
-
-
-def test_a_run_without_any_answer_says_so(plans: Path, fake_server: FakeServer, capsys: Capture) -> None:
-    fake_server.behaviour = lambda prompt, number: "500"
-    infer(capsys, fake_server, plans, "--llm", "acme", "--max_tries", "1", "--limit", "2")
-    done = inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme")
-    assert (done.code, "no item of this run has an answer yet" in done.error) == (2, True)
-
-
 def test_a_damaged_manifest_hides_no_other_model(plans: Path, capsys: Capture) -> None:
     for llm in ("offline", "nothing"):
         inside(capsys, "infer", "--data_dir", plans, "--llm", llm)

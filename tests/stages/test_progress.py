@@ -74,14 +74,6 @@ def test_the_rate_is_that_of_the_last_two_minutes() -> None:
     assert "0.0 answers/min" in count.words()
 
 
-def test_at_the_end_the_time_it_took() -> None:
-    clock = Clock()
-    count = Count("draw", 2, clock=clock)
-    times(2, count.advance)
-    clock.now += 75
-    assert count.words() == "2/2, took 0:01:15"
-
-
 @pytest.mark.parametrize(("total", "lines"), [(50, 0), (250, 2), (1000, 10), (12_345, 10), (1_000_000, 10)])
 def test_plain_lines_come_at_every_tenth_and_for_nothing_short(total: int, lines: int) -> None:
     said: list[str] = []

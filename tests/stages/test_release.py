@@ -7,13 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import ROOT, imported_folder, typed_tool, workshop_tools
+from builders import ROOT, imported_folder, workshop_tools
 
 from toolassay import check, evaluate, export, format_data, generate, infer, pipeline
-from toolassay.cli.main import load, run
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import write_json
 from toolassay.screen import Screen
 from toolassay.stages.release import CANDIDATES, release
 
@@ -35,10 +33,6 @@ def spoiled(folder: Path, *places: int) -> None:
         record["result"]["user_request"] += " Send it to the office to the office."
         lines[place] = json.dumps(record)
     (folder / "data_raw.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def command(name: str, *arguments: str) -> int:
-    return run(load(name), list(arguments), name)
 
 
 def ids(path: Path) -> list[str]:
@@ -101,30 +95,6 @@ def test_the_pipeline_scores_what_passes(tmp_path: Path) -> None:
     piped = pipeline(folder, tool_desc=ROOT / "data_multimedia" / "tool_desc.json", number_of_samples=15)
     assert piped.complete
     assert len(ids(folder / "predictions" / "offline.json")) == len(ids(folder / "data.json"))
-
-
-def test_nothing_is_scored_where_nothing_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "d"
-    folder.mkdir()
-    # The ids are words of every request about it, so the gate "leak" rejects all.
-    write_json(folder / "tool_desc.json", {"nodes": [typed_tool("send_text", ["text"], ["text"])]})
-    generate(folder_with_graph(folder), llm="offline", number_of_samples=3, seed=1, check=True)
-    spoil_all(folder)
-    assert command("pipeline", "--data_dir", str(folder), "--number_of_samples", "3", "--seed", "1") == 3
-    assert "no model is run: no sample passes" in capsys.readouterr().err
-    assert not (folder / "predictions").exists()
-
-
-def folder_with_graph(folder: Path) -> Path:
-    from toolassay import build_graph
-
-    build_graph(folder)
-    return folder
-
-
-def spoil_all(folder: Path) -> None:
-    lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
-    spoiled(folder, *range(len(lines)))
 
 
 def own_folder(path: Path) -> Path:

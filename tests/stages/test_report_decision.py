@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from builders import chain, scored_folder, workbench_folder
+from builders import chain, scored_folder
 from running import Capture, inside
 
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
@@ -180,13 +180,6 @@ def no_scored_item(folder: Path, model: str) -> None:
     items.write_text(items.read_text().replace('"answered"', '"provider error"'))
 
 
-def test_a_model_whose_tools_never_arrived_meets_nothing(tmp_path: Path, capsys: Capture) -> None:
-    path = scored(tmp_path / "d", "m", [1] * 100)
-    path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|tools_missing:yes|"))
-    one = ("--data_dir", tmp_path / "d", "--out", tmp_path / "o")
-    assert inside(capsys, "report", *one, "--require", "accuracy>=10%").code == 3
-
-
 def test_what_was_never_judged_passes_nothing(tmp_path: Path, capsys: Capture) -> None:
     scored(tmp_path / "d", "random", GOOD)
     one = ("--data_dir", tmp_path / "d", "--out", tmp_path / "o")
@@ -299,18 +292,6 @@ def test_built_in_programs_are_below_the_models_and_decide_nothing(tmp_path: Pat
     assert leaderboard(tmp_path / "d").rows[0].model == "served"
 
 
-def test_the_same_model_before_is_a_baseline(tmp_path: Path, capsys: Capture) -> None:
-    before = scored(tmp_path / "before", "m", GOOD)
-    scored(tmp_path / "now", "m", MIDDLING)
-    given = ("report", "--data_dir", tmp_path / "now", "--out", tmp_path / "o", "--baseline", before)
-    done = inside(capsys, *given, "--junit", tmp_path / "j.xml")
-    assert done.code == 4
-    assert f"m is worse than {before} in exact_match" in done.out
-    (regression, *_) = decided(tmp_path / "o")["regressions"]
-    assert regression["is_worse"] is True
-    assert ElementTree.parse(tmp_path / "j.xml").getroot()[0].get("failures") == "2"
-
-
 def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Capture) -> None:
     for name in ("x", "y"):
         scored(tmp_path / name, "good", GOOD)
@@ -331,16 +312,6 @@ def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Captu
     assert heads == ["rank", "model", "all", "x", "y"]
     assert first[:8:2] == ["1", "90.0", "90.0", "90.0"]
     assert 'aria-label="Accuracy by data folder"' in (tmp_path / "o/index.html").read_text()
-
-
-def test_metrics_without_items_are_shown_but_not_ranked(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "m", GOOD)
-    (tmp_path / "d/metrics/m.items.jsonl").unlink()
-    write_report(tmp_path / "d", out=tmp_path / "o")
-    found = decided(tmp_path / "o")
-    assert found["verdict"]["leader"] is None
-    assert found["models"][0]["rank"] is None
-    assert "there is no file of items" in found["models"][0]["warnings"][0]
 
 
 def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Capture) -> None:
@@ -371,14 +342,3 @@ def test_a_report_of_many_items_shows_a_part_and_counts_all(
     assert (len(page.summary["items"]["id"]), len(every.summary["items"]["id"])) == (30, 100)
     assert page.summary["outcomes"] == every.summary["outcomes"] == [{"answered": 100}] * 2
     assert any("the page shows 30 of 100 items" in line for line in part.decision.warnings)
-
-
-def test_a_task_without_a_prediction_does_no_harm(tmp_path: Path, capsys: Capture) -> None:
-    folder = workbench_folder(tmp_path / "d", slice(20))
-    inside(capsys, "infer", "--data_dir", folder, "--llm", "nothing")
-    lines = (folder / "predictions/nothing.json").read_text().splitlines(keepends=True)
-    (folder / "predictions/mine.json").write_text("".join(lines[:10]))
-    inside(capsys, "evaluate", "--data_dir", folder, "--llm", "mine")
-    inside(capsys, "report", "--data_dir", folder, "--llm", "mine", "--out", tmp_path / "o")
-    (model,) = decided(tmp_path / "o")["models"]
-    assert (model["axes"]["side_effects"]["value"], model["axes"]["side_effects"]["n"]) == (0.0, 10)

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 from builders import ROOT
 
-from toolassay import build_graph, check, format_data, generate
+from toolassay import build_graph, generate
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.errors import FailureOutcome
@@ -198,12 +198,3 @@ def test_critics_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
         generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"])
     with pytest.raises(UsageError, match="no say"):
         generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"], rewrite=1)
-
-
-def test_the_funnel_shows_what_rewriting_gained(tmp_path: Path) -> None:
-    folder = folder_at(tmp_path / "data")
-    run(folder, Improving(broken))
-    format_data(folder)
-    checked = check(folder, out=tmp_path / "checked")
-    assert checked.funnel["rewriting"]["passed_at"] == {"1": 4}
-    assert "Rewriting took 4 requests and 60 tokens" in (tmp_path / "checked" / "funnel.md").read_text()

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from toolassay.cli.main import load, run
-from toolassay.dataset import Sample
 from toolassay.errors import UsageError
-from toolassay.graph import Link, ToolGraph
+from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
 from toolassay.screen import Screen
 from toolassay.stages.graph import build_graph
-from toolassay.stages.sample import describe, sample
+from toolassay.stages.sample import sample
 
 
 def build_folder(path: Path) -> Path:
@@ -67,12 +66,6 @@ def test_what_the_graph_cannot_give_is_said(folder: Path) -> None:
     said.clear()
     sample(folder, method=None, tools=2, seed=0, screen=Screen(say=said.append))
     assert said == ["a dag has at least 3 tools: left out"]
-
-
-def test_complete_is_not_worth_a_word() -> None:
-    drawn = Sample(0, 7, "chain", ("a", "b"), (Link("a", "b", "complete"),))
-
-    assert describe(drawn) == "7-00000  chain of 2 tools\n  a\n  b  <- a"
 
 
 @pytest.mark.parametrize("tools", [15, 20, 1_000])

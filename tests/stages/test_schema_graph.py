@@ -12,11 +12,9 @@ from builders import data_folder, workshop_tools
 from running import Capture, Finished, inside
 
 from toolassay.data_folder import DataFolder
-from toolassay.errors import UsageError
 from toolassay.graph import Dependency, FieldPair, ToolFilesDiffer
 from toolassay.graph.traces import lower_bound
 from toolassay.locks import exclusive_folder
-from toolassay.stages.graph import build_graph
 
 BENCH = Dependency(
     "find_benches", "book_bench", "bench", 0.6, (FieldPair("benches[]", "bench"),), ("named alike",)
@@ -134,26 +132,6 @@ def test_the_graph_before_is_kept_once(folder: Path, capsys: Capture) -> None:
     copies = names(folder) - {"tool_desc.json", "benchmark.json", "graph_desc.json"}
     assert copies == {"graph_desc.before.json"}
     assert len(json.loads((folder / "graph_desc.before.json").read_text())["links"]) == 2
-
-
-def test_recordings_of_other_tools_change_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
-    graph(capsys, folder, "--traces", calls)
-    stored = (folder / "graph_traces.json").read_text()
-    calls.write_text('[{"tool": "unknown"}]\n')
-    done = graph(capsys, folder, "--traces", calls)
-    assert done.code == 2
-    assert "no call of a tool of this library" in done.err
-    assert (folder / "graph_traces.json").read_text() == stored
-
-
-def test_an_edit_of_a_tool_that_is_gone_can_be_taken_back(folder: Path, capsys: Capture) -> None:
-    graph(capsys, folder, "--pin", "find_benches", "book_bench")
-    (folder / "graph_edits.json").write_text(
-        (folder / "graph_edits.json").read_text().replace("book_bench", "gone")
-    )
-    assert "no longer fits" in graph(capsys, folder).err
-    assert graph(capsys, folder, "--undo", "find_benches", "gone").code == 0
-    assert edits(folder) == []
 
 
 def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
@@ -288,14 +266,6 @@ def test_a_given_correction_that_does_not_fit_writes_nothing(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("text", ["{", '{"edits": 3}', '{"edits": [{"action": "shorten"}]}'])
-def test_a_malformed_file_of_edits_is_refused_and_kept(text: str, folder: Path, capsys: Capture) -> None:
-    (folder / "graph_edits.json").write_text(text)
-    done = graph(capsys, folder, "--pin", "find_benches", "book_bench")
-    assert (done.code, "graph_edits.json:" in done.error) == (2, True)
-    assert (folder / "graph_edits.json").read_text() == text
-
-
 def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
     done = graph(capsys, folder, "--traces", calls, "--explain", "book_bench", "search-notes")
     assert done.out.splitlines() == [
@@ -308,22 +278,6 @@ def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path,
         "the link: type query, score 0.76, dependency, origin trace, booking → query",
     ]
     assert names(folder) == {"tool_desc.json", "benchmark.json"}
-
-
-def test_explain_says_why_there_is_no_link(folder: Path, capsys: Capture) -> None:
-    weak = ("--explain", "find_benches", "search-notes")
-    out = graph(capsys, folder, *weak).out
-    assert "no link from find_benches to search-notes" in out
-    assert "score 0.20 is below --min_confidence 0.4" in out
-    limit = ("--min_confidence", "0", "--max_edges_per_tool", "1")
-    assert (
-        "--max_edges_per_tool 1 keeps better links of find_benches"
-        in graph(capsys, folder, *weak, *limit).out
-    )
-    graph(capsys, folder, "--remove", "find_benches", "book_bench")
-    out = graph(capsys, folder, "--explain", "find_benches", "book_bench").out
-    assert "no link from find_benches to book_bench" in out
-    assert "graph_edits.json: remove find_benches → book_bench" in out
 
 
 def test_a_graph_without_links_says_how_to_get_some(
@@ -358,18 +312,3 @@ def test_options_of_schema_graphs_are_refused_for_others(
     done = graph(capsys, folder, *arguments)
     assert done.code == 2
     assert f"{arguments[0]} is only for schema graphs, this one is {kind}" in done.error
-
-
-def test_the_flag_wins_over_the_recorded_dependency_type(folder: Path, capsys: Capture) -> None:
-    (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "dependency_type": "temporal"}')
-    done = graph(capsys, folder, "--dependency_type", "schema")
-    assert "says temporal, the flag says schema: the flag is taken" in done.err
-    assert len(links(folder)) == 2
-
-
-def test_fields_of_the_link_options_are_keywords(folder: Path) -> None:
-    assert build_graph(folder, min_confidence=0.55).number_of_links == 1
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        build_graph(folder, colour="red")
-    with pytest.raises(UsageError, match="unknown tool 'x'"):
-        build_graph(folder, explain=("x", "y"))

@@ -83,15 +83,6 @@ def test_every_stage_refuses_other_tools_than_the_graph_has(
     assert done.error.endswith(f"Fix: regenerate the graph: generate_graph.py --data_dir {folder}")
 
 
-@pytest.mark.parametrize("stage", [("serve",), ("review",), ("leaderboard", "--with_published")])
-def test_so_do_a_server_a_review_and_a_leaderboard(
-    folder: Path, capsys: Capture, stage: tuple[str, ...]
-) -> None:
-    edit(folder, rename)
-    done = inside(capsys, *stage, "--data_dir", folder)
-    assert done.code == 2 and DIFFERS in done.error
-
-
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_uses_other_descriptions_with_one_notice(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, stage: str
@@ -150,13 +141,6 @@ def test_what_the_prompt_does_not_show_may_change(
     done = infer(capsys, fake_server, folder)
     assert done.code == 0 and NOTICE in done.err
     assert len(fake_server.received) == 2
-
-
-def test_a_folder_with_a_graph_only_works(folder: Path, capsys: Capture) -> None:
-    (folder / "tool_desc.json").unlink()
-    for stage in ("infer", "evaluate", "format"):
-        done = inside(capsys, stage, "--data_dir", folder, *STAGES[stage])
-        assert done.code == 0 and NOTICE not in done.err, done.err
 
 
 def test_tools_and_graph_given_from_two_places_must_agree(tmp_path: Path, capsys: Capture) -> None:

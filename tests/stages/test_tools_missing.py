@@ -13,7 +13,6 @@ from running import Capture, Finished, inside
 
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import read_json
-from toolassay.models import ToolCall
 from toolassay.runs.marks import TOOLS_MISSING
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -81,37 +80,6 @@ def test_a_weak_model_that_gets_its_tools_is_not_marked(
     scored = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     assert "‡" not in scored.out
     assert "tools_missing" not in signature_of(next(iter(read_groups(folder / "metrics/acme.json").values())))
-
-
-def test_a_server_that_counts_no_tokens_is_warned_of_and_not_marked(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
-) -> None:
-    folder = tmp_path / "wb"
-    refusal = {"error": {"message": "Unrecognized request argument supplied: stream_options"}}
-    server.refused_parameters = {"stream_options": refusal}
-    done = run(capsys, root, folder, server, "data_workbench", "--stream", "true", limit=4)
-    assert (
-        "warning: the tools may not reach the model: 4 tasks made no call, and the server reports" in done.err
-    )
-    assert "‡" not in inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme").out
-
-
-def test_the_mark_goes_when_a_later_task_calls(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
-) -> None:
-    folder = tmp_path / "wb"
-    server.dropped_parameters = frozenset({"tools"})
-    done = run(capsys, root, folder, server, "data_workbench", limit=3)
-    assert "3 tasks made no call" in done.err
-
-    async def calls(received: Received) -> Reply:
-        if received.body["messages"][-1]["role"] == "tool":
-            return Reply("Done.")
-        return Reply(tool_calls=[ToolCall("", "calendar__search_events", "{}")])
-
-    server.answer, server.dropped_parameters = calls, frozenset()
-    run(capsys, root, folder, server, "data_workbench", limit=5)
-    assert read_json(folder / "predictions/runs/acme/manifest.json")["tool_use"]["tools_missing"] is False
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -17,7 +17,7 @@ from running import Finished, files_below, inside, lines_of
 from toolassay import generate
 from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.data_folder import DataFolder
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError
 from toolassay.executors.mcp import McpExecution
 from toolassay.live_values.collector import MOST_CALLS, Collector
 from toolassay.models import ChatRequest, ChatResponse
@@ -25,14 +25,11 @@ from toolassay.offline.offline_model import OfflineModel
 from toolassay.screen import Screen
 from toolassay.stages.live_values import (
     LiveSettings,
-    changing_tools,
     collect_values,
     pointless,
-    unusable_tools,
 )
 
 Capture = pytest.CaptureFixture[str]
-GRAPH_FILES = ("tool_desc.json", "graph_desc.json", "benchmark.json")
 
 
 def server(mode: str = "") -> str:
@@ -106,20 +103,6 @@ def test_every_literal_of_every_gold_plan_is_accepted_by_the_server(place: Path,
     assert again.code == 0 and "values were collected before" in again.err
     assert files_below(place / "data")["values.json"] == before["values.json"]
     assert files_below(place / "data")["data_raw.json"] == before["data_raw.json"]
-
-
-def test_values_belong_together_and_links_that_fail_are_removed(place: Path) -> None:
-    said: list[str] = []
-    folder = collect(place, said)
-    owners = {note["note_id"]: note["owner"] for note in SEED}
-    rows = values(place)["rename_note"]
-    assert all(owners[note] == owner for note, owner in zip(rows["note_id"], rows["owner"], strict=True))
-    assert {*rows["note_id"]} == {*owners}
-    assert {*values(place)["search_notes"]["owner"]} == {*owners.values()}
-    assert changing_tools(folder) == {"create_note", "rename_note", "delete_notes"}
-    assert unusable_tools(folder) == frozenset()
-    pairs = {(link.source, link.target) for link in folder.graph(None).dependencies()}
-    assert ("list_notes", "get_note") in pairs
 
 
 def test_a_second_collection_happens_only_on_request(place: Path, tmp_path: Path) -> None:
@@ -201,22 +184,6 @@ def test_a_server_as_it_is_gets_only_calls_of_read_only_tools(place: Path) -> No
     assert {*calls_of(place)} == {"list_notes", "get_note", "search_notes"}
     assert file.read_bytes() == before
     assert len(calls_of(place)) < MOST_CALLS
-
-
-def test_without_consent_no_copy_is_written_to(place: Path) -> None:
-    command = f"CALLS={place / 'calls'} {server()}"
-    collect(place, server=command, consent=False)
-    assert {*calls_of(place)} == {"list_notes", "get_note", "search_notes"}
-    assert {*values(place)} == {"get_note", "search_notes"}
-
-
-def test_a_folder_without_schemas_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "tool_desc.json").write_text(
-        json.dumps({"nodes": [{"id": "a", "desc": "Do a.", "input-type": ["text"], "output-type": ["text"]}]})
-    )
-    with pytest.raises(UsageError, match="schemas"):
-        collect(tmp_path)
 
 
 def execution(*calls: ExecutedCall, changes: dict[str, Any] | None = None) -> Execution:

@@ -12,7 +12,6 @@ from toolassay.benchmarks.workbench.generate import GeneratedTask, draw_tables, 
 from toolassay.benchmarks.workbench.generate.company import Tables
 from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
-from toolassay.cli.main import load, run
 from toolassay.screen import Screen
 
 
@@ -41,14 +40,6 @@ def test_a_given_seed_without_room_is_an_error_and_a_drawn_one_is_drawn_again(
     generate_workbench(tmp_path, seed=-1, screen=Screen(say=said.append))
     assert said[0] == "seed 3"
     assert json.loads((tmp_path / "benchmark.json").read_text())["generation"]["seed"] == 3
-
-
-def test_a_folder_of_another_benchmark_is_refused_before_any_work(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "benchmark.json").write_text('{"benchmark": "classic"}')
-    assert run(load("workbench"), ["generate", "--data_dir", str(tmp_path)], "workbench") == 2
-    assert "is a classic folder. Fix: choose another --data_dir" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mode", ["compat", "strict"])
