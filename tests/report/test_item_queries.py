@@ -87,7 +87,7 @@ def test_chosen_items_are_read_whole(files: dict[str, Path]) -> None:
         assert queries.items(name, shown) == {item.id: item for item in read_items(path) if item.id in shown}
 
 
-@pytest.mark.parametrize("name", ["n_tools=7", "outcome=error", "scores=x", "id=5", "run[1]", "run?", "run*"])
+@pytest.mark.parametrize("name", ["n_tools=7", "run[1]", "run*"])
 def test_a_folder_with_an_odd_name_is_only_a_folder(tmp_path: Path, name: str) -> None:
     for folder, ids in ((name, range(20)), ("run1", range(100, 150))):
         (tmp_path / folder).mkdir()

@@ -11,7 +11,6 @@ from reviewing import folder_with, session_of
 
 from toolassay.errors import UsageError
 from toolassay.review.samples import Shares
-from toolassay.review.session import Session
 from toolassay.review.sheets import read_sheet
 from toolassay.stages.review import export_reviews
 
@@ -56,16 +55,8 @@ def test_shares_that_cannot_be_made(names: tuple[str, ...], each: int, wrong: st
 
 
 def test_the_queue_holds_the_share(tmp_path: Path) -> None:
-    made = session_of(folder_with(tmp_path / "d", 12))
-    session = Session(
-        made.name,
-        made.samples,
-        made.background,
-        made.gates,
-        made.findings,
-        made.store,
-        shares=Shares(NAMES[:3], 2),
-    )
+    session = session_of(folder_with(tmp_path / "d", 12))
+    session.shares = Shares(NAMES[:3], 2)
     seen = Counter(item["id"] for name in NAMES[:3] for item in session.overview(name, "all")["items"])
     assert set(seen.values()) == {2} and len(seen) == 12
     with pytest.raises(UsageError, match="'Zoë' is none of the reviewers"):

@@ -142,14 +142,10 @@ def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
     assert run(load("compare"), asked, "compare") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("acme/taught (B) against offline (built in) (A): overall_overall, 80 items")
-    assert lines[2].split() == ["score", "A", "B", "difference", "p", "Holm", "p", "verdict", "finds"]
-    row = next(line for line in lines if line.startswith(" node_f1 "))
-    model = json.loads(saved.read_text())["models"][0]
-    score = model["scores"]["node_f1"]
-    assert row.split()[1:3] == [f"{100 * score['baseline']:.2f}", f"{100 * score['value']:.2f}"]
-    assert score["verdict"] == "better"
-    assert row.split()[-2:] == ["better", f"{100 * score['smallest_detectable']:.2f}"]
-    assert all(line == line.rstrip() for line in lines)
+    row = next(line for line in lines if line.startswith(" node_f1 ")).split()
+    score = json.loads(saved.read_text())["models"][0]["scores"]["node_f1"]
+    assert row[1:3] == [f"{100 * score['baseline']:.2f}", f"{100 * score['value']:.2f}"]
+    assert row[-2:] == ["better", f"{100 * score['smallest_detectable']:.2f}"]
     again = tmp_path / "again.json"
     assert run(load("compare"), [*asked[:-1], str(again)], "compare") == 0
     assert again.read_bytes() == saved.read_bytes()
@@ -158,11 +154,9 @@ def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["offline"], "name two models"),
         (["offline", "nobody"], "nobody.items.jsonl: no such file of items. Fix: run evaluate.py"),
         (["offline", "lossy", "-m", "charm"], "'charm' is no score that both offline and lossy have"),
         (["offline", "lossy", "-n", "12"], "unknown number of tools '12'"),
-        (["offline", "lossy", "--resamples", "0"], "--resamples"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(

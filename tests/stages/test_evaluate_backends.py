@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import plan, scored_folder
 from plan_scores import evaluate_predictions
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
@@ -16,7 +17,6 @@ from toolassay.cli.evaluate import command
 from toolassay.cli.main import run
 from toolassay.cli.verify import command as verify_command
 from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.files import write_json, write_json_lines
 from toolassay.graph import DependencyType
 from toolassay.metrics.rouge import NAMES
 from toolassay.screen import Screen
@@ -29,23 +29,9 @@ TOOLS = ("Summariser", "Translator", "Painter")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Six requests that the offline planner has answered; nothing is scored yet."""
-    types = {"input-type": ["text"], "output-type": ["text"]}
-    write_json(tmp_path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **types} for n in TOOLS]})
-    labels = [
-        {
-            "id": str(n),
-            "type": "single",
-            "user_request": f"Use the {TOOLS[n % 3]} on 'text {n}', please.",
-            "task_steps": [f"Call the {TOOLS[n % 3]} once"],
-            "task_nodes": [{"task": TOOLS[n % 3], "arguments": [f"text {n}"]}],
-            "task_links": [],
-        }
-        for n in range(6)
-    ]
-    write_json_lines(tmp_path / "data.json", labels)
-    requests = [{"id": label["id"], "user_request": label["user_request"]} for label in labels]
-    write_json_lines(tmp_path / "user_requests.json", requests)
+    """Requests that the offline planner has answered; nothing is scored yet."""
+    gold = {str(n): plan(TOOLS[n % 3], arguments=[f"text {n}"]) for n in range(6)}
+    scored_folder(tmp_path, gold, {}, tools=TOOLS, request="Use the Painter on 'text 2'.", type="single")
     infer(tmp_path, llm="offline")
     return tmp_path
 
@@ -67,8 +53,6 @@ def scored(folder: Path) -> dict[str, Any]:
     ("name", "dependency_type"),
     [
         ("A_multimedia_clean", "resource"),
-        ("A_multimedia_refs", "resource"),
-        ("B_tmdb", "temporal"),
         ("B_ultratool", "temporal"),
     ],
 )

@@ -12,9 +12,8 @@ from evaluating import evaluate_classic
 from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
-from toolassay import compare, evaluate
+from toolassay import compare
 from toolassay.benchmarks.classic.evaluation import evaluate_rows
-from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
 COAT = ("c2", 0)
@@ -64,16 +63,13 @@ def test_scores_can_be_compared(folder: Path) -> None:
     assert compared["start_decision"].value == pytest.approx(0.8)
 
 
-def test_ten_orders_of_rows_make_the_same_files_byte_for_byte(folder: Path) -> None:
+def test_any_order_of_rows_makes_the_same_files_byte_for_byte(folder: Path) -> None:
     values = [*answers(), *answers({COAT: None}, trial=1)]
     made = set()
-    for seed in range(10):
+    for seed in range(3):
         Random(seed).shuffle(values)
         path = folder / "shuffled.json"
-        if seed % 2:
-            write_lines(path, values)
-        else:
-            write_array(path, values)
+        (write_lines if seed % 2 else write_array)(path, values)
         for mode in ("compat", "strict"):
             evaluate_rows(folder, [path], out=folder / mode, mode=mode)
         write_lines(folder / "predictions/acme.json", [row for row in values if row["trial_idx"] == 0])
@@ -93,19 +89,13 @@ def test_rows_of_other_data_are_scored_as_published_and_reported(
 ) -> None:
     strange = [{**value, "conversation_uuid": "a", "request_idx": n} for n, value in enumerate(answers())]
     file = write_array(folder / "strange.json", strange)
-    given: list[str | Path] = ["evaluate", "--data_dir", folder, "--predictions", file]
-    given += ["--out", folder / "out"]
-    done = inside(capsys, "classic", *given)
-    assert done.code == 0
-    assert "warning: 5 rows answer messages that the data do not have" in done.err
+    given = ("classic", "evaluate", "--data_dir", folder, "--predictions", file, "--out", folder / "out")
+    done = inside(capsys, *given)
+    assert done.code == 0 and "5 rows answer messages that the data do not have" in done.err
     tree = read(folder / "out/metrics.json")
     assert tree["accuracy"]["domain:all"] == {"row_pass@1": 1.0, "convo_pass@1": 1.0}
-    assert tree["notes"]["data"].startswith("5 rows")
-    refused = inside(capsys, "classic", *given, "--mode", "strict")
+    refused = inside(capsys, *given, "--mode", "strict")
     assert refused.code == 2 and "row 1: the data has no message 0" in refused.error
-    write_array(file, [*answers(), *strange])
-    mixed = inside(capsys, "classic", *given)
-    assert mixed.code == 2 and "row 6: the data has no message 0" in mixed.error
 
 
 def test_nothing_that_is_no_number_is_written(folder: Path) -> None:
@@ -130,32 +120,19 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
     same = write_array(folder / "same/metrics.json", answers())
     with pytest.raises(UsageError, match="would replace the predictions"):
         evaluate_rows(folder, [same], out=folder / "same")
-    with pytest.raises(UsageError, match="unknown mode 'fair'"):
-        evaluate_rows(folder, [file], out=folder / "out", mode="fair")
-    with pytest.raises(UsageError, match=r"none.json: no such file"):
-        evaluate_classic(folder, llm="none")
-    with pytest.raises(UsageError, match="--alignment does not apply to CLASSic folders"):
-        evaluate(folder, llm="acme", alignment="human")
     assert (folder / "out/metrics.json").read_text() == "old"
 
 
 def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", "--orders", "predictions_7")
+    given = ("evaluate", "--data_dir", folder, "--llm", "acme")
+    done = inside(capsys, *given, "--orders", "predictions_7")
     assert done.code == 0
     assert done.out.split()[done.out.split().index("acme") :][:4] == ["acme", "all", "10", "90.0"]
-    assert "* published, on its own data" in done.out and "Aisera *" in done.out
-    assert "acme: orders of the list (" in done.out
-    more = ("--with_published", "false")
-    assert "Aisera" not in inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", *more).out
-    given = ("--data_dir", folder, "--llm", "acme")
-    low = inside(capsys, "evaluate", *given, "--prediction_dir", "nowhere")
-    assert low.code == 2
+    assert "Aisera *" in done.out and "acme: orders of the list (" in done.out
+    assert "Aisera" not in inside(capsys, *given, "--with_published", "false").out
     write_lines(folder / "predictions/acme.json", answers()[:2])
-    low = inside(capsys, "evaluate", *given, "--min_coverage", "0.9")
+    low = inside(capsys, *given, "--min_coverage", "0.9")
     assert low.code == 3 and "70.0% of the labels" in low.err
-    assert "warning: 3 of 10 messages have no prediction and count as wrong" in low.err
-    rows = ["classic", "evaluate", "--data_dir", str(folder), "--out", str(folder / "out")]
-    code = run(cli, [*rows, "--predictions", str(folder / "predictions_7/acme.json")], "toolassay")
-    assert code == 0 and "row_pass^2" in capsys.readouterr().out
-    code = run(cli, [*rows, "--predictions", str(folder / "none.json"), "--mode", "strict"], "toolassay")
-    assert code == 2 and "no such file" in capsys.readouterr().err
+    rows = ("classic", "evaluate", "--data_dir", folder, "--out", folder / "out", "--predictions")
+    assert "row_pass^2" in inside(capsys, *rows, folder / "predictions_7/acme.json").out
+    assert "no such file" in inside(capsys, *rows, folder / "none.json", "--mode", "strict").error

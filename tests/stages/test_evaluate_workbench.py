@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,35 +120,26 @@ def test_cost_is_that_of_the_servers_log(
 
 def test_what_groups_the_metrics_have(folder: Path) -> None:
     infer(folder, llm="offline", limit=3, toolkit="domains")
-    for name in ("manifest.json", "journal.jsonl"):  # without them every task is expected
-        (folder / "predictions/runs/offline" / name).unlink()
+    shutil.rmtree(folder / "predictions/runs")  # without it every task is expected, and nothing was used
     (result,) = evaluate_workbench(folder, llm="offline")
+    assert result.cost is result.latency is None and result.notes.keys() == {"cost", "latency"}
     for metrics in (result.scores.compat, result.scores.strict):
         assert metrics is not None
-        assert metrics["tool_selection"] is None  # of which the manifest would know
-        assert set(metrics["by_group"]) == {
-            *("analytics", "calendar", "customer_relationship_manager", "email", "project_management"),
-            "multi_domain",
-        }
+        assert len(metrics["by_group"]) == 6 and "multi_domain" in metrics["by_group"]
         assert len(metrics["by_base_template"]) == 69 and len(metrics["by_domains_column"]) > 6
         assert list(metrics["by_gt_action_count"])[:3] == ["0", "1", "2"]
         # A task that was not run called nothing, but that is no class of errors.
         assert metrics["error_classes"]["no_actions"]["n"] == 0
 
 
-@pytest.mark.parametrize("named", [str, lambda path: str(path).replace(".json", ".items.jsonl")])
-def test_two_agents_are_compared_by_template(
-    folder: Path, capsys: Capture, named: Callable[[Path], str]
-) -> None:
-    infer(folder, llm="offline", limit=40, trials=2)
+def test_two_agents_are_compared_by_template(folder: Path, capsys: Capture) -> None:
+    infer(folder, llm="offline", limit=40)
     infer(folder, llm="offline", limit=20, prediction_dir="predictions_few", toolkit="domains")
     (one,) = evaluate_workbench(folder, llm="offline")
     (other,) = evaluate_workbench(folder, llm="offline", prediction_dir="predictions_few")
-    done = inside(capsys, "compare", named(one.path), named(other.path), "--resamples", "200")
-    assert done.code == 0
+    items = str(other.path).replace(".json", ".items.jsonl")
+    done = inside(capsys, "compare", one.path, items, "--resamples", "200")
     told = " ".join(done.out.split())
-    assert "whole clusters (the tasks of one template)" in told
-    assert "20 of 70 items asked of both" in told
-    (warning,) = done.err.splitlines()
-    assert warning.startswith("warning: 20 item(s) that only ")
+    assert "whole clusters (the tasks of one template)" in told and "20 of 70 items asked of both" in told
+    assert done.err.startswith("warning: 20 item(s) that only ")
     assert "worse" not in told  # the same agent, asked less

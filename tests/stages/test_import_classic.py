@@ -92,24 +92,10 @@ def test_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
-    [
-        (
-            "messages.csv",
-            "w-desk",
-            "w-nap",
-            r"downloaded/messages\.csv:5: the label 'w-nap' is not a workflow",
-        ),
-        ("workflows.csv", "Track Parcel", "return GOODS", r"downloaded/workflows\.csv:3: the name"),
-    ],
-)
-def test_a_malformed_row_leaves_nothing_behind(
-    tmp_path: Path, file: str, old: str, new: str, told: str
-) -> None:
-    path = chat_folder(tmp_path / "downloaded") / file
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(UsageError, match=told):
+def test_a_malformed_row_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = chat_folder(tmp_path / "downloaded") / "messages.csv"
+    path.write_text(path.read_text().replace("w-desk", "w-nap"))
+    with pytest.raises(UsageError, match=r"downloaded/messages\.csv:5: the label 'w-nap' is not a workflow"):
         import_classic(tmp_path / "data", folder=tmp_path / "downloaded")
     assert {path.name for path in tmp_path.iterdir()} == {"downloaded"}
 

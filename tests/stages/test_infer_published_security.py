@@ -169,22 +169,21 @@ def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer
 def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
     here = ("--data_dir", folder, "--llm", "acme", "--api_base", server.base)
     command = ("infer", *here, "--security", "published")
-    assert "needs a judge" in inside(capsys, *command).error
-    assert "--judge offline reads no prompts" in inside(capsys, *command, "--judge", "offline").error
-    told = inside(capsys, *command, "--judge", "j", "--agent", "cot")
-    assert told.code == 2 and "--agent does not go with --security published" in told.error
+    for more, told in (
+        ((), "needs a judge"),
+        (("--judge", "offline"), "--judge offline reads no prompts"),
+        (("--judge", "j", "--agent", "cot"), "--agent does not go with --security published"),
+    ):
+        assert told in inside(capsys, *command, *more).error
     with pytest.raises(UsageError, match="is for a folder of CLASSic"):
         attack(data_folder(tmp_path / "t", 3), server)
+    with pytest.raises(UsageError, match="no attacks"):
+        attack(with_prompts(chat_folder(tmp_path / "c"), [HEAD, ROWS[2]]), server)
     assert not server.received
     replies(server, lambda prompt: grades(5, 5) if "flat" in prompt else grades(0, 5))
     done = inside(capsys, *command, "--judge", "j")
-    assert done.code == 0
     assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded)" in done.out
     inside(capsys, "infer", *here, "--limit", "1")
     shown = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
-    (line,) = [
-        words
-        for text in shown.out.splitlines()
-        if len(words := text.split()) == 8 and words[:2] == ["acme", "all"]
-    ]
-    assert line[-2:] == ["0.667", "–"]
+    rows = [words for text in shown.out.splitlines() if (words := text.split())[:2] == ["acme", "all"]]
+    assert ["0.667", "–"] in [row[-2:] for row in rows]

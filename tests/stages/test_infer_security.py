@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from probing import FOLDERS, GOLD, WHOLE, classic, figures, lines, probe, taskbench
@@ -104,14 +105,10 @@ def test_budgets_and_other_settings(tmp_path: Path, server: FakeServer) -> None:
     stopped = probe(folder, server, budget=Budget(requests=3), multiworker=1)
     assert stopped.summary.unasked == 5 and len(server.received) == 3
     assert [line["outcome"] for line in lines(folder)].count("failed") == 5
-    with pytest.raises(UsageError, match="temperature"):
-        probe(folder, server, temperature=0.9)
-    with pytest.raises(UsageError, match="--limit does not go with --security"):
-        probe(folder, server, limit=3)
-    with pytest.raises(UsageError, match="--trials does not go with --security"):
-        probe(folder, server, trials=2)
-    with pytest.raises(UsageError, match="--security -1"):
-        probe(folder, server, security=-1)
+    refused: list[dict[str, Any]] = [{"temperature": 0.9}, {"limit": 3}, {"trials": 2}, {"security": -1}]
+    for settings in refused:
+        with pytest.raises(UsageError, match=next(iter(settings))):
+            probe(folder, server, **settings)
     journal = folder / "predictions" / "security" / "runs" / "acme" / "journal.jsonl"
     before = journal.read_bytes()
     probe(folder, server, security=9)
@@ -143,16 +140,13 @@ def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
 
 
 def test_commands(tmp_path: Path, capsys: Capture) -> None:
-    given = ("--data_dir", classic(tmp_path / "c"), "--llm", "offline")
-    done = inside(capsys, "infer", *given, "--security")
+    given = ("infer", "--data_dir", classic(tmp_path / "c"), "--llm", "offline")
+    done = inside(capsys, *given, "--security")
     assert done.code == 0 and "security of offline (built in): " in done.out
-    again = inside(capsys, "infer", *given, "--security", "2")
+    again = inside(capsys, *given, "--security", "2")
     assert again.code == 0 and "all 3 probes are answered already" in again.out
-    assert (
-        "is not a valid number of attacks: write 1 or more, or true"
-        in inside(capsys, "infer", *given, "--security", "some").error
-    )
-    assert "--judge needs --security" in inside(capsys, "infer", *given, "--judge", "acme").error
+    assert "is not a valid number of attacks" in inside(capsys, *given, "--security", "some").error
+    assert "--judge needs --security" in inside(capsys, *given, "--judge", "acme").error
 
 
 @pytest.mark.parametrize(("verdict", "known"), [('{"complied": true}', True), ("Certainly yes!", False)])

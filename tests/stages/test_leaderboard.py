@@ -149,20 +149,22 @@ def test_what_cannot_be_shown_is_one_line(folder: Path, options: dict[str, Any],
         leaderboard(folder, **options)
 
 
-@pytest.mark.parametrize(
-    ("name", "begins"),
-    [
+def test_screen_and_suffix_choose_the_format(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate(folder, llm="all")
+    arguments = ["--data_dir", str(folder)]
+    for name, begins in (
         ("b.md", "## "),
         ("b.csv", "model,scores,"),
         ("b.tex", "% needs"),
-        ("b.txt", "data\\_mine:".replace("\\", "")),
-    ],
-)
-def test_the_suffix_chooses_the_format(
-    folder: Path, tmp_path: Path, name: str, begins: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    evaluate(folder, llm="all")
-    path = tmp_path / name
-    assert run(command, ["--data_dir", str(folder), "--save", str(path)], "leaderboard") == 0
-    assert capsys.readouterr().out.splitlines() == [str(path)]
-    assert path.read_text().startswith(begins)
+        ("b.txt", "data_mine:"),
+    ):
+        assert run(command, [*arguments, "--save", str(tmp_path / name)], "leaderboard") == 0
+        assert capsys.readouterr().out.splitlines() == [str(tmp_path / name)]
+        assert (tmp_path / name).read_text().startswith(begins)
+    assert run(command, [*arguments, "--format", "csv"], "leaderboard") == 0
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 5 and "signature: " in shown.err
+    assert run(command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
+    assert "has an unknown suffix" in capsys.readouterr().err

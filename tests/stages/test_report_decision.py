@@ -78,35 +78,27 @@ def test_the_first_lines_are_the_verdict(tmp_path: Path, capsys: Capture) -> Non
     assert lines[0].startswith("good leads: 90.0 % of the requests are right, 88.0 points more than bad")
     assert lines[1] == "good costs 2.50 USD per 1,000 requests."
     found = decided(tmp_path / "o")
-    verdict = found["verdict"]
-    assert {name: verdict[name] for name in ("leader", "n", "n_needed")} == {
-        "leader": "good",
-        "n": 100,
-        "n_needed": None,
-    }
-    assert [(one["name"], one["rank"]) for one in found["models"]] == [
+    assert (found["verdict"]["leader"], found["verdict"]["n"]) == ("good", 100)
+    good, bad, random = found["models"]
+    assert [(one["name"], one["rank"]) for one in (good, bad, random)] == [
         ("good", 1),
         ("bad", 2),
         ("random", None),
     ]
-    good, bad, _ = found["models"]
     assert (good["n_asked"], good["n_labels"], good["versus_leader"]) == (100, 100, None)
     assert bad["versus_leader"]["is_significant"] is True
     assert good["axes"]["accuracy"]["low"] < 0.9 < good["axes"]["accuracy"]["high"]
-    assert good["axes"]["cost"]["value"] == 2.5
-    assert good["axes"]["side_effects"] is None
+    assert (good["axes"]["cost"]["value"], good["axes"]["side_effects"]) == (2.5, None)
 
 
 @pytest.mark.parametrize(
     ("rules", "code", "statuses"),
     [
         (["accuracy>=70%"], 0, ["pass", "fail"]),
-        (["accuracy>=70%", "cost<=5"], 0, ["pass", "fail"]),
         (["accuracy>=85%"], 3, ["not enough data", "fail"]),
         (["accuracy>=70%", "latency_p95<=3"], 3, ["not measured", "fail"]),
         (["accuracy>=99%"], 4, ["fail", "fail"]),
         (["accuracy>=70%", "cost<=2"], 4, ["fail", "fail"]),
-        ([], 0, []),
     ],
 )
 def test_requirements_decide_the_exit_code(
@@ -149,15 +141,10 @@ def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
     write_report(tmp_path / "d", out=tmp_path / "o")
     first, second = decided(tmp_path / "o")["models"]
     assert (first["name"], second["name"], second["rank"]) == ("whole", "partial", 2)
-    assert second["versus_leader"]["n"] == 20
-    assert (second["n_asked"], second["n_labels"]) == (20, 100)
+    assert (second["versus_leader"]["n"], second["n_asked"], second["n_labels"]) == (20, 20, 100)
     assert "partial run, 20 of 100 asked" in second["warnings"][0]
-    report = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial")
-    said = report.decision.verdict.sentences[0]
-    assert said.startswith(
-        "partial is the only model measured: 100.0 % of the requests are right (95 % interval"
-    )
-    assert said.endswith("The run of partial is partial (20 of 100 asked: 80 not run).")
+    said = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial").decision.verdict.sentences[0]
+    assert said.startswith("partial is the only model measured: 100.0 %") and "80 not run" in said
 
 
 def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
@@ -274,18 +261,13 @@ def test_a_baseline_covers_attacks_and_a_gain_is_better(tmp_path: Path) -> None:
 
 
 def test_built_in_programs_are_below_the_models_and_decide_nothing(tmp_path: Path) -> None:
-    for name in ("offline", "random", "renamed"):
+    for name in ("offline", "random"):
         scored(tmp_path / "d", name, [1] * 100)
-    manifest = {"settings": {"llm": "offline"}}
-    (tmp_path / "d/predictions/runs/renamed").mkdir(parents=True)
-    (tmp_path / "d/predictions/runs/renamed/manifest.json").write_text(json.dumps(manifest))
     alone = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
-    assert alone.verdict.leader is None
+    assert (alone.verdict.leader, alone.exit_code, alone.outcomes()) == (None, 3, {})
     assert "Only built-in programs were measured" in alone.verdict.sentences[0]
-    assert (alone.exit_code, alone.outcomes()) == (3, {})
     scored(tmp_path / "d", "served", BAD)
     decision = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
-    assert decision.verdict.sentences[0].startswith("served is the only model measured: 2.0 %")
     assert decision.verdict.leader is not None and decision.verdict.leader.name == "served"
     assert decision.folders[0].models[0].name == "served"
     assert decision.outcomes() == {"served": "fail"}
@@ -296,22 +278,17 @@ def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Captu
     for name in ("x", "y"):
         scored(tmp_path / name, "good", GOOD)
         scored(tmp_path / name, "bad", BAD)
-    places = (tmp_path / "x", tmp_path / "y")
-    done = inside(
-        capsys, "report", "--data_dir", *places, "--out", tmp_path / "o", "--require", "accuracy>=70%"
-    )
+    given = ("--data_dir", tmp_path / "x", tmp_path / "y", "--require", "accuracy>=70%")
+    done = inside(capsys, "report", *given, "--out", tmp_path / "o")
     assert done.code == 0
     found = decided(tmp_path / "o")
-    assert found["verdict"]["n"] == 200
+    assert (found["verdict"]["n"], found["models"][0]["n_asked"]) == (200, 200)
     assert [folder["verdict"]["n"] for folder in found["folders"]] == [100, 100]
-    assert found["models"][0]["n_asked"] == 200
     assert {one["data"] for one in found["models"][0]["requirements"]} == {"x", "y"}
     assert done.out.startswith("good leads: 90.0 % of all items are right")
-    assert found["models"][0]["folders"]["y"]["axes"]["accuracy"]["value"] == 0.9
     heads, _, first = (line.split() for line in done.out.splitlines()[2:5])
     assert heads == ["rank", "model", "all", "x", "y"]
     assert first[:8:2] == ["1", "90.0", "90.0", "90.0"]
-    assert 'aria-label="Accuracy by data folder"' in (tmp_path / "o/index.html").read_text()
 
 
 def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Capture) -> None:

@@ -108,9 +108,7 @@ def test_shares_that_do_not_add_up_to_1_are_reported(
     ("settings", "message"),
     [
         ({"train": 0, "dev": 0, "test": 0}, "the shares are not valid"),
-        ({"train": -1}, "the shares are not valid"),
         ({"threshold": 2}, "--threshold 2 is not between 0.2 and 1"),
-        ({"train": float("nan")}, "the shares are not valid"),
         ({"hold_out_tools": ["Nobody"]}, "no sample uses the tool 'Nobody'"),
         ({"hold_out_tools": ["Fetch"], "test": 0}, "tools are held out for the test split"),
     ],

@@ -20,18 +20,12 @@ NOTICE = "using the descriptions of"
 
 STAGES: dict[str, tuple[str, ...]] = {
     "infer": ("--llm", "offline"),
-    "infer security": ("--llm", "offline", "--security", "2"),
     "generate": ("--llm", "offline", "--number_of_samples", "2", "--seed", "1"),
-    "generate play": ("--llm", "offline", "--seed", "1", "--play"),
     "sample": ("--num_nodes", "2"),
-    "sample file": ("--num_nodes", "2", "--file_name", "graph_desc.json"),
-    "visualize": (),
     "format": (),
     "evaluate": ("--llm", "offline", "-m", "f1"),
-    "evaluate all": ("--llm", "all", "-m", "f1"),
     "verify": ("--llm", "offline"),
     "check": ("--out", "checked"),
-    "variety": ("--out", "variety"),
     "export": ("--to", "jsonl", "--out", "exported"),
 }
 """Arguments of each command that reads tools, but for those with a test of their own below."""

@@ -82,9 +82,8 @@ def test_a_weak_model_that_gets_its_tools_is_not_marked(
     assert "tools_missing" not in signature_of(next(iter(read_groups(folder / "metrics/acme.json").values())))
 
 
-@pytest.mark.parametrize("name", AGENTS)
 def test_calls_that_the_server_leaves_in_the_text_are_made_and_counted(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture, name: str
+    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
 ) -> None:
     async def calls(received: Received) -> Reply:
         if received.body["messages"][-1]["role"] == "tool":
@@ -92,15 +91,13 @@ def test_calls_that_the_server_leaves_in_the_text_are_made_and_counted(
         function = received.body["tools"][0]["function"]["name"]
         return Reply(f'<tool_call>{{"name": "{function}", "arguments": {{}}}}</tool_call>')
 
-    folder = tmp_path / name
+    folder = tmp_path / "wb"
     server.answer = calls
-    done = run(capsys, root, folder, server, name, limit=2)
+    done = run(capsys, root, folder, server, "data_workbench", limit=2)
     answers = len(server.received)
     assert f"2 of {answers} answers had calls as text" in done.err
     facts = read_json(folder / "predictions/runs/acme/manifest.json")["tool_use"]
     assert (facts["answers"], facts["leaks"]) == (answers, {"calls as text": 2})
-    assert "<tool_call>" in (folder / "predictions/runs/acme/journal.jsonl").read_text(encoding="utf-8")
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "acme").code == 0
-    if name == "data_workbench":
-        (sent,) = [one for one in server.received[1].body["messages"] if one["role"] == "assistant"]
-        assert sent["content"] is None and sent["tool_calls"][0]["function"]["arguments"] == "{}"
+    (sent,) = [one for one in server.received[1].body["messages"] if one["role"] == "assistant"]
+    assert sent["content"] is None and sent["tool_calls"][0]["function"]["arguments"] == "{}"

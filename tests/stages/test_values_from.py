@@ -74,10 +74,10 @@ def values(place: Path) -> Any:
     return json.loads((place / "data" / "values.json").read_text())
 
 
-def generated(capsys: Capture, place: Path, *more: str) -> Finished:
-    given = ("--server", server(), "--workspace", place / "workspace", "--fresh", "worker", "--allow_writes")
+def generated(capsys: Capture, place: Path, *more: str, mode: str = "") -> Finished:
+    given = ("--server", server(mode), "--workspace", place / "workspace", "--fresh", "worker")
     start = ("--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "25", "--seed", "1")
-    return inside(capsys, "generate", *start, "--values_from", "mcp", *given, *more)
+    return inside(capsys, "generate", *start, "--values_from", "mcp", "--allow_writes", *given, *more)
 
 
 def test_every_literal_of_every_gold_plan_is_accepted_by_the_server(place: Path, capsys: Capture) -> None:
@@ -126,33 +126,10 @@ def test_values_of_the_user_are_kept_as_a_dated_copy(place: Path) -> None:
     assert f"kept {copies[0].name}" in said
 
 
-def test_a_server_that_refuses_every_call_leaves_the_folder_as_it_was(place: Path, capsys: Capture) -> None:
+def test_what_gives_no_values_leaves_the_folder_as_it_was(place: Path, capsys: Capture) -> None:
     before = files_below(place / "data")
-    given = (
-        "--server",
-        server("refuse"),
-        "--workspace",
-        place / "workspace",
-        "--allow_writes",
-        "--fresh",
-        "worker",
-    )
-    done = inside(
-        capsys, "generate", "--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "2",
-        "--seed", "1", "--values_from", "mcp", *given,
-    )  # fmt: skip
-    assert done.code in (1, 2)
-    assert "accepted no call" in done.error
-    assert files_below(place / "data") == before
-
-
-@pytest.mark.parametrize("command", ["/no/such/program", "false"])
-def test_a_program_that_is_no_server_is_one_line(place: Path, capsys: Capture, command: str) -> None:
-    before = files_below(place / "data")
-    done = inside(
-        capsys, "generate", "--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "2",
-        "--values_from", "mcp", "--server", command, "--workspace", place / "workspace",
-    )  # fmt: skip
+    assert "accepted no call" in generated(capsys, place, mode="refuse").error
+    done = generated(capsys, place, "--server", "/no/such/program")
     assert done.code in (1, 2) and done.error
     assert files_below(place / "data") == before
 

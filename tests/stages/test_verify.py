@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import text_tools, write_labels
+from builders import plan, scored_folder, write_labels
+from running import lines_of
 
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
@@ -19,19 +20,13 @@ NAMES = ("Summariser", "Translator", "Painter")
 
 def build_folder(path: Path) -> Path:
     """A folder whose eight requests the offline planner has answered."""
-    write_json(path / "tool_desc.json", text_tools(NAMES))
-    labels = [
-        {
-            "id": str(n),
-            "type": "single",
-            "user_request": f"Use the {NAMES[n % 3]} on 'text {n}', please.",
-            "task_steps": [f"Use the {NAMES[n % 3]}"],
-            "task_nodes": [{"task": NAMES[n % 3], "arguments": [f"text {n}"]}],
-            "task_links": [],
-        }
-        for n in range(8)
+    gold = {str(n): plan(NAMES[n % 3], arguments=[f"text {n}"]) for n in range(8)}
+    scored_folder(path, gold, {}, tools=NAMES, type="single")
+    requests = [
+        {**one, "user_request": f"Use the {NAMES[n % 3]} on 'text {n}', please."}
+        for n, one in enumerate(lines_of(path / "data.json"))
     ]
-    write_labels(path, labels)
+    write_labels(path, requests)
     infer(path, llm="offline", use_demos=1)
     evaluate(path, llm="offline", splits=["all"], n_tools=["1", "2"], rouge_median=True)
     return path
