@@ -137,13 +137,6 @@ def test_a_domain_is_known_by_its_tools(root: Path) -> None:
         assert domain_of_tools(ids[1:]) is None
 
 
-def test_the_ranking_of_the_report_goes_before_the_column() -> None:
-    models = [
-        [row(name, scores={"n-F1": interval(value)})] for name, value in (("a", 9.0), ("b", 5.0), ("c", 7.0))
-    ]
-    assert [one.model for one in in_order(models, "n-F1", {"b": 0, "a": 1})] == ["b", "a", "c"]
-
-
 def test_the_cheapest_stands_first_and_the_unknown_last_and_local_times_below_those_of_servers() -> None:
     usages = {
         "dear": RecordedUsage(3.0, 0, 10, 0.1),

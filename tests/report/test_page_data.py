@@ -1,9 +1,19 @@
+"""The data of the page of a graph."""
+
+from typing import Any
+
 import pytest
+from builders import imported_tool
+from film_graphs import film_graph, film_library, film_links
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
+from toolassay.report import graph_page
+from toolassay.report import link_data as module
 from toolassay.report.graph_page import MOST_TOOLS, page_data
+from toolassay.report.link_data import link_data
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -68,3 +78,59 @@ def test_too_many_tools_are_an_error_with_the_limit() -> None:
     graph = ToolGraph.build(typed(MOST_TOOLS + 1), "resource")
     with pytest.raises(UsageError, match=r"up to 5,000 tools.*Fix: "):
         page_data(graph)
+
+
+def read_link(data: dict[str, Any], number: int) -> Dependency:
+    """A link of the data, as the page reads it."""
+    source, target, score, kind_of, fields, reasons, kind, origin, count, *further = data["links"][number]
+    ids, texts = film_library().ids, data["texts"]
+    return Dependency.from_json(
+        {
+            "source": ids[source],
+            "target": ids[target],
+            "type": texts[kind_of],
+            "score": score,
+            "fields": [
+                {"from": texts[a], "to": texts[b]} for a, b in zip(fields[::2], fields[1::2], strict=True)
+            ],
+            "reasons": [texts[reason] for reason in reasons],
+            "kind": data["kinds"][kind],
+            "origin": data["origins"][origin],
+            "count": count,
+            **(further[0] if further else {}),
+        }
+    )
+
+
+def test_links_are_the_same_after_reading_the_best_first() -> None:
+    data = link_data(film_graph(), most=100)
+    read = [read_link(data, number) for number in range(len(data["links"]))]
+    assert read == sorted(film_links(), key=lambda link: -link.score)
+    assert len(set(data["texts"])) == len(data["texts"])
+
+
+def test_a_graph_with_too_many_links_has_a_page_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_page, "MOST_LINKS", 3)
+    data = page_data(film_graph())
+    assert data["number_of_links"] == 5
+    assert [link[2] for link in data["links"]] == [0.95, 0.8, 0.45]
+
+
+def test_the_weakest_links_lose_their_reasons_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not link_data(film_graph(), most=100)["without_reasons"]
+    monkeypatch.setattr(module, "MOST_REASONS", 60)
+    data = link_data(film_graph(), most=100)
+    assert data["without_reasons"]
+    # The second has no reason that the first does not have.
+    assert [bool(link[5]) for link in data["links"]] == [True, True, False, False, False]
+
+
+def test_places_of_recursive_and_wide_schemas_are_bounded() -> None:
+    wide = {"properties": {f"p{number}": {"$ref": "#"} for number in range(30)}}
+    choice = {"anyOf": [{"type": "null"}, {"type": "array", "items": {"properties": {"id": {}}}}]}
+    tools = [imported_tool("wide", "", {}, output=wide), imported_tool("choice", "", {}, output=choice)]
+    data = link_data(ToolGraph.of_dependencies(ToolLibrary.from_json(tools), []), most=100)
+    assert len(data["places"][0]) == 61
+    assert "[].id" in data["texts"]

@@ -1,5 +1,10 @@
+"""Pictures of samples, of the funnel and of variety."""
+
+from __future__ import annotations
+
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +13,9 @@ from matplotlib.image import imread
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
+from toolassay.report.funnel_picture import FunnelBar, draw_funnel
 from toolassay.report.sample_picture import arrange, box_text, draw_sample
+from toolassay.report.variety_pictures import draw_variety
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))
@@ -55,3 +62,41 @@ def test_box_texts_fit_a_box(name: str) -> None:
 @given(st.text(alphabet="abc_-", max_size=19))
 def test_short_names_are_kept_whole(name: str) -> None:
     assert box_text(name) == name
+
+
+def test_the_same_counts_give_the_same_bytes(tmp_path: Path) -> None:
+    bars = [FunnelBar("schema", 100, 7, 3, 90), FunnelBar("a gate with 日本語 in its name" * 3, 90, 0, 0, 90)]
+    first = draw_funnel(bars, tmp_path / "a.png").read_bytes()
+    assert first.startswith(b"\x89PNG")
+    assert draw_funnel(bars, tmp_path / "b.png").read_bytes() == first
+
+
+def test_an_empty_funnel_can_be_drawn(tmp_path: Path) -> None:
+    assert draw_funnel([FunnelBar("id", 0, 0, 0, 0)], tmp_path / "a.png").exists()
+
+
+NAMES = ["sizes_and_shapes.png", "tools.png"]
+
+
+@pytest.fixture
+def figures() -> dict[str, Any]:
+    return {
+        "sizes": {"single": {"1": 9}, "chain": {"2": 20, "40": 1}},
+        "tools": {"tools": 3, "used": 2, "uses": {"a" * 99: 7, "$b_$": 2, "c": 0}},
+    }
+
+
+def test_the_same_figures_give_the_same_bytes(figures: dict[str, Any], tmp_path: Path) -> None:
+    made = draw_variety(figures, tmp_path / "one")
+    assert [path.name for path in made] == NAMES
+    for path in draw_variety(figures, tmp_path / "two"):
+        assert path.read_bytes() == (tmp_path / "one" / path.name).read_bytes()
+    assert all(path.stat().st_size > 5_000 for path in made)
+    figures["tools"] = {"not_applicable": "nothing there"}
+    assert [path.name for path in draw_variety(figures, tmp_path / "one")] == NAMES[:1]
+    assert [path.name for path in (tmp_path / "one").iterdir()] == NAMES[:1]
+
+
+def test_many_tools_are_drawn_as_a_curve(figures: dict[str, Any], tmp_path: Path) -> None:
+    figures["tools"] = {"tools": 5_000, "used": 5_000, "uses": {str(n): 5_000 - n for n in range(5_000)}}
+    assert (tmp_path / "tools.png") in draw_variety(figures, tmp_path)

@@ -211,21 +211,6 @@ def test_a_link_that_cannot_be_is_not_saved(
     assert opened.page.inner_text("#edits h2") == "No new edits"
 
 
-def test_undo_takes_back_one_edit_after_the_other(opened: SchemaPage) -> None:
-    opened.choose("search_film")
-    opened.button("Pin search_film → film_details").click()
-    opened.button("Remove search_film → film_details").click()
-    opened.button("Remove search_film → film_reviews").click()
-    assert opened.page.inner_text("#edits h2") == "2 new edits"
-    opened.page.click("#undo")
-    opened.page.keyboard.press("Control+z")
-    assert "pinned here" in opened.cards("after")[0]
-    assert [edit["action"] for edit in opened.export()["edits"]] == ["pin"]
-    opened.page.click("#undo")
-    assert opened.page.inner_text("#edits h2") == "No new edits"
-    assert opened.page.is_disabled("#undo")
-
-
 def test_edits_of_the_folder_are_shown_as_such(browser: Browser, tmp_path: Path) -> None:
     edits: list[dict[str, Any]] = [
         {"action": "remove", "source": "actor", "target": "film_details", "note": "No films in it."},

@@ -199,13 +199,6 @@ def test_a_drawing_has_links_references_and_missing_tools(session: Session) -> N
     ]
 
 
-def test_findings_of_ids_alike_in_writing_stay_apart(tmp_path: Path) -> None:
-    path = tmp_path / "gates.jsonl"
-    lines = [{"id": 1, "level": "reject", "findings": []}, {"id": "1", "level": "pass", "findings": []}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert {key: level for key, (level, _) in read_findings(path).items()} == {1: "reject", "1": "pass"}
-
-
 def test_what_was_settled_stays_in_the_queue_when_reviewers_agree_later(session: Session) -> None:
     say(session, "Ann", 0, "correct")
     say(session, "Bob", 0, "discard")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bundled_folders import first_items
 from own_workplace import workplace
 from running import inside, lines_of
 
@@ -21,20 +22,8 @@ from toolassay.stages.leaderboard import leaderboard, render
 
 Capture = pytest.CaptureFixture[str]
 MODELS = ("nothing", "offline", "random")
-KEPT = {"data.json": 12, "user_requests.json": 12, "tasks.jsonl": 12, "messages.csv": 13}
+
 FOLDERS = ("data_multimedia", "data_dailylifeapis", "data_workbench", "data_classic")
-
-
-def copy(root: Path, name: str, target: Path) -> Path:
-    """The first items of a bundled folder."""
-    target.mkdir(parents=True)
-    for file in (root / name).iterdir():
-        if file.suffix in (".json", ".jsonl", ".csv", ".sqlite") and "raw" not in file.name:
-            shutil.copy(file, target)
-            if (count := KEPT.get(file.name)) is not None:
-                lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-                (target / file.name).write_text("".join(lines[:count]), encoding="utf-8")
-    return target
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +31,7 @@ def evaluated(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every folder, with every built-in model run twice and scored."""
     place = tmp_path_factory.mktemp("data")
     for name in FOLDERS:
-        folder = copy(root, name, place / name)
+        folder = first_items(root, name, place / name)
         for model in MODELS:
             infer(folder, llm=model, trials=2)
         evaluate(folder, llm="all")
@@ -54,7 +43,7 @@ def evaluated(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_predictions_are_the_same_bytes_at_any_concurrency(
     evaluated: Path, root: Path, tmp_path: Path, name: str, model: str
 ) -> None:
-    folder = copy(root, name, tmp_path / name)
+    folder = first_items(root, name, tmp_path / name)
     infer(folder, llm=model, multiworker=1)
     again = (folder / f"predictions/{model}.json").read_bytes()
     assert again == (evaluated / name / f"predictions/{model}.json").read_bytes()
@@ -79,7 +68,7 @@ def test_trials_of_random_differ_and_those_of_nothing_do_not(evaluated: Path, na
 
 
 def test_another_seed_gives_other_plans_and_is_another_run(root: Path, tmp_path: Path) -> None:
-    folder = copy(root, "data_multimedia", tmp_path / "d")
+    folder = first_items(root, "data_multimedia", tmp_path / "d")
     infer(folder, llm="random")
     first = (folder / "predictions/random.json").read_bytes()
     seeded = ModelOptions(extra_body={"seed": 7})
@@ -173,7 +162,7 @@ def test_a_comparison_marks_them_also_where_files_are_named(evaluated: Path, cap
 
 
 def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_path: Path) -> None:
-    folder = copy(root, "data_workbench", tmp_path / "data_workbench")
+    folder = first_items(root, "data_workbench", tmp_path / "data_workbench")
     tasks = lines_of(folder / "tasks.jsonl")
     for task in tasks:
         task["query"] = f"Robin here. {task['query']} Thanks!"

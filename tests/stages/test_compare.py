@@ -124,18 +124,6 @@ def test_other_settings_are_a_warning(folder: Path) -> None:
     assert any("different data (" in note and "metrics" not in note for note in newer.notes)
 
 
-def test_items_of_another_evaluation_than_the_metrics_are_a_warning(folder: Path) -> None:
-    """As an evaluation leaves them that is stopped between the two files."""
-    before = (folder / "metrics" / "lossy.json").read_bytes()
-    lines = (folder / "predictions" / "lossy.json").read_text().splitlines(keepends=True)
-    (folder / "predictions" / "lossy.json").write_text("".join(lines[1:]))
-    evaluate(folder, llm="lossy")
-    assert not compare("lossy", "acme/taught", data_dir=folder, resamples=50).notes
-    (folder / "metrics" / "lossy.json").write_bytes(before)
-    (note,) = compare("lossy", "acme/taught", data_dir=folder, resamples=50).notes
-    assert "the items of lossy are not those its metrics were made with" in note
-
-
 def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
     saved = tmp_path / "result.json"
     asked = ["offline", "acme/taught", "--data_dir", str(evaluated), *FAST, "--save", str(saved)]

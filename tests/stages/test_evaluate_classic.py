@@ -98,17 +98,6 @@ def test_rows_of_other_data_are_scored_as_published_and_reported(
     assert refused.code == 2 and "row 1: the data has no message 0" in refused.error
 
 
-def test_nothing_that_is_no_number_is_written(folder: Path) -> None:
-    one = write_array(folder / "one.json", [{**answers()[0], "cost": float("nan")}])
-    for mode in ("compat", "strict"):
-        evaluate_rows(folder, [one], out=folder / "out", mode=mode)
-        text = (folder / "out/metrics.json").read_text()
-        assert "NaN" not in text and "Infinity" not in text
-    tree = evaluate_rows(folder, [one], out=folder / "out").compat
-    assert tree["cost"]["domain:all"]["cost_mean"] is None
-    assert tree["latency"]["domain:all"]["time_to_pred_std"] is None
-
-
 def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out/metrics.json").write_text("old")

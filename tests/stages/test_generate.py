@@ -160,16 +160,6 @@ def test_a_folder_that_does_not_exist_is_made_with_its_files(tmp_path: Path) -> 
     assert len(records(made)) == 5
 
 
-def test_an_existing_folder_keeps_its_own_files(tmp_path: Path) -> None:
-    folder, other = folder_at(tmp_path / "one"), folder_at(tmp_path / "other")
-    (other / "graph_desc.json").write_text('{"nodes": [{"id": "Z"}], "links": []}')
-    before = (folder / "graph_desc.json").read_bytes()
-    said: list[str] = []
-    run(folder, Scripted(), graph_desc=other / "graph_desc.json", screen=Screen(say=said.append))
-    assert any(text.startswith("warning: ") and "is not" in text for text in said)
-    assert (folder / "graph_desc.json").read_bytes() == before
-
-
 def test_a_template_of_ones_own(tmp_path: Path) -> None:
     folder = folder_at(tmp_path / "data")
     template = tmp_path / "t.txt"

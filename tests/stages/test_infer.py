@@ -109,7 +109,6 @@ def test_the_request_reaches_the_prompt_whole(tmp_path: Path) -> None:
     ("template", "prompt"),
     [
         ("$tools|$demos|$request", "TOOLS||REQUEST"),
-        ("${tools}|${demos}|${request}!", "TOOLS||REQUEST!"),
         ("$$request is $request, again $request: $tools", "$request is REQUEST, again REQUEST: TOOLS"),
         ("$request_id $request $tools", "$request_id REQUEST TOOLS"),
     ],
@@ -211,13 +210,6 @@ def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
     assert '{"id": "A"' in published
     assert "\n- A: does it. Takes text; gives text.\n" in example
     assert [turn["role"] for turn in model.asked[-1].messages] == ["user", "assistant", "user"]
-
-
-def test_a_wording_beside_a_template_is_refused(tmp_path: Path) -> None:
-    folder = folder_at(tmp_path / "data", ["x"])
-    (tmp_path / "t.txt").write_text("$tools $request")
-    with pytest.raises(UsageError, match="--prompt example and --prompt_template"):
-        infer(folder, llm="offline", prompt="example", prompt_template=tmp_path / "t.txt")
 
 
 def test_what_is_sent(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from builders import chat_folder
 from running import lines_of, shell, started
 
 from toolassay import infer
-from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.screen import Screen
@@ -178,21 +176,19 @@ def test_settings_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> N
     with pytest.raises(UsageError, match="order: 'table' -> 'name'"):
         infer(folder, llm="offline", order="name")
     assert infer(folder, llm="offline", order="name", force=True).already == 0
-    for wrong, told in (
+    nothing = tmp_path / "nothing.csv"
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"use_demos": 1}, "--use_demos does not apply to CLASSic folders"),
         ({"agent": "react"}, "unknown --agent 'react'"),
         ({"agent": "recorded"}, "require each other"),
         ({"ids": ["c9--0"]}, "no message has the id 'c9--0'"),
-    ):
+        ({"security": True}, r"no such file\. Fix: add a table of prompts"),
+        ({"llm": "v", "agent": "recorded", "recorded": nothing}, r"no such file\. Fix: check --recorded"),
+        ({"llm": "acme", "agent": "retrieval"}, "retrieval needs no model"),
+    ]
+    for settings, told in wrong:
         with pytest.raises(UsageError, match=told):
-            infer(folder, llm="offline", **wrong)
-    (folder / "jailbreak_prompts.csv").unlink(missing_ok=True)
-    with pytest.raises(UsageError, match=r"no such file\. Fix: add a table of prompts"):
-        infer(folder, llm="offline", security=True)
-    with pytest.raises(UsageError, match=r"nothing.csv: no such file\. Fix: check --recorded"):
-        infer(folder, llm="v", agent="recorded", recorded=tmp_path / "nothing.csv")
-    with pytest.raises(UsageError, match="retrieval needs no model"):
-        infer(folder, llm="acme", agent="retrieval")
+            infer(folder, **{"llm": "offline", **settings})
 
 
 def test_a_changed_chat_is_asked_again(folder: Path) -> None:
@@ -218,17 +214,3 @@ def test_killed_and_started_again_it_asks_only_what_is_left(
     done = shell("inference.py", "--data_dir", folder, *arguments, cwd=tmp_path)
     assert (done.code, len(server.received)) == (0, 2), done.err
     assert chosen(lines_of(folder / "predictions/acme.json")) == ["w-return", None, "w-track", "w-desk", None]
-
-
-def test_the_reference_offline(reference: Path, tmp_path: Path) -> None:
-    shutil.copytree(reference / "classic/dataset", tmp_path / "data", copy_function=shutil.copyfile)
-    infer(tmp_path / "data", llm="offline")
-    right = [
-        example.accepts(row["pred_workflow_uuid"])
-        for example, row in zip(
-            read_data(tmp_path / "data").examples,
-            lines_of(tmp_path / "data/predictions/offline.json"),
-            strict=True,
-        )
-    ]
-    assert sum(right) >= 14

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import bundled_plans, workbench_folder
+from bundled_folders import first_items
 from running import Capture, infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
@@ -20,19 +20,15 @@ COUNT = 12
 
 
 @pytest.fixture
-def plans(tmp_path: Path) -> Path:
-    """Twelve requests of the multimedia library, with labels."""
-    return bundled_plans(tmp_path / "plans", "data_multimedia", COUNT)
+def folders(root: Path, tmp_path: Path) -> dict[str, Path]:
+    """A folder of each benchmark with twelve items."""
+    names = {"taskbench": "data_multimedia", "workbench": "data_workbench", "classic": "data_classic"}
+    return {key: first_items(root, name, tmp_path / key, COUNT) for key, name in names.items()}
 
 
 @pytest.fixture
-def folders(root: Path, tmp_path: Path, plans: Path) -> dict[str, Path]:
-    """A folder of each benchmark: 12 requests, 12 tasks, 12 messages."""
-    work, chats = workbench_folder(tmp_path / "work", slice(COUNT)), tmp_path / "chats"
-    shutil.copytree(root / "data_classic", chats, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
-    messages = (root / "data_classic/messages.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-    (chats / "messages.csv").write_text("".join(messages[: COUNT + 1]), encoding="utf-8")
-    return {"taskbench": plans, "workbench": work, "classic": chats}
+def plans(folders: dict[str, Path]) -> Path:
+    return folders["taskbench"]
 
 
 def strict_of(folder: Path, place: str = "metrics", llm: str = "offline") -> dict[str, Any]:

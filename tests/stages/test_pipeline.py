@@ -24,10 +24,6 @@ def build_folder(path: Path) -> Path:
     return path
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_a_graph_edited_by_hand_is_used_as_it_is(folder: Path) -> None:
     build_graph(folder)
     graph = json.loads((folder / "graph_desc.json").read_text())
@@ -43,14 +39,6 @@ def test_every_command_it_names_is_the_one_it_runs(folder: Path) -> None:
     pipeline(folder, number_of_samples=12, seed=5, multiworker=3, screen=Screen(say=told.append))
     (engine,) = [line for line in told if "data_engine.py" in line]
     assert "--seed 5 --number_of_samples 12 --multiworker 3" in engine
-
-
-def test_other_tools_than_the_folder_has_change_nothing(folder: Path, root: Path) -> None:
-    pipeline(folder, number_of_samples=12)
-    before = files_of(folder)
-    with pytest.raises(UsageError, match="holds other tools"):
-        pipeline(folder, tool_desc=root / "data_multimedia" / "tool_desc.json")
-    assert files_of(folder) == before
 
 
 def test_one_model_that_cannot_be_asked_does_not_cost_the_others_their_scores(folder: Path) -> None:

@@ -196,19 +196,6 @@ def test_a_requirement_holds_in_every_folder(tmp_path: Path, capsys: Capture) ->
     assert {model["name"]: model["rank"] for model in found["models"]} == {"b": 1, "a": None}
 
 
-def test_predictions_that_changed_since_are_named(tmp_path: Path, capsys: Capture) -> None:
-    plans = {str(number): chain("a", "b") for number in range(5)}
-    folder = scored_folder(tmp_path / "d", plans, {"m": plans}, tools="ab")
-    inside(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
-    file = folder / "predictions" / "m.json"
-    one = ("report", "--data_dir", folder, "--out", tmp_path / "o")
-    assert "evaluate it again" not in inside(capsys, *one).out
-    file.write_text(file.read_text().replace('"b"', '"a"'))
-    inside(capsys, *one)
-    (model,) = decided(tmp_path / "o")["models"]
-    assert "it was scored with other predictions than m.json has: evaluate it again" in model["warnings"]
-
-
 def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:
     scored(tmp_path / "d", "a", [0] * 30)
     items = tmp_path / "d/metrics/a.items.jsonl"

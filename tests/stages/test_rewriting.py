@@ -155,15 +155,6 @@ def test_a_budget_that_ends_before_a_rewrite_loses_no_answer(
     assert [len(request.messages) for request in whole.asked] == [3]
 
 
-def test_the_same_samples_at_any_concurrency(tmp_path: Path) -> None:
-    texts = []
-    for workers in (1, 8):
-        folder = folder_at(tmp_path / str(workers))
-        run(folder, Improving(broken), multiworker=workers, number_of_samples=12)
-        texts.append((folder / "data_raw.json").read_bytes())
-    assert texts[0] == texts[1]
-
-
 def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     writer = Improving()

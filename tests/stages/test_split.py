@@ -93,17 +93,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert value["test_ids"] == {"single": [], "chain": ["1", "2"], "dag": ["3"]}
 
 
-def test_shares_that_do_not_add_up_to_1_are_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = write_folder(tmp_path / "d", some_labels())
-    done = inside(capsys, "split", "--data_dir", folder, "--train", "0.6")
-
-    assert done.code == 0
-    assert "the shares add up to 0.8 and are scaled: train 75.0%, dev 12.5%" in done.err
-    assert "add up" not in inside(capsys, "split", "--data_dir", folder).err
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder, workbench_folder
+from builders import data_folder, workbench_folder
 from running import Capture, Finished, entries_of, inside, lines_of
 
 from toolassay.models import ChatResponse
@@ -92,14 +92,6 @@ def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
     assert THOUGHT not in [message.get("content") for message in first["messages"]]
     assert first["messages"][-1]["extra"] == {"reasoning": THOUGHT}
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
-
-
-def test_thoughts_about_a_chat_are_kept(tmp_path: Path, thinker: Thinker, capsys: Capture) -> None:
-    folder = chat_folder(tmp_path / "data")
-    thinker.message = {"content": '{"thinking": "", "workflow": "none"}', "reasoning": THOUGHT}
-    assert infer(capsys, thinker, folder).code == 0
-    (answer,) = journal(folder)[0]["answers"]
-    assert (answer["reasoning"], answer["reasoning_tokens"]) == (THOUGHT, 24)
 
 
 @pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])

@@ -267,22 +267,6 @@ def test_a_security_run_sends_the_limit_too(bench: Bench) -> None:
     assert "does not go with --security" in bench.infer("--security", "2", "--retry_malformed", "true").error
 
 
-def test_generate_takes_a_limit(tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
-    folder = data_folder(tmp_path / "data", requests=1)
-
-    def generate(*more: str) -> list[int]:
-        given = ("--data_dir", folder, "--api_base", server.base, "--llm", "m", "--number_of_samples", "2")
-        done = inside(capsys, "generate", *given, "--seed", "1", *more)
-        assert done.code == 0, done.err
-        sent = [received.body["max_tokens"] for received in server.received]
-        server.forget()
-        return sent
-
-    assert generate() == [2500, 2500]
-    assert generate("--max_tokens", "2500") == []  # the default, given by name, continues a run
-    assert generate("--max_tokens", "900", "--force", "true") == [900, 900]
-
-
 def test_recorded_answers_are_not_asked_again(
     tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
 ) -> None:

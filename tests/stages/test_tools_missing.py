@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from builders import running_server
+from bundled_folders import first_items
 from running import Capture, Finished, inside
 
 from toolassay.evaluation.metrics_file import read_groups, signature_of
@@ -37,7 +37,7 @@ def run(
 ) -> Finished:
     """Inference on the first items of a bundled folder, asked of a server."""
     if not folder.exists():
-        shutil.copytree(root / name, folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+        first_items(root, name, folder)
     arguments = ("--data_dir", folder, "--api_base", server.base, "--llm", "acme", "--limit", str(limit))
     done = inside(capsys, "infer", *arguments, *AGENTS[name], *more)
     assert done.code == 0, done.err

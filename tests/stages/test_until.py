@@ -61,12 +61,6 @@ def test_an_interrupted_command_goes_on_in_the_same_way(tmp_path: Path) -> None:
     assert (parted / "data_raw.json").read_bytes() == (whole / "data_raw.json").read_bytes()
 
 
-def test_cover_sets_the_number_of_samples(tmp_path: Path) -> None:
-    folder = multimedia(tmp_path / "d")
-    generate(folder, llm="offline", cover="tools", at_least=2, seed=1)
-    assert lines(folder) == 80
-
-
 def test_where_hardly_any_passes_it_gives_up_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,14 +102,6 @@ def test_a_number_that_moved_is_shown_old_and_new(folder: Path) -> None:
     assert text.count(" -> ") == 2
 
 
-def test_labels_regenerated_since_are_noticed(folder: Path) -> None:
-    change(folder / "data.json", '"task": "Painter"', '"task": "Translator"')
-    equal, text = told(folder)
-    assert not equal
-    assert "computed from other inputs than the current ones:\n  data: " in text
-    assert "scores that differ" in text
-
-
 def test_another_version_with_the_same_numbers_is_said_and_no_difference(folder: Path) -> None:
     path = folder / "metrics" / "offline.json"
     path.write_text(path.read_text().replace(f"toolassay:{__version__}|", "toolassay:0.0.9|"))
