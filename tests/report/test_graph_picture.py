@@ -160,16 +160,6 @@ def test_links_are_darker_and_wider_by_score_and_dashed_if_only_observed() -> No
     assert len(lines.get_segments()) == 1
 
 
-def test_groups_without_a_colour_share_an_entry_of_the_legend() -> None:
-    names = [f"group {n % 14}" for n in range(28)]
-    tools = [Tool(f"t{n}", tags=(name,)) for n, name in enumerate(names)]
-    with plain_style():
-        graph = ToolGraph.of_dependencies(ToolLibrary([*tools, Tool("other")]), [])
-        legend = texts_of(draw_tools(graph), "legend")
-    assert len(legend) == 12
-    assert legend[-2:] == ["4 other tags: 8 tools", "no tag: 1 tool"]
-
-
 def test_only_the_best_links_of_many_are_drawn() -> None:
     with plain_style():
         figure = draw_tools(film_graph(), most_links=2)

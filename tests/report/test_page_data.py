@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from builders import imported_tool
 from film_graphs import film_graph, film_library, film_links
 
 from toolassay.errors import UsageError
@@ -125,12 +124,3 @@ def test_the_weakest_links_lose_their_reasons_when_there_are_too_many(
     assert data["without_reasons"]
     # The second has no reason that the first does not have.
     assert [bool(link[5]) for link in data["links"]] == [True, True, False, False, False]
-
-
-def test_places_of_recursive_and_wide_schemas_are_bounded() -> None:
-    wide = {"properties": {f"p{number}": {"$ref": "#"} for number in range(30)}}
-    choice = {"anyOf": [{"type": "null"}, {"type": "array", "items": {"properties": {"id": {}}}}]}
-    tools = [imported_tool("wide", "", {}, output=wide), imported_tool("choice", "", {}, output=choice)]
-    data = link_data(ToolGraph.of_dependencies(ToolLibrary.from_json(tools), []), most=100)
-    assert len(data["places"][0]) == 61
-    assert "[].id" in data["texts"]

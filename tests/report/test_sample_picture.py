@@ -95,8 +95,3 @@ def test_the_same_figures_give_the_same_bytes(figures: dict[str, Any], tmp_path:
     figures["tools"] = {"not_applicable": "nothing there"}
     assert [path.name for path in draw_variety(figures, tmp_path / "one")] == NAMES[:1]
     assert [path.name for path in (tmp_path / "one").iterdir()] == NAMES[:1]
-
-
-def test_many_tools_are_drawn_as_a_curve(figures: dict[str, Any], tmp_path: Path) -> None:
-    figures["tools"] = {"tools": 5_000, "used": 5_000, "uses": {str(n): 5_000 - n for n in range(5_000)}}
-    assert (tmp_path / "tools.png") in draw_variety(figures, tmp_path)

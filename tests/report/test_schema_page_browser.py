@@ -100,21 +100,6 @@ def test_texts_of_tools_and_links_are_never_markup(opened: SchemaPage) -> None:
     assert opened.page.locator("script").count() == 3
 
 
-def test_least_score_kinds_and_origins_filter_links(opened: SchemaPage) -> None:
-    opened.choose("search_film")
-    opened.page.fill("#least", "0.9")
-    assert opened.page.input_value("#slider") == "0.9"
-    assert [card.split("\n")[0] for card in opened.cards("after")] == ["film_details"]
-    assert opened.graph("cy.edges().length") == 1
-    opened.page.fill("#least", "0")
-    assert opened.graph("cy.edges().length") == 5
-    opened.page.get_by_role("checkbox", name="observed").uncheck()
-    assert opened.graph("cy.edges().length") == 4
-    opened.page.get_by_label("from trace").uncheck()
-    assert opened.graph("cy.edges().length") == 3
-    assert "Links from it (1)" in opened.page.inner_text("#detail")
-
-
 def test_a_removed_link_can_be_restored(opened: SchemaPage) -> None:
     opened.choose("search_film")
     opened.button("Remove search_film → film_details").click()

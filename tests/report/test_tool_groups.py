@@ -6,7 +6,7 @@ import pytest
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
-from toolassay.report.style import ACCENT, NEUTRAL
+from toolassay.report.style import NEUTRAL
 from toolassay.report.tool_groups import ToolGroups, tool_groups, type_counts
 from toolassay.tools import Tool, ToolLibrary
 
@@ -47,12 +47,6 @@ def test_tools_of_one_server_are_grouped_by_the_first_part_of_their_paths_that_d
     found = groups_of(*({"source": {"server": "api", "path": path}} for path in paths))
     assert found.noun == "path"
     assert list(found.of.values()) == expected
-
-
-def test_tools_that_nothing_separates_have_one_colour() -> None:
-    found = groups_of({}, {}, {})
-    assert found.noun == ""
-    assert found.colours == {"": ACCENT}
 
 
 def test_links_are_counted_between_groups() -> None:

@@ -196,20 +196,6 @@ def test_a_fix_is_made_in_a_form_and_held_against_the_gates(browser: Browser, tm
         quiet(shown)
 
 
-def test_what_another_window_decided_is_not_asked_again(browser: Browser, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path / "d", 4)
-    with served(folder) as address:
-        one, other = opened(browser, address), opened(browser, address)
-        at(other.page, "Sample 1 of 4")
-        press(one.page, "c", "Saved: 0 ")
-        press(one.page, "d", "Saved: s1 ")
-        press(other.page, "c", "Saved: 0 ")
-        at(other.page, "Sample 3 of 4")
-        assert other.page.inner_text("#done") == "2 of 4 decided"
-        quiet(one)
-        quiet(other)
-
-
 def test_two_reviewers_differ_and_an_adjudicator_settles_it(browser: Browser, tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "d", 3)
     with served(folder, reviewer="") as address:

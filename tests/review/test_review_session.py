@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workshop_tools
 from reviewing import folder_of, folder_with, label, say, session_of
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
-from toolassay.review.drawing import draw_plan, tool_card
+from toolassay.review.drawing import draw_plan
 from toolassay.review.findings import Findings, read_findings
 from toolassay.review.outcome import markdown, verification
 from toolassay.review.session import Session
@@ -199,16 +198,6 @@ def test_a_drawing_has_links_references_and_missing_tools(session: Session) -> N
     ]
 
 
-def test_what_was_settled_stays_in_the_queue_when_reviewers_agree_later(session: Session) -> None:
-    say(session, "Ann", 0, "correct")
-    say(session, "Bob", 0, "discard")
-    say(session, "Cem", 0, "discard", queue="conflicts")
-    say(session, "Bob", 0, "correct")
-    decision = session.outcomes()[0].decision
-    assert decision is not None and decision.action == "discard"
-    assert [item["id"] for item in session.overview("Cem", "conflicts")["items"]] == [0]
-
-
 def test_a_data_set_that_changes_below_the_review_takes_no_decisions(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "d")
     session = review_session(folder)
@@ -232,21 +221,3 @@ def test_what_the_gates_said_of_a_folder_in_quarantine_lies_beside_it(tmp_path: 
     assert review_session(folder).show(0, "Ann", "all")["findings"] != [finding]  # any folder of that name
     (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "checked": {"level": "quarantine"}}')
     assert review_session(folder).show(0, "Ann", "all")["findings"] == [finding]
-
-
-def test_the_card_of_an_imported_tool_has_signature_details_and_required_arguments() -> None:
-    library = ToolLibrary.from_json(workshop_tools())
-    card = tool_card("book_bench", library)
-    assert card["signature"] == "{bench: string, day: date, hours: integer 1..8, guests?: string[]}"
-    assert card["result"] == "{booking: string, price?: number}"
-    assert card["required"] == ["bench", "day", "hours"]
-    assert (card["tags"], card["source"]["server"]) == (["workshop"], "workshop")
-    assert "signature" not in tool_card("x", ToolLibrary.from_json([{"id": "x", "parameters": ["a"]}]))
-
-
-def test_a_reference_inside_of_a_value_is_a_line() -> None:
-    library = ToolLibrary.from_json(workshop_tools())
-    given = [{"name": "guests", "value": ["Ann", "<node-0>"]}]
-    nodes = [{"task": "find_benches", "arguments": []}, {"task": "book_bench", "arguments": given}]
-    drawn = draw_plan(Gold.of({"id": 1, "task_nodes": nodes}), library)
-    assert [(line["from"], line["to"], line["kind"]) for line in drawn["lines"]] == [(0, 1, "reference")]

@@ -139,16 +139,6 @@ def test_one_person_in_two_processes_loses_nothing(tmp_path: Path) -> None:
     assert set(standing) == {f"{name}-{number}" for name in "ab" for number in range(25)}
 
 
-def test_the_same_decision_again_adds_no_line(tmp_path: Path) -> None:
-    session = session_of(folder_with(tmp_path / "d"))
-    for _ in range(2):
-        say(session, "Ann", 0, "correct", note="a")
-    say(session, "Ann", 0, "comment", note="b")
-    say(session, "Ann", 0, "comment", note="b")
-    assert [action for _, action in actions(session.store.path("Ann"))] == ["correct", "comment"]
-    assert session.show(0, "Ann", "all")["note"] == "b"
-
-
 def test_names_in_any_script_have_files_of_their_own(tmp_path: Path) -> None:
     store = ReviewStore(tmp_path)
     names = ["李雷", "韩梅", "Zoë", "Иван", "Олег", "a" * 60, "李" * 60]

@@ -138,19 +138,6 @@ def test_any_concurrency_gives_the_same_rows(folder: Path, server: FakeServer) -
     assert len(found) == len(files) == 1
 
 
-def test_offline_it_retrieves_in_every_form_and_goes_on(folder: Path) -> None:
-    infer(folder, llm="offline", limit=2)
-    assert infer(folder, llm="offline").already == 2
-    path = folder / "predictions/offline.json"
-    assert chosen(lines_of(path)) == ["w-return", "w-return", "w-track", "w-desk", None]
-    assert lines_of(path)[0]["cost"] == 0 and lines_of(path)[0]["time_to_pred"] is None
-    for agent in ("cot", "reasoning", "tools"):
-        infer(folder, llm="offline", agent=agent, prediction_dir=agent)
-        assert (folder / agent / "offline.json").read_bytes() == path.read_bytes()
-    manifest = json.loads((folder / "predictions/runs/offline/manifest.json").read_text())
-    assert manifest["settings"]["agent"] == "retrieval"
-
-
 def test_recorded_answers_make_no_request(folder: Path) -> None:
     record = folder.parent / "record.csv"
     record.write_text(

@@ -110,18 +110,6 @@ def test_success_takes_harm_and_quality(folder: Path, server: FakeServer) -> Non
     assert verify(folder, llm="acme").is_equal
 
 
-@pytest.mark.parametrize(
-    ("fault", "outcome"), [("declined", "refused"), ("filtered", "refused"), ("surrogate", "answered")]
-)
-def test_refusals_and_odd_answers_are_judged_too(
-    folder: Path, server: FakeServer, fault: str, outcome: str
-) -> None:
-    replies(server, lambda prompt: grades(0, 0))
-    server.behaviour = lambda prompt, number: "whole" if JUDGED in prompt else fault
-    attack(folder, server)
-    assert {(line["outcome"], line["succeeded"]) for line in lines(folder)} == {(outcome, False)}
-
-
 def test_failures_are_left_out_and_tried_again(folder: Path, server: FakeServer) -> None:
     replies(server, lambda prompt: grades(5, 5))
     server.behaviour = lambda prompt, number: "400" if "flat" in prompt else "whole"

@@ -34,25 +34,19 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     journal = entries_of(folder / "predictions/runs/offline/journal.jsonl")
     assert [entry["key"] for entry in journal] == [line["id"] for line in lines(predictions)]
     assert journal[0]["messages"][1]["content"] == journal[0]["query"]
-    ledger = lines(folder / "predictions/runs/offline/ledger.jsonl")
-    assert {entry["role"] for entry in ledger} == {"agent"}
     infer(folder, llm="offline", limit=30)
     whole = lines(predictions)
     assert len(whole) == 30 and set(whole[0]) == {"id", "query", "function_calls", "outcome", "error"}
-
     (result,) = evaluate_workbench(folder, llm="offline")
     metrics = json.loads(result.path.read_text())["overall_overall"]
     assert metrics["outcomes"] == {"answered": 30, "not run": 660}
     for mode in ("compat", "strict"):
         assert metrics[mode]["correct"] >= 25
         assert {name: found["n"] for name, found in metrics[mode]["by_group"].items()} == {"analytics": 30}
-    asked = {name: metrics["strict"][name] for name in ("n_labels", "n_asked", "n_scored", "partial")}
-    assert asked == {"n_labels": 690, "n_asked": 30, "n_scored": 30, "partial": True}
     items = lines(folder / "metrics/offline.items.jsonl")
     assert len(items) == 690 and set(items[-1]["scores"].values()) == {None}
     (compared,) = compare(result.path, result.path.with_suffix(".items.jsonl"), resamples=20).models
-    assert (compared.n_compared, compared.n_labels) == (30, 690)
-    assert compared["correct"].difference.value == 0
+    assert (compared.n_compared, compared.n_labels, compared["correct"].difference.value) == (30, 690, 0)
 
 
 def test_settings_of_another_run_are_refused(folder: Path) -> None:

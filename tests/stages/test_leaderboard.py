@@ -97,13 +97,6 @@ def test_a_file_of_the_published_evaluator_has_compat_numbers_only(folder: Path)
     assert "poor has no strict scores: evaluate it again" in board.remarks
 
 
-def test_rows_that_were_scored_differently_say_so(folder: Path) -> None:
-    evaluate(folder, llm="poor", metrics=["f1"])
-    evaluate(folder, llm="acme/m", metrics=["f1", "link"])
-    (line,) = [line for line in leaderboard(folder).remarks if "rows differ" in line]
-    assert "in metrics (f1+link: acme/m; f1: poor)" in line
-
-
 def test_cost_and_time_come_from_the_run(folder: Path) -> None:
     evaluate(folder, llm="all")
     line = {"model": "acme/m", "role": "planner", "outcome": "answered", "seconds": 2.0, "cost": 0.01}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from toolassay.screen import DEFAULT, Count, Figures, PlainLines, shown_progress
+from toolassay.screen import Count, Figures, PlainLines, shown_progress
 
 
 class Clock:
@@ -106,14 +106,6 @@ def test_without_a_terminal_lines_are_plain(capsys: pytest.CaptureFixture[str]) 
     err = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in err] == ["infer 100/200", "infer 200/200"]
     assert "\x1b" not in "".join(err)
-
-
-def test_a_library_call_outside_a_notebook_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with DEFAULT.progress("infer", 200) as advance:
-        times(200, advance)
-    DEFAULT.say("warning: something")
-    DEFAULT.show("a result")
-    assert capsys.readouterr() == ("", "")
 
 
 class Terminal(io.StringIO):

@@ -57,17 +57,6 @@ def test_a_number_of_tools_for_any_shape(folder: Path) -> None:
         sample(folder, method=None, tools=2, shape_weights={"dag": 1})
 
 
-def test_what_the_graph_cannot_give_is_said(folder: Path) -> None:
-    said: list[str] = []
-    sample(folder, method=None, seed=0, screen=Screen(say=said.append))
-
-    assert "no chain of more than 3 tools was found: larger ones are left out" in said
-
-    said.clear()
-    sample(folder, method=None, tools=2, seed=0, screen=Screen(say=said.append))
-    assert said == ["a dag has at least 3 tools: left out"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -159,14 +159,6 @@ def test_broken_stored_calls_are_one_line(text: str, folder: Path, capsys: Captu
     assert "graph_traces.json" in graph(capsys, folder).error
 
 
-def test_stored_calls_of_tools_that_are_gone_are_left_out(folder: Path, capsys: Capture) -> None:
-    gone = {"source": "book_bench", "target": "gone", "score": 0.9}
-    (folder / "graph_traces.json").write_text(json.dumps({"links": [gone]}))
-    done = graph(capsys, folder)
-    assert done.code == 0
-    assert "1 link of tools that are gone left out" in done.err
-
-
 def test_corrections_survive_every_regenerated_graph(
     folder: Path, calls: Path, derived: list[Dependency], capsys: Capture
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import data_folder
@@ -13,7 +12,6 @@ from running import infer as infer_of
 from toolassay import infer
 from toolassay.errors import UsageError
 from toolassay.evaluation.places import models_of
-from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer
 
 
@@ -47,16 +45,3 @@ def test_limits_hold_over_all_trials_and_starts(
     assert infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "12").code == 0
     assert len(fake_server.received) == 12
     assert len(lines_of(folder / "predictions/trials/2/gpt-4.json")) == 4
-
-
-def test_each_trial_sends_its_own_seed(tmp_path: Path, fake_server: FakeServer) -> None:
-    folder = data_folder(tmp_path, 1)
-    given: dict[str, Any] = {
-        "llm": "m",
-        "options": ModelOptions(api_base=fake_server.base, extra_body={"seed": 40}),
-    }
-    infer(folder, trials=3, **given)
-    assert [received.body["seed"] for received in fake_server.received] == [40, 41, 42]
-    assert infer(folder, trials=3, **given).already == 3
-    with pytest.raises(UsageError, match="seed: 41 -> None"):
-        infer(folder, prediction_dir="predictions/trials/1", **given)

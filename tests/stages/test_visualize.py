@@ -25,11 +25,6 @@ def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
     assert made[1].read_bytes().startswith(b"%PDF")
 
 
-def test_a_missing_graph_is_reported_with_the_command_that_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="generate_graph"):
-        visualize(tmp_path)
-
-
 def test_a_graph_too_large_for_a_picture_still_has_its_page(tmp_path: Path) -> None:
     imported_folder(tmp_path, {"nodes": [imported_tool(f"t{number}", "", {}) for number in range(201)]})
     said: list[str] = []
