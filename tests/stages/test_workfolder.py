@@ -17,7 +17,10 @@ def test_it_is_named(
     root: Path, tmp_path: Path, capsys: Capture, command: str, data: str, words: str
 ) -> None:
     before = sorted((root / f"data_{data}").iterdir())
-    more = {"check": ["--out", tmp_path / "o"], "export": ["--to", "jsonl", "--out", tmp_path / "o"]}
+    more: dict[str, list[str | Path]] = {
+        "check": ["--out", tmp_path / "o"],
+        "export": ["--to", "jsonl", "--out", tmp_path / "o"],
+    }
     done = inside(capsys, command, "--data_dir", root / f"data_{data}", *more.get(command, []))
     assert done.code == 2 and f"data_{data}: is {words}" in done.error
     assert sorted((root / f"data_{data}").iterdir()) == before and not (tmp_path / "o").exists()
