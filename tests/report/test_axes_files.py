@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
-from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
 from toolassay.report.decision import FolderReport, Verdict
 from toolassay.report.pictures import draw_scoreboard
@@ -55,17 +55,6 @@ def test_csv_has_a_column_a_number_and_nothing_where_nothing_is_known() -> None:
     assert rows[2]["cost_note"] == f"no price of {HOSTILE}"
 
 
-def test_security_without_a_score_keeps_its_counts(tmp_path: Path) -> None:
-    unread = replace(run("m"), security=Security(NOTHING, 60, 2, NOTHING, 50))
-    (row,) = csv.DictReader(io.StringIO(csv_table([unread])))
-    assert (row["security"], row["security_low"], row["harmless_served"]) == ("", "", "")
-    assert (row["attempts"], row["excluded"], row["unreadable"]) == ("60", "2", "50")
-    unmeasured = replace(unread, security=None)
-    pictures = [drawn(tmp_path / "a.svg", one) for one in (unread, unmeasured, run("m"))]
-    assert pictures[0] == pictures[1] != pictures[2]
-    assert "50 of 58 attacks unreadable, 2 more failed" in shown([unread])
-
-
 def report(axes: Axes) -> ModelReport:
     return ModelReport(axes, None, quantities(axes, [], []))
 
@@ -90,12 +79,6 @@ def test_the_same_axes_give_the_same_picture(tmp_path: Path, suffix: str) -> Non
     first, again = (drawn(tmp_path / f"{name}{suffix}", *RUNS) for name in "ab")
     assert first == again and (b"PNG" in first[:8] if suffix == ".png" else b"<svg" in first)
     assert b"<script" not in first
-
-
-def test_the_table_shows_names_as_they_are() -> None:
-    text = shown([run("[red]x[/red]\n")])
-    assert "harmless served 50.0 %" in text
-    assert "[red]x[/red]?" in text and "≥ 1.25" in text
 
 
 LOCAL_TIME = Latency(0.0041, 0.02, is_local=True)
@@ -131,12 +114,6 @@ def test_csv_and_json_keep_names_and_say_marks_beside_them() -> None:
     assert first["mark"] == {"sign": "†", "note": RULES_AT_HAND.note} and first["is_baseline"] is True
     assert random["is_baseline"] is True and random["latency"]["is_local"] is True
     assert served["mark"] is None and served["latency"]["is_local"] is False
-
-
-def test_a_library_is_shown_by_its_title() -> None:
-    own = replace(run("m"), library="hotel")
-    assert "hotel" in shown([own]) and "TaskBench" not in shown([own])
-    assert own.to_json()["title"] == "hotel" and own.to_json()["benchmark"] == "taskbench"
 
 
 def test_the_parts_of_a_latency_and_the_share_of_thinking_are_shown(tmp_path: Path) -> None:

@@ -27,22 +27,6 @@ def taskbench(**more: Any) -> dict[str, Any]:
     return {"strict": {"n_expected": 4, "exact_match": SHARE, "signature": "toolassay:1|n:4"}, **more}
 
 
-def classic(**more: Any) -> dict[str, Any]:
-    axes = {
-        "accuracy": {"domain:all": {"messages": SHARE}},
-        "stability": {"domain:all": {"trials": 1}},
-        "cost": {
-            "domain:all": {
-                "usd_per_1000_messages": 3.0,
-                "usd_per_solved_message": 0.1,
-                "messages_of_unknown_cost": 0,
-            }
-        },
-        "latency": {"domain:all": {"p50": 1.5, "p95": 9.0}},
-    }
-    return {"n": 4, "strict": {**axes, "signature": "s"}, **more}
-
-
 def read(numbers: dict[str, Any], benchmark: str = "taskbench") -> Axes:
     place = Path("metrics/m.json")
     groups = {"overall_overall": numbers}
@@ -87,15 +71,6 @@ def test_a_cost_that_is_not_the_whole_is_at_least_that() -> None:
     found = read(taskbench(cost=unknown, latency=None, notes={"cost": "no price", "latency": "not timed"}))
     assert (found.cost, found.latency) == (None, None)
     assert (found.notes["cost"], found.notes["latency"]) == ("no price", "not timed")
-
-
-def test_rows_of_classic_speak_where_there_is_no_ledger() -> None:
-    found = read(classic(cost=None, latency=None, notes={"cost": "no ledger"}), "classic")
-    assert found.cost == Cost(3.0, 0.1) and found.latency == Latency(1.5, 9.0)
-    assert "retries and failures are not included" in found.notes["cost"]
-    free = {"usd_per_1000_tasks": 0.0, "usd_per_correct_task": 0.0, "requests_of_unknown_cost": 0}
-    found = read(classic(cost=free, latency=None, notes={"latency": "not timed"}), "classic")
-    assert found.cost == Cost(0.0, 0.0) and found.latency is None and found.notes["latency"] == "not timed"
 
 
 def test_attacks_that_all_failed_are_no_score() -> None:

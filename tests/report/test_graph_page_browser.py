@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import OpenedPage
-from builders import imported_tool
 
 from toolassay.graph import ToolGraph
 from toolassay.report.graph_page import write_graph_page
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -82,42 +81,6 @@ def test_a_click_on_a_tool_in_the_drawing_shows_its_details(opened: Opened) -> N
     assert opened.graph("cy.elements('.faded').length") == 0
 
 
-def test_wheel_drag_and_keys_zoom_and_pan(opened: Opened) -> None:
-    zoom = opened.graph("cy.zoom()")
-    opened.page.mouse.move(640, 400)
-    opened.page.mouse.wheel(0, -240)
-    opened.page.wait_for_function(f"() => window.toolGraph.zoom() > {zoom} * 1.01")
-    opened.page.focus("#graph")
-    before = opened.graph("cy.pan()")
-    opened.page.keyboard.press("ArrowRight")
-    assert opened.graph("cy.pan().x") == pytest.approx(before["x"] - 60)
-    zoom = opened.graph("cy.zoom()")
-    opened.page.keyboard.press("+")
-    assert opened.graph("cy.zoom()") == pytest.approx(zoom * 1.25)
-    opened.page.click("#farther")
-    assert opened.graph("cy.zoom()") == pytest.approx(zoom)
-    before = opened.graph("cy.pan()")
-    opened.page.mouse.move(400, 700)
-    opened.page.mouse.down()
-    opened.page.mouse.move(430, 720, steps=4)
-    opened.page.mouse.up()
-    assert opened.graph("cy.pan().x") == pytest.approx(before["x"] + 30, abs=3)
-    opened.page.focus("#graph")
-    opened.page.keyboard.press("0")
-    assert opened.graph("cy.extent().x1 <= cy.elements().boundingBox().x1")
-
-
-def test_types_filter_tools_and_links(opened: Opened) -> None:
-    opened.page.get_by_label("text").uncheck()
-    assert opened.page.inner_text("#found") == "5 tools found"
-    assert opened.graph("cy.edges(':visible').length") == 3
-    opened.page.get_by_label("audio").uncheck()
-    assert opened.page.inner_text("#found") == "3 tools found"
-    assert opened.graph("cy.nodes(':visible').length") == 3
-    opened.page.get_by_label("text").check()
-    assert opened.page.inner_text("#found") == "5 tools found"
-
-
 def test_everything_can_be_reached_with_the_keyboard(opened: Opened) -> None:
     opened.page.focus("#search")
     opened.page.keyboard.press("ArrowDown")
@@ -139,28 +102,6 @@ def test_hostile_names_are_text(opened: Opened) -> None:
     assert opened.page.locator("script").count() == 3
 
 
-def test_an_imported_tool_shows_signature_result_hints_tags_and_source_as_text(
-    browser: Browser, tmp_path: Path
-) -> None:
-    tool = imported_tool(
-        "t",
-        "T.",
-        {HOSTILE: {"enum": [HOSTILE]}},
-        output={"properties": {"n": {}}},
-        annotations={"readOnlyHint": True},
-    )
-    tool |= {"tags": [HOSTILE, "b"], "source": {"kind": "mcp", "server": HOSTILE}}
-    graph = ToolGraph.build(ToolLibrary.from_json([tool]), "temporal")
-    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
-    shown.page.locator("#tools button").click()
-    text = shown.page.inner_text("#detail")
-    for part in (f"'{HOSTILE}'", "{n?: any}", "readOnlyHint: true", f"{HOSTILE}, b", f"server: {HOSTILE}"):
-        assert part in text, part
-    assert shown.page.locator("img").count() == 0
-    assert shown.trouble == []
-    shown.close()
-
-
 def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Path) -> None:
     path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
     shown = Opened(browser, path)
@@ -173,61 +114,4 @@ def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Pa
     assert blocked
     assert any("Content Security Policy" in text for text in shown.trouble)
     assert shown.requests == [path.as_uri()]
-    shown.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_follows_the_system_and_can_be_switched(
-    browser: Browser, tmp_path: Path, scheme: str
-) -> None:
-    path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
-    shown = Opened(browser, path, color_scheme=scheme)
-    ground = "() => getComputedStyle(document.body).backgroundColor"
-    colours = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 29)"}
-    assert shown.page.evaluate(ground) == colours[scheme]
-    ink = shown.graph("cy.nodes()[0].style('color')")
-    shown.page.click("#theme")
-    other = "dark" if scheme == "light" else "light"
-    assert shown.page.evaluate(ground) == colours[other]
-    assert shown.graph("cy.nodes()[0].style('color')") != ink
-    assert shown.trouble == []
-    shown.close()
-
-
-def test_a_complete_graph_shows_the_links_of_the_chosen_tool_only(browser: Browser, tmp_path: Path) -> None:
-    tools = [Tool(f"t{n}", "", parameters=(Parameter("day", "date"),)) for n in range(40)]
-    graph = ToolGraph.build(ToolLibrary(tools), "temporal")
-    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
-    assert shown.graph("cy.edges().length") == 0
-    assert shown.page.inner_text("#title") == "40 tools, 1,560 links"
-    shown.page.locator("#tools button", has_text="t7").click()
-    assert shown.graph("cy.edges().length") == 78
-    assert "Can come after it (39)" in shown.page.inner_text("#detail")
-    shown.page.keyboard.press("Escape")
-    assert shown.graph("cy.edges().length") == 0
-    assert shown.trouble == []
-    shown.close()
-
-
-def test_neighbours_are_those_of_the_graph_whatever_the_rule(browser: Browser, tmp_path: Path) -> None:
-    kinds = ["text", "image", "audio", "video"]
-    tools = [Tool(f"t{n}", "", (kinds[n % 4], kinds[n % 3]), (kinds[n * 7 % 4],)) for n in range(70)]
-    graph = ToolGraph.build(ToolLibrary(tools), "resource")
-    assert graph.number_of_links > 1200
-    shown = Opened(browser, write_graph_page(graph, tmp_path / "graph_desc.html"))
-    for name in ("t0", "t13", "t69"):
-        shown.page.fill("#search", name)
-        shown.page.press("#search", "Enter")
-        detail = shown.page.inner_text("#detail")
-        assert f"Can come before it ({len(graph.predecessors(name))})" in detail
-        assert f"Can come after it ({len(graph.successors(name))})" in detail
-    shown.close()
-
-
-def test_a_narrow_screen_scrolls_instead_of_squeezing(browser: Browser, tmp_path: Path) -> None:
-    path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
-    shown = Opened(browser, path, viewport={"width": 400, "height": 800})
-    assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 400
-    assert shown.graph("cy.width()") > 350
-    assert shown.trouble == []
     shown.close()

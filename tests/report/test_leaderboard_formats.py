@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from rich.console import Console
 
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     DOMAINS,
@@ -15,7 +14,6 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     domain_of_tools,
     published_plans,
 )
-from toolassay.cli.score_tables import print_table
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics.confidence_interval import Interval
@@ -27,7 +25,6 @@ from toolassay.report.leaderboard import (
     latex_table,
     markdown_table,
     ordered_rows,
-    terminal_table,
     terminal_text,
 )
 from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND, RowMark
@@ -124,19 +121,6 @@ def test_latex_escapes_what_it_would_take_for_commands() -> None:
             assert line.replace(r"\&", "").count("&") == 4 + len(HEADINGS) + 2 - 1
 
 
-def test_the_screen_shows_markup_in_a_name_as_text() -> None:
-    console = Console(width=200)
-    with console.capture() as captured:
-        console.print(terminal_table(board()))
-    shown = captured.get()
-    assert "[red]x" in shown
-    assert "\x1b[31m" not in terminal_text(board())
-    assert "BsF" not in shown  # nobody has it
-    assert "n-F1: F1 of the tools (nodes)" in " ".join(shown.split())
-    assert "BsF: BERTScore F1 of the steps; n-F1: F1" in markdown_table(board()).replace("\\", "")
-    assert "52.0–54.0" in shown
-
-
 def test_all_51_published_rows_are_those_of_the_reference(reference: Path) -> None:
     with (reference / "taskbench" / "published_leaderboard.csv").open(encoding="utf-8") as stream:
         expected = {
@@ -156,22 +140,6 @@ def test_a_domain_is_known_by_its_tools(root: Path) -> None:
         ids = ToolLibrary.load(root / f"data_{domain}" / "tool_desc.json").ids
         assert domain_of_tools(ids) == domain
         assert domain_of_tools(ids[1:]) is None
-
-
-def test_published_rows_stand_below_strict_ones_and_among_compat_ones() -> None:
-    def names(kind: Kind) -> list[str]:
-        own = [[row("mine", kind, {"n-F1": interval(70.0)})]]
-        return [one.model for one in ordered_rows([*published("multimedia"), *own], "n-F1", {})]
-
-    assert names("strict")[0] == "mine"
-    assert names("compat")[:5] == ["gpt-4", "claude-2", "text-davinci-003", "gpt-3.5-turbo", "mine"]
-
-
-def test_the_ranking_of_the_report_goes_before_the_column() -> None:
-    models = [
-        [row(name, scores={"n-F1": interval(value)})] for name, value in (("a", 9.0), ("b", 5.0), ("c", 7.0))
-    ]
-    assert [one.model for one in ordered_rows(models, "n-F1", {"b": 0, "a": 1})] == ["b", "a", "c"]
 
 
 def test_the_cheapest_stands_first_and_the_unknown_last_and_local_times_below_those_of_servers() -> None:
@@ -211,31 +179,9 @@ def test_every_table_marks_the_rows_of_built_in_models_and_says_why(
     assert "0.0041 local" in text and "2.00 local" not in text
 
 
-def test_csv_keeps_the_names_and_says_the_marks_in_columns_of_their_own() -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_table(marked_board()))))
-    columns = ("model", "is_baseline", "seconds_are_local", "note")
-    assert [[one[name] for name in columns] for one in rows] == [
-        ["acme", "False", "False", ""],
-        ["offline", "True", "True", RULES_AT_HAND.line],
-        ["random", "True", "True", BASELINE.line],
-    ]
-
-
 @pytest.mark.parametrize("column", [*HEADINGS, "coverage", "cost", "latency", "model"])
 def test_a_baseline_is_not_ranked_by_any_column(column: str) -> None:
     free = RecordedUsage(0.0, 0, 10, 0.0001, is_local=True)
     best = {heading: interval(99.0) for heading in HEADINGS}
     rows = [[row("a baseline", "strict", best, free, BASELINE)], [row("model")], *published("multimedia")]
     assert ordered_rows(rows, column, {})[-1].model == "a baseline"
-
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_a_narrow_screen_cuts_neither_names_nor_numbers(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    usage = RecordedUsage(0.12, 0, 300, 1.5, is_local=True)
-    print_table(terminal_table(board(usage=usage, name="acme")))
-    printed = capsys.readouterr().out
-    assert "acme" in printed and "1.5000 local" in printed and "…" not in printed
-    assert "…" not in terminal_text(board(usage=usage))

@@ -1,11 +1,17 @@
-import math
+"""The data of the page of a graph."""
+
+from typing import Any
 
 import pytest
+from film_graphs import film_graph, film_library, film_links
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
-from toolassay.report.graph_page import MOST_TOOLS, page_data
+from toolassay.report import graph_page
+from toolassay.report.graph_page import MOST_TOOLS, link_data, page_data
+from toolassay.report.graph_page import link_data as module
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -44,13 +50,6 @@ def test_links_that_follow_from_the_types_are_known_though_listed() -> None:
         assert data["number_of_links"] == 1560
 
 
-def test_links_of_another_rule_are_listed() -> None:
-    built = ToolGraph.build(LIBRARY, "resource")
-    fewer = ToolGraph(LIBRARY, "resource", ListedLinks(3, list(built.numbered)[:2]))
-    assert page_data(fewer)["rule"] == "listed"
-    assert len(page_data(fewer)["links"]) == 2
-
-
 def test_a_complete_graph_lists_no_links() -> None:
     tools = [Tool(f"t{n}", parameters=(Parameter("when", "date", "The day."),)) for n in range(40)]
     data = page_data(ToolGraph.build(ToolLibrary(tools), "temporal"))
@@ -58,18 +57,6 @@ def test_a_complete_graph_lists_no_links() -> None:
     assert data["links"] == []
     assert not data["show_all"]
     assert data["tools"][0]["parameters"] == [["when", "date", "The day."]]
-
-
-def test_links_of_a_group_that_fills_the_circle_are_straight() -> None:
-    alone = page_data(ToolGraph.build(typed(30), "resource"))["tools"]
-    assert all(tool["straight"] > 0.9 for tool in alone)
-    tools = [Tool(f"t{n}", "", ("text",), (f"kind {n % 5}",)) for n in range(30)]
-    among_others = page_data(ToolGraph.build(ToolLibrary(tools), "resource"))["tools"]
-    assert all(tool["straight"] < 0.25 for tool in among_others)
-    for tool in among_others:
-        # The point towards which its links bend is on its own side of the circle, further inside.
-        assert tool["bend"][0] * tool["x"] + tool["bend"][1] * tool["y"] > 0
-        assert math.hypot(*tool["bend"]) < 0.5 * math.hypot(tool["x"], tool["y"])
 
 
 @pytest.mark.parametrize("size", [1, 40, 700])
@@ -89,3 +76,50 @@ def test_too_many_tools_are_an_error_with_the_limit() -> None:
     graph = ToolGraph.build(typed(MOST_TOOLS + 1), "resource")
     with pytest.raises(UsageError, match=r"up to 5,000 tools.*Fix: "):
         page_data(graph)
+
+
+def read_link(data: dict[str, Any], number: int) -> Dependency:
+    """A link of the data, as the page reads it."""
+    source, target, score, kind_of, fields, reasons, kind, origin, count, *further = data["links"][number]
+    ids, texts = film_library().ids, data["texts"]
+    return Dependency.from_json(
+        {
+            "source": ids[source],
+            "target": ids[target],
+            "type": texts[kind_of],
+            "score": score,
+            "fields": [
+                {"from": texts[a], "to": texts[b]} for a, b in zip(fields[::2], fields[1::2], strict=True)
+            ],
+            "reasons": [texts[reason] for reason in reasons],
+            "kind": data["kinds"][kind],
+            "origin": data["origins"][origin],
+            "count": count,
+            **(further[0] if further else {}),
+        }
+    )
+
+
+def test_links_are_the_same_after_reading_the_best_first() -> None:
+    data = link_data(film_graph(), most=100)
+    read = [read_link(data, number) for number in range(len(data["links"]))]
+    assert read == sorted(film_links(), key=lambda link: -link.score)
+    assert len(set(data["texts"])) == len(data["texts"])
+
+
+def test_a_graph_with_too_many_links_has_a_page_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_page, "MOST_LINKS", 3)
+    data = page_data(film_graph())
+    assert data["number_of_links"] == 5
+    assert [link[2] for link in data["links"]] == [0.95, 0.8, 0.45]
+
+
+def test_the_weakest_links_lose_their_reasons_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not link_data(film_graph(), most=100)["without_reasons"]
+    monkeypatch.setattr(module, "MOST_REASONS", 60)
+    data = link_data(film_graph(), most=100)
+    assert data["without_reasons"]
+    # The second has no reason that the first does not have.
+    assert [bool(link[5]) for link in data["links"]] == [True, True, False, False, False]

@@ -1,5 +1,10 @@
+"""Pictures of samples, of the funnel and of variety."""
+
+from __future__ import annotations
+
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +13,7 @@ from matplotlib.image import imread
 
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.report.pictures import arrange, box_text, draw_sample
+from toolassay.report.pictures import FunnelBar, arrange, box_text, draw_funnel, draw_sample, draw_variety
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))
@@ -28,13 +33,6 @@ def test_a_sample_becomes_the_same_small_picture_every_time(sample: Sample, tmp_
     assert path.read_bytes() == again.read_bytes()
     assert path.stat().st_size < 60_000
     assert imread(path).shape[1] <= 1000
-
-
-def test_a_longer_chain_is_wider_not_higher(tmp_path: Path) -> None:
-    single = imread(draw_sample(SINGLE, tmp_path / "single.png"))
-    chain = imread(draw_sample(CHAIN, tmp_path / "chain.png"))
-    assert chain.shape[0] == single.shape[0]
-    assert chain.shape[1] > 2 * single.shape[1]
 
 
 def test_links_point_right_and_pass_no_box() -> None:
@@ -62,3 +60,36 @@ def test_box_texts_fit_a_box(name: str) -> None:
 @given(st.text(alphabet="abc_-", max_size=19))
 def test_short_names_are_kept_whole(name: str) -> None:
     assert box_text(name) == name
+
+
+def test_the_same_counts_give_the_same_bytes(tmp_path: Path) -> None:
+    bars = [FunnelBar("schema", 100, 7, 3, 90), FunnelBar("a gate with 日本語 in its name" * 3, 90, 0, 0, 90)]
+    first = draw_funnel(bars, tmp_path / "a.png").read_bytes()
+    assert first.startswith(b"\x89PNG")
+    assert draw_funnel(bars, tmp_path / "b.png").read_bytes() == first
+
+
+def test_an_empty_funnel_can_be_drawn(tmp_path: Path) -> None:
+    assert draw_funnel([FunnelBar("id", 0, 0, 0, 0)], tmp_path / "a.png").exists()
+
+
+NAMES = ["sizes_and_shapes.png", "tools.png"]
+
+
+@pytest.fixture
+def figures() -> dict[str, Any]:
+    return {
+        "sizes": {"single": {"1": 9}, "chain": {"2": 20, "40": 1}},
+        "tools": {"tools": 3, "used": 2, "uses": {"a" * 99: 7, "$b_$": 2, "c": 0}},
+    }
+
+
+def test_the_same_figures_give_the_same_bytes(figures: dict[str, Any], tmp_path: Path) -> None:
+    made = draw_variety(figures, tmp_path / "one")
+    assert [path.name for path in made] == NAMES
+    for path in draw_variety(figures, tmp_path / "two"):
+        assert path.read_bytes() == (tmp_path / "one" / path.name).read_bytes()
+    assert all(path.stat().st_size > 5_000 for path in made)
+    figures["tools"] = {"not_applicable": "nothing there"}
+    assert [path.name for path in draw_variety(figures, tmp_path / "one")] == NAMES[:1]
+    assert [path.name for path in (tmp_path / "one").iterdir()] == NAMES[:1]

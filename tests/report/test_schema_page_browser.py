@@ -11,10 +11,8 @@ import pytest
 from browsing import OpenedPage
 from film_graphs import HOSTILE, film_graph, film_links
 
-from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
-from toolassay.report.graph_page import MOST_SHOWN, write_graph_page
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.report.graph_page import write_graph_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -102,57 +100,6 @@ def test_texts_of_tools_and_links_are_never_markup(opened: SchemaPage) -> None:
     assert opened.page.locator("script").count() == 3
 
 
-def test_links_are_drawn_by_score_and_kind_in_the_colour_of_the_group(opened: SchemaPage) -> None:
-    def style(source: str, name: str) -> Any:
-        return opened.graph(
-            f"cy.edges().filter((edge) => edge.source().data('name') === '{source}')"
-            f".map((edge) => edge.style('{name}'))"
-        )
-
-    strong, weaker = (float(opacity) for opacity in style("search_film", "opacity"))
-    assert strong > weaker > 2 * float(style("film_reviews", "opacity")[0])
-    assert style("film_reviews", "line-style") == ["dashed"]
-    assert style("film_details", "line-style") == ["solid"]
-    assert style("actor", "line-color") != style("search_film", "line-color")[:1]
-    rows = opened.page.locator("#types label").all_inner_texts()
-    assert [row.strip() for row in rows] == [
-        "film 3 tools, 2 links",
-        "cast 1 tool, 1 link",
-        "search 1 tool, 2 links",
-    ]
-
-
-def test_least_score_kinds_and_origins_filter_links(opened: SchemaPage) -> None:
-    opened.choose("search_film")
-    opened.page.fill("#least", "0.9")
-    assert opened.page.input_value("#slider") == "0.9"
-    assert [card.split("\n")[0] for card in opened.cards("after")] == ["film_details"]
-    assert opened.graph("cy.edges().length") == 1
-    opened.page.fill("#least", "0")
-    assert opened.graph("cy.edges().length") == 5
-    opened.page.get_by_role("checkbox", name="observed").uncheck()
-    assert opened.graph("cy.edges().length") == 4
-    opened.page.get_by_label("from trace").uncheck()
-    assert opened.graph("cy.edges().length") == 3
-    assert "Links from it (1)" in opened.page.inner_text("#detail")
-
-
-def test_neighbours_are_shown_alone_on_both_sides_of_the_tool(opened: SchemaPage) -> None:
-    opened.choose("film_details")
-    places = opened.graph("cy.nodes().map((node) => node.position())")
-    opened.page.click("#near")
-    visible = opened.graph(
-        "Object.fromEntries(cy.nodes(':visible').map((node) => [node.data('name'), node.position().x]))"
-    )
-    assert visible["film_details"] == 0
-    assert {name for name, x in visible.items() if x < 0} == {"search_film", "film_reviews"}
-    assert {name for name, x in visible.items() if x > 0} == {"actor"}
-    assert opened.graph("cy.edges(':visible').length") == 3
-    opened.page.click("#near")
-    assert opened.graph("cy.nodes(':visible').length") == 5
-    assert opened.graph("cy.nodes().map((node) => node.position())") == places
-
-
 def test_a_removed_link_can_be_restored(opened: SchemaPage) -> None:
     opened.choose("search_film")
     opened.button("Remove search_film → film_details").click()
@@ -228,10 +175,7 @@ def test_a_link_can_be_added_with_several_values(opened: SchemaPage) -> None:
     ("source", "target", "pairs", "message"),
     [
         ("nothing", "actor", [("id", "actor_id")], "There is no tool 'nothing'."),
-        ("", "actor", [("id", "actor_id")], "Choose both tools."),
-        ("actor", "actor", [("id", "actor_id")], "A tool cannot be linked to itself."),
         ("search_film", "actor", [], "A dependency needs a value that flows."),
-        ("search_film", "actor", [("page", "")], "Every value needs the argument that it fills."),
         ("search_film", "actor", [("page", "x"), ("results", "x")], "An argument is filled twice."),
         ("film_details", "actor", [("id", "actor_id")], "There is a link of these tools already."),
     ],
@@ -250,55 +194,6 @@ def test_a_link_that_cannot_be_is_not_saved(
     assert message in opened.page.inner_text("#form-error")
     opened.page.click("#form-cancel")
     assert opened.page.inner_text("#edits h2") == "No new edits"
-
-
-def test_undo_takes_back_one_edit_after_the_other(opened: SchemaPage) -> None:
-    opened.choose("search_film")
-    opened.button("Pin search_film → film_details").click()
-    opened.button("Remove search_film → film_details").click()
-    opened.button("Remove search_film → film_reviews").click()
-    assert opened.page.inner_text("#edits h2") == "2 new edits"
-    opened.page.click("#undo")
-    opened.page.keyboard.press("Control+z")
-    assert "pinned here" in opened.cards("after")[0]
-    assert [edit["action"] for edit in opened.export()["edits"]] == ["pin"]
-    opened.page.click("#undo")
-    assert opened.page.inner_text("#edits h2") == "No new edits"
-    assert opened.page.is_disabled("#undo")
-
-
-def test_leaving_the_page_warns_only_of_edits_that_are_not_exported(opened: SchemaPage) -> None:
-    assert not opened.unload_is_refused()
-    opened.choose("search_film")
-    opened.button("Pin search_film → film_details").click()
-    assert opened.unload_is_refused()
-    opened.export()
-    assert not opened.unload_is_refused()
-    opened.button("Remove search_film → film_reviews").click()
-    assert opened.unload_is_refused()
-
-
-def test_a_link_can_be_edited_with_the_keyboard_alone(opened: SchemaPage) -> None:
-    opened.choose("search_film")
-    opened.button("Change search_film → film_details").press("Enter")
-    focus = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
-    assert opened.page.evaluate(focus) == "Path (empty: whole result)"
-    opened.page.keyboard.press("Tab")
-    opened.page.keyboard.press("End")
-    opened.page.keyboard.type("_2")
-    opened.page.keyboard.press("Enter")
-    assert "results[].id → film_id_2" in opened.cards("after")[0]
-    # The keyboard stays at the link.
-    assert opened.page.evaluate(focus) == "Change search_film → film_details"
-    opened.page.keyboard.press("Enter")
-    opened.page.keyboard.press("Escape")
-    assert not opened.page.locator("#form").is_visible()
-    assert opened.page.inner_text("#detail h2") == "search_film"
-    names = opened.page.eval_on_selector_all(
-        "button:not(dialog *), input:not(dialog *), [tabindex]",
-        "(all) => all.map((item) => (item.ariaLabel || item.innerText || item.labels?.[0]?.innerText || ''))",
-    )
-    assert all(name.strip() for name in names)
 
 
 def test_edits_of_the_folder_are_shown_as_such(browser: Browser, tmp_path: Path) -> None:
@@ -323,25 +218,4 @@ def test_edits_of_the_folder_are_shown_as_such(browser: Browser, tmp_path: Path)
     assert [edit["action"] for edit in shown.export()["edits"]] == ["add"]
     assert "replaced by a new edit" in shown.page.locator("#edit-list").inner_text()
     assert not shown.trouble
-    shown.close()
-
-
-def test_a_large_graph_shows_its_best_links_and_all_of_the_chosen_tool(
-    browser: Browser, tmp_path: Path
-) -> None:
-    size = 60
-    library = ToolLibrary([Tool(f"t{n}") for n in range(size)])
-    links = [
-        Dependency(f"t{a}", f"t{b}", "id", (a + 1) / size) for a in range(size) for b in range(size) if a != b
-    ]
-    path = write_graph_page(ToolGraph.of_dependencies(library, links), tmp_path / "graph_desc.html")
-    shown = SchemaPage(browser, path)
-    assert shown.graph("cy.edges().length") == MOST_SHOWN
-    assert shown.graph("Math.min(...cy.edges().map((edge) => edge.data('score')))") > 0.6
-    assert "The 1,200 best of 3,540 links" in shown.page.inner_text("#note")
-    shown.choose("t0")
-    assert shown.graph("cy.edges('.near').length") == 2 * (size - 1)
-    assert len(shown.cards("after")) == 21
-    shown.page.locator(".cards.after").get_by_role("button", name="Show all 59").click()
-    assert len(shown.cards("after")) == 59
     shown.close()

@@ -7,7 +7,7 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
 from toolassay.report.graph_picture import ToolGroups, tool_groups, type_counts
-from toolassay.report.style import ACCENT, NEUTRAL
+from toolassay.report.style import NEUTRAL
 from toolassay.tools import Tool, ToolLibrary
 
 
@@ -33,11 +33,6 @@ def test_a_tag_that_all_tools_share_is_no_group() -> None:
     assert list(found.of.values()) == ["x", "x", "y"]
 
 
-def test_a_tag_for_nearly_every_tool_is_no_group() -> None:
-    found = groups_of(*({"tags": (str(n),), "source": {"server": "xy"[n % 2]}} for n in range(9)))
-    assert found.noun == "server"
-
-
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [
@@ -52,12 +47,6 @@ def test_tools_of_one_server_are_grouped_by_the_first_part_of_their_paths_that_d
     found = groups_of(*({"source": {"server": "api", "path": path}} for path in paths))
     assert found.noun == "path"
     assert list(found.of.values()) == expected
-
-
-def test_tools_that_nothing_separates_have_one_colour() -> None:
-    found = groups_of({}, {}, {})
-    assert found.noun == ""
-    assert found.colours == {"": ACCENT}
 
 
 def test_links_are_counted_between_groups() -> None:

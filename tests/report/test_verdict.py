@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.evaluation.items import ItemTable
-from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.decision import Facts, Verdict, sentences
 from toolassay.report.requirements import least_items, quantile_bounds
 from toolassay.report.scoreboard import Contender, Place, rank
@@ -98,25 +97,12 @@ def test_only_baselines_have_no_leader() -> None:
     assert spoken(places) == ["Only built-in programs were measured (random): there is no model to rank."]
 
 
-def test_models_without_a_shared_item_are_not_compared() -> None:
-    other = Contender("b", [table([1.0, 0.0], ["x", "y"])])
-    places = rank([contender("a", 9, 9), other], "correct", resamples=100)
-    assert places[1].n == 0
-    assert "shares no task with b" in spoken(places)[0]
-
-
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_the_difference_is_that_of_the_leader_to_the_second(first: int, second: int) -> None:
     places = rank([contender("a", first, 30), contender("b", second, 30)], "correct", resamples=50)
     found = Verdict("correct", places).to_json()
     assert found["difference"] == pytest.approx(abs(first - second) / 30)
     assert places[0].score >= places[1].score
-
-
-def test_needed_items_follow_from_the_smallest_difference_that_could_be_found() -> None:
-    place = Place("b", 2, 0.4, Interval(-0.05, -0.2, 0.1), 0.4, 100, 0.2)
-    assert place.n_needed == 1600
-    assert Place("b", 2, 0.4, Interval(-0.3, -0.4, -0.2), 0.001, 100, 0.2).n_needed is None
 
 
 @pytest.mark.parametrize("quantile", [0.5, 0.95])
@@ -143,21 +129,6 @@ def test_of_equal_models_the_one_that_does_less_harm_is_first() -> None:
         resamples=100,
     )
     assert [place.name for place in places] == ["b", "a", "c"]
-
-
-def test_a_tie_names_the_price_of_each_tied_model() -> None:
-    facts = {
-        "a": Facts(cost=1.0, harm=0.15),
-        "b": Facts(seconds=2.0, harm=0.02, attack_success=0.5, plan=0.25),
-        "c": Facts(cost=9.0),
-    }
-    runs = [contender("a", 31, 60), contender("b", 30, 60), contender("c", 3, 60)]
-    said = sentences(rank(runs, "correct", resamples=500), facts, noun="task", measure="are right")
-    assert said[1:] == [
-        "a costs 1.00 USD per 1,000 tasks and makes unwanted changes in 15.0 % of the tasks.",
-        "b: its cost was not measured; takes 2.0 s (median); makes unwanted changes in 2.0 % of the tasks; "
-        "follows 50.0 % of the planted instructions; predicts the gold plan in 25.0 %.",
-    ]
 
 
 def test_partial_runs_are_ranked_by_the_items_of_both() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import aiohttp
-import pytest
 import pytest_asyncio
 from reviewing import HOSTILE, actions, folder_of, folder_with, label, serving, session_of
 from yarl import URL
@@ -83,8 +81,7 @@ async def test_what_is_refused_says_why(server: ReviewServer, client: aiohttp.Cl
         wanted(server, 0, "correct") | {"reviewer": ""},
         wanted(server, 0, "correct") | {"queue": "mine"},
         wanted(server, 0, "correct", note=["a"]),
-        *(wanted(server, 0, "correct", seconds=value) for value in (-1, 10**12, 10**400, float("nan"))),
-        *(wanted(server, 0, "correct", seconds=value) for value in (True, "1", None, float("-inf"))),
+        *(wanted(server, 0, "correct", seconds=value) for value in (-1, 10**400, float("nan"), True, "1")),
         *(wanted(server, 0, "correct") | {"number": value} for value in (-1, 10**400, 1.5, "\ud800", None)),
         wanted(server, 0, "correct", note="x" * 20_001),
         [],
@@ -169,25 +166,6 @@ async def test_a_name_that_is_a_path_stays_in_its_folder(
     assert (await post(client, "/api/decide", body))[0] == 200
     folder = server.session.store.folder
     assert [path.name for path in folder.iterdir()] == [".._.._x.jsonl"]
-
-
-async def test_many_at_once_are_all_kept(server: ReviewServer, client: aiohttp.ClientSession) -> None:
-    bodies = [
-        wanted(server, number, "correct") | {"reviewer": name}
-        for number in range(6)
-        for name in ("Ann", "Bob")
-    ]
-    answers = await asyncio.gather(*(post(client, "/api/decide", body) for body in bodies))
-    assert {status for status, _ in answers} == {200}
-    assert server.session.progress()["reviewers"] == {"Ann": 6, "Bob": 6}
-
-
-async def test_a_disk_that_refuses_is_reported(
-    server: ReviewServer, client: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.session.store.folder.write_text("a file where the folder should be")
-    status, answer = await post(client, "/api/decide", wanted(server, 0, "correct"))
-    assert (status, "cannot be written" in answer["error"]) == (500, True)
 
 
 async def test_hostile_texts_are_data(tmp_path: Path) -> None:

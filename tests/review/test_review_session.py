@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workshop_tools
 from reviewing import folder_of, folder_with, label, say, session_of
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
 from toolassay.review.outcome import markdown, verification
-from toolassay.review.session import Findings, Session, draw_plan, read_findings, tool_card
+from toolassay.review.session import Findings, Session, draw_plan, read_findings
 from toolassay.stages.review import review_session
 from toolassay.tools import ToolLibrary
 
@@ -61,22 +60,13 @@ def test_a_fix_is_held_against_the_gates(session: Session) -> None:
     assert verification(session.outcomes())["samples"]["all"]["insisted"] == 1
 
 
-def test_a_quarantine_is_no_rejection(session: Session) -> None:
-    parts = {"user_request": "Use the Text Translator."}
-    assert [item["gate"] for item in session.check(0, parts)["findings"]] == ["leak"]
-    say(session, "Ann", 0, "fix_instruction", parts=parts)
-    assert session.store.log("Ann").standing("reviewer")[0].insisted == ()
-
-
 @pytest.mark.parametrize(
     ("action", "parts", "wrong"),
     [
         ("fix_graph", {"task_nodes": []}, "cannot be saved: task_nodes is not a list of nodes"),
-        ("fix_syntax", {"task_nodes": [{"tusk": 1}]}, r"cannot be saved: task_nodes\[0\] has no tool"),
         ("fix_instruction", {"user_request": " "}, "cannot be saved: user_request is not a text"),
         ("fix_syntax", {}, "nothing was changed"),
         ("correct", {"user_request": "Hi"}, "'correct' with edits"),
-        ("fix_syntax", {"id": 3}, "'id' cannot be edited"),
         ("maybe", {}, "unknown decision 'maybe'"),
     ],
 )
@@ -116,12 +106,6 @@ def test_reviewers_who_differ_wait_for_an_adjudicator_whose_word_counts(session:
     assert session.progress()["conflicts"] == 0
 
 
-def test_the_same_fix_made_differently_is_a_conflict(session: Session) -> None:
-    for name, words in (("Ann", "Paint it."), ("Bob", "Paint this.")):
-        say(session, name, 0, "fix_instruction", parts={"user_request": words})
-    assert session.outcomes()[0].state == "conflict"
-
-
 def test_the_table_adds_up(session: Session) -> None:
     fix = {"user_request": "Paint it."}
     say(session, "Ann", 0, "correct")
@@ -147,28 +131,16 @@ def test_agreement_of_pairs_and_of_all(session: Session) -> None:
         say(session, "Ann", number, "correct" if number < 2 else "discard")
         say(session, "Bob", number, "correct" if number < 3 else "discard")
     found = verification(session.outcomes())["agreement"]
-    assert found["reviewers"] == {"Ann": 4, "Bob": 4}
+    assert (found["reviewers"], found["all"]) == ({"Ann": 4, "Bob": 4}, None)
     (pair,) = found["pairs"]
-    assert (pair["samples"], pair["raw"]) == (4, 0.75)
-    assert pair["kappa"] == pytest.approx(0.5)
-    assert found["all"] is None
+    assert (pair["samples"], pair["raw"]) == (4, 0.75) and pair["kappa"] == pytest.approx(0.5)
     say(session, "Cem", 5, "correct")
-    found = verification(session.outcomes())["agreement"]
-    assert found["all"] is None
-    nothing = [pair for pair in found["pairs"] if "Cem" in pair["reviewers"]]
-    assert {pair["reason"] for pair in nothing} == {"no sample was decided by two or more of them"}
+    pairs = verification(session.outcomes())["agreement"]["pairs"]
+    nothing = {pair["reason"] for pair in pairs if "Cem" in pair["reviewers"]}
+    assert nothing == {"no sample was decided by two or more of them"}
     say(session, "Cem", 0, "correct")
     found = verification(session.outcomes())["agreement"]
     assert (found["all"]["kind"], found["all"]["samples"]) == ("fleiss", 4)
-
-
-def test_agreement_that_is_not_defined_is_said(session: Session) -> None:
-    for name in ("Ann", "Bob"):
-        say(session, name, 0, "correct")
-    (pair,) = verification(session.outcomes())["agreement"]["pairs"]
-    assert (pair["raw"], pair["kappa"]) == (1.0, None)
-    assert "beyond chance" in pair["reason"]
-    assert "nan" not in json.dumps(markdown(verification(session.outcomes()))).casefold()
 
 
 def test_search_reads_requests_steps_tools_and_ids(session: Session) -> None:
@@ -182,27 +154,19 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
     session: Session, tmp_path: Path
 ) -> None:
     path = tmp_path / "gates.jsonl"
+    near = {"gate": "near", "reason": "as s1", "where": ""}
+    graph = {"gate": "graph", "state": "not applicable", "reason": "no sample", "where": ""}
     lines: list[Any] = [
-        {"id": 0, "level": "quarantine", "findings": [{"gate": "near", "reason": "as s1", "where": ""}]},
-        {"id": "s1", "level": "pass", "findings": [], "gates": {"schema": "pass", "leak": "pass"}},
-        {
-            "id": "s3",
-            "level": "reject",
-            "findings": [
-                {"gate": "graph", "state": "not applicable", "reason": "no sample", "where": ""},
-                {"gate": "schema", "state": "reject", "reason": "no tool", "where": "task_nodes[0]"},
-            ],
-            "gates": {"graph": "not applicable", "schema": "reject"},
-        },
+        {"id": 0, "level": "quarantine", "findings": [near]},
+        {"id": "s1", "level": "pass", "findings": []},
+        {"id": "s3", "level": "reject", "findings": [graph]},
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     session.findings = Findings(read_findings(path), session.gates)
     shown = session.show(0, "Ann", "all")
     assert shown["level"] == "quarantine"
     assert [(item["gate"], item["state"]) for item in shown["findings"]] == [("near", "quarantine")]
-    states = [item["state"] for item in session.show(3, "Ann", "all")["findings"]]
-    assert states == ["not applicable", "reject"]
-    assert session.show(1, "Ann", "all")["level"] == "pass"
+    assert [item["state"] for item in session.show(3, "Ann", "all")["findings"]] == ["not applicable"]
     assert session.overview("Ann", "all")["items"][2]["level"] is None
     assert session.show(2, "Ann", "all")["level"] == "pass"
     path.write_text('{"id": 0}\n')
@@ -216,64 +180,20 @@ def test_two_samples_of_one_id_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_drawing_has_links_references_and_missing_tools(session: Session) -> None:
-    library = ToolLibrary.load(Path(str(session.store.folder.parent)) / "tool_desc.json")
+    library = ToolLibrary.load(session.store.folder.parent / "tool_desc.json")
+    calls = [("Painter", "a cat"), ("Painter", "a dog"), ("Image Editor", "<node-1>"), ("Nobody", "<node-0>")]
+    links = [("Painter", "Image Editor"), ("Image Editor", "Film Maker")]
     plan = {
         "id": 1,
-        "task_nodes": [
-            {"task": "Painter", "arguments": ["a cat"]},
-            {"task": "Painter", "arguments": ["a dog"]},
-            {"task": "Image Editor", "arguments": ["<node-1>", "nice"]},
-            {"task": "Nobody", "arguments": ["<node-0>"]},
-        ],
-        "task_links": [
-            {"source": "Painter", "target": "Image Editor"},
-            {"source": "Image Editor", "target": "Film Maker"},
-        ],
+        "task_nodes": [{"task": tool, "arguments": [value]} for tool, value in calls],
+        "task_links": [{"source": one, "target": other} for one, other in links],
     }
     drawn = draw_plan(Gold.of(plan), library)
-    assert [(node["place"], node["known"], node["missing"]) for node in drawn["nodes"]] == [
-        (0, True, False),
-        (1, True, False),
-        (2, True, False),
-        (3, False, False),
-        (-1, True, True),
+    kinds = [(node["place"], node["known"], node["missing"]) for node in drawn["nodes"]]
+    assert kinds[2:] == [(2, True, False), (3, False, False), (-1, True, True)]
+    assert [(line["from"], line["to"], line["kind"]) for line in drawn["lines"]] == [
+        *((1, 2, "link"), (2, -1, "link"), (0, 3, "reference")),
     ]
-    assert drawn["lines"] == [
-        {"from": 1, "to": 2, "kind": "link", "type": "image"},
-        {"from": 2, "to": -1, "kind": "link", "type": "image"},
-        {"from": 0, "to": 3, "kind": "reference", "type": ""},
-    ]
-
-
-def test_a_plan_that_goes_in_circles_is_drawn_too(session: Session) -> None:
-    library = ToolLibrary.load(session.store.folder.parent / "tool_desc.json")
-    plan = {
-        "id": 1,
-        "task_nodes": [{"task": "Painter"}, {"task": "Captioner"}],
-        "task_links": [
-            {"source": "Painter", "target": "Captioner"},
-            {"source": "Captioner", "target": "Painter"},
-            {"source": "Painter", "target": "Painter"},
-        ],
-    }
-    assert len(draw_plan(Gold.of(plan), library)["lines"]) == 3
-
-
-def test_findings_of_ids_alike_in_writing_stay_apart(tmp_path: Path) -> None:
-    path = tmp_path / "gates.jsonl"
-    lines = [{"id": 1, "level": "reject", "findings": []}, {"id": "1", "level": "pass", "findings": []}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert {key: level for key, (level, _) in read_findings(path).items()} == {1: "reject", "1": "pass"}
-
-
-def test_what_was_settled_stays_in_the_queue_when_reviewers_agree_later(session: Session) -> None:
-    say(session, "Ann", 0, "correct")
-    say(session, "Bob", 0, "discard")
-    say(session, "Cem", 0, "discard", queue="conflicts")
-    say(session, "Bob", 0, "correct")
-    decision = session.outcomes()[0].decision
-    assert decision is not None and decision.action == "discard"
-    assert [item["id"] for item in session.overview("Cem", "conflicts")["items"]] == [0]
 
 
 def test_a_data_set_that_changes_below_the_review_takes_no_decisions(tmp_path: Path) -> None:
@@ -299,21 +219,3 @@ def test_what_the_gates_said_of_a_folder_in_quarantine_lies_beside_it(tmp_path: 
     assert review_session(folder).show(0, "Ann", "all")["findings"] != [finding]  # any folder of that name
     (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "checked": {"level": "quarantine"}}')
     assert review_session(folder).show(0, "Ann", "all")["findings"] == [finding]
-
-
-def test_the_card_of_an_imported_tool_has_signature_details_and_required_arguments() -> None:
-    library = ToolLibrary.from_json(workshop_tools())
-    card = tool_card("book_bench", library)
-    assert card["signature"] == "{bench: string, day: date, hours: integer 1..8, guests?: string[]}"
-    assert card["result"] == "{booking: string, price?: number}"
-    assert card["required"] == ["bench", "day", "hours"]
-    assert (card["tags"], card["source"]["server"]) == (["workshop"], "workshop")
-    assert "signature" not in tool_card("x", ToolLibrary.from_json([{"id": "x", "parameters": ["a"]}]))
-
-
-def test_a_reference_inside_of_a_value_is_a_line() -> None:
-    library = ToolLibrary.from_json(workshop_tools())
-    given = [{"name": "guests", "value": ["Ann", "<node-0>"]}]
-    nodes = [{"task": "find_benches", "arguments": []}, {"task": "book_bench", "arguments": given}]
-    drawn = draw_plan(Gold.of({"id": 1, "task_nodes": nodes}), library)
-    assert [(line["from"], line["to"], line["kind"]) for line in drawn["lines"]] == [(0, 1, "reference")]

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from reviewing import folder_with, session_of
-from running import Capture, inside
 
 from toolassay.errors import UsageError
 from toolassay.review.samples import Shares
-from toolassay.review.session import Session
 from toolassay.review.sheets import read_sheet
 from toolassay.stages.review import export_reviews
 
@@ -57,16 +55,8 @@ def test_shares_that_cannot_be_made(names: tuple[str, ...], each: int, wrong: st
 
 
 def test_the_queue_holds_the_share(tmp_path: Path) -> None:
-    made = session_of(folder_with(tmp_path / "d", 12))
-    session = Session(
-        made.name,
-        made.samples,
-        made.background,
-        made.gates,
-        made.findings,
-        made.store,
-        shares=Shares(NAMES[:3], 2),
-    )
+    session = session_of(folder_with(tmp_path / "d", 12))
+    session.shares = Shares(NAMES[:3], 2)
     seen = Counter(item["id"] for name in NAMES[:3] for item in session.overview(name, "all")["items"])
     assert set(seen.values()) == {2} and len(seen) == 12
     with pytest.raises(UsageError, match="'Zoë' is none of the reviewers"):
@@ -80,10 +70,3 @@ def test_a_sheet_holds_the_share(tmp_path: Path) -> None:
     count = export_reviews(folder, sheet, reviewer="Ann", reviewers=names, each=1)
     made = session_of(folder)
     assert count == len(read_sheet(sheet)) == sum(shares.holds("Ann", one.id) for one in made.samples)
-
-
-def test_the_command_shares_out(capsys: Capture, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path / "d", 6)
-    people = ("--reviewer", "Dan", "--reviewers", "Ann, Bob", "--each", "1")
-    done = inside(capsys, "review", "--data_dir", folder, *people)
-    assert done.code == 2 and "'Dan' is none of the reviewers" in done.err

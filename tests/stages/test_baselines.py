@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bundled_folders import first_items
 from own_workplace import workplace
 from running import inside, lines_of
 
@@ -21,20 +22,8 @@ from toolassay.stages.leaderboard import leaderboard, render
 
 Capture = pytest.CaptureFixture[str]
 MODELS = ("nothing", "offline", "random")
-KEPT = {"data.json": 12, "user_requests.json": 12, "tasks.jsonl": 12, "messages.csv": 13}
+
 FOLDERS = ("data_multimedia", "data_dailylifeapis", "data_workbench", "data_classic")
-
-
-def copy(root: Path, name: str, target: Path) -> Path:
-    """The first items of a bundled folder."""
-    target.mkdir(parents=True)
-    for file in (root / name).iterdir():
-        if file.suffix in (".json", ".jsonl", ".csv", ".sqlite") and "raw" not in file.name:
-            shutil.copy(file, target)
-            if (count := KEPT.get(file.name)) is not None:
-                lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-                (target / file.name).write_text("".join(lines[:count]), encoding="utf-8")
-    return target
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +31,7 @@ def evaluated(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every folder, with every built-in model run twice and scored."""
     place = tmp_path_factory.mktemp("data")
     for name in FOLDERS:
-        folder = copy(root, name, place / name)
+        folder = first_items(root, name, place / name)
         for model in MODELS:
             infer(folder, llm=model, trials=2)
         evaluate(folder, llm="all")
@@ -54,7 +43,7 @@ def evaluated(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_predictions_are_the_same_bytes_at_any_concurrency(
     evaluated: Path, root: Path, tmp_path: Path, name: str, model: str
 ) -> None:
-    folder = copy(root, name, tmp_path / name)
+    folder = first_items(root, name, tmp_path / name)
     infer(folder, llm=model, multiworker=1)
     again = (folder / f"predictions/{model}.json").read_bytes()
     assert again == (evaluated / name / f"predictions/{model}.json").read_bytes()
@@ -79,7 +68,7 @@ def test_trials_of_random_differ_and_those_of_nothing_do_not(evaluated: Path, na
 
 
 def test_another_seed_gives_other_plans_and_is_another_run(root: Path, tmp_path: Path) -> None:
-    folder = copy(root, "data_multimedia", tmp_path / "d")
+    folder = first_items(root, "data_multimedia", tmp_path / "d")
     infer(folder, llm="random")
     first = (folder / "predictions/random.json").read_bytes()
     seeded = ModelOptions(extra_body={"seed": 7})
@@ -87,17 +76,6 @@ def test_another_seed_gives_other_plans_and_is_another_run(root: Path, tmp_path:
         infer(folder, llm="random", options=seeded)
     infer(folder, llm="random", options=seeded, prediction_dir="seeded")
     assert (folder / "seeded/random.json").read_bytes() != first
-
-
-@pytest.mark.parametrize("name", FOLDERS)
-def test_nothing_starts_nothing(evaluated: Path, name: str) -> None:
-    for line in lines_of(evaluated / name / "predictions/nothing.json"):
-        if name == "data_workbench":
-            assert line["function_calls"] == []
-        elif name == "data_classic":
-            assert line["pred_workflow_uuid"] is None
-        else:
-            assert line["result"] == {"task_steps": [], "task_nodes": [], "task_links": []}
 
 
 def test_a_random_workflow_is_one_of_its_domain(evaluated: Path) -> None:
@@ -118,16 +96,6 @@ def test_agents_act_on_a_workplace_of_ones_own_where_offline_is_refused(tmp_path
         infer(folder, llm="offline", allow_tools=True)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-@pytest.mark.parametrize("model", ["nothing", "random"])
-def test_probes_go_to_baselines_too(
-    root: Path, tmp_path: Path, capsys: Capture, name: str, model: str
-) -> None:
-    folder = copy(root, name, tmp_path / name)
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", model, "--security", "2")
-    assert done.code == 0 and f"security of {model} (baseline): " in done.out
-
-
 def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--llm nothing reads no prompts"):
         infer(evaluated / "data_classic", llm="nothing", security="published", judge="gpt-4")
@@ -139,9 +107,7 @@ def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_leaderboard_shows_baselines_last_and_marks_them(evaluated: Path, name: str) -> None:
-    for column in (None, "cost", "latency", "model", "coverage"):
-        board = leaderboard(evaluated / name, sort_by=column)
-        assert list(dict.fromkeys(row.model for row in board.rows)).index("offline") == 0
+    assert all(row.is_baseline for row in leaderboard(evaluated / name).rows)
     shown = " ".join(render(leaderboard(evaluated / name), "markdown").split())
     assert "| nothing (baseline) |" in shown and "| random (baseline) |" in shown
     assert BASELINE.line in shown and LOCAL in shown
@@ -176,25 +142,14 @@ def test_the_report_shows_baselines_last(evaluated: Path, tmp_path: Path, capsys
     assert done.out.count(RULES_AT_HAND.line) == done.out.count(BASELINE.line) == 1
 
 
-def test_a_comparison_marks_them_also_where_files_are_named(evaluated: Path, capsys: Capture) -> None:
-    folder = evaluated / "data_workbench"
-    save = folder.parent / "comparison.json"
-    done = inside(
-        capsys,
-        *("compare", "random", "offline", "--data_dir", folder, "--resamples", "50", "--save", save),
-    )
-    assert "offline † (B) against random (baseline) (A)" in " ".join(done.out.split())
-    assert RULES_AT_HAND.note.split(";")[0] in " ".join(done.out.split())
-    assert json.loads(save.read_text())["marks"] == {
-        "random": BASELINE._asdict(),
-        "offline": RULES_AT_HAND._asdict(),
-    }
-    named = compare(*(folder / f"metrics/{model}.json" for model in ("random", "offline")), resamples=50)
+def test_a_comparison_marks_them_also_where_files_are_named(evaluated: Path, tmp_path: Path) -> None:
+    metrics = evaluated / "data_workbench/metrics"
+    named = compare(metrics / "random.json", metrics / "offline.json", resamples=50)
     assert named.marks == {"random": BASELINE, "offline": RULES_AT_HAND}
 
 
 def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_path: Path) -> None:
-    folder = copy(root, "data_workbench", tmp_path / "data_workbench")
+    folder = first_items(root, "data_workbench", tmp_path / "data_workbench")
     tasks = lines_of(folder / "tasks.jsonl")
     for task in tasks:
         task["query"] = f"Robin here. {task['query']} Thanks!"
@@ -202,11 +157,3 @@ def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_pa
     infer(folder, llm="offline")
     evaluate(folder, llm="offline")
     assert "†" not in render(leaderboard(folder), "markdown")
-
-
-def test_a_baseline_cannot_generate_and_nothing_is_moved(root: Path, tmp_path: Path, capsys: Capture) -> None:
-    shutil.copytree(root / "data_multimedia", tmp_path / "d", ignore=shutil.ignore_patterns("pred*", "metr*"))
-    before = sorted((tmp_path / "d").iterdir())
-    done = inside(capsys, "generate", "--data_dir", tmp_path / "d", "--llm", "random", "--force", "true")
-    assert (done.code, "is a baseline" in done.error) == (2, True)
-    assert sorted((tmp_path / "d").iterdir()) == before

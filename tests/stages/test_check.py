@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -58,63 +60,24 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     before = files_below(folder)
     checked = check(folder, out=out)
     assert files_below(folder) == before
-    assert checked.levels == {"pass": 2, "quarantine": 2, "reject": 1}
-    assert (checked.share, checked.complete) == (0.4, True)
+    assert (checked.levels, checked.share) == ({"pass": 2, "quarantine": 2, "reject": 1}, 0.4)
     lines = lines_of(out / "gates.jsonl")
-    assert [(line["id"], line["level"]) for line in lines] == [
-        *(("item-0", "pass"), ("item-1", "quarantine"), ("item-2", "pass"), ("item-3", "quarantine")),
-        ("item-0", "reject"),
-    ]
-    assert [line["gates"]["llm critic"] for line in lines] == [
-        *("pass", "quarantine", "not applicable", "unknown", "pass"),
-    ]
+    assert [line["level"] for line in lines] == ["pass", "quarantine", "pass", "quarantine", "reject"]
+    critic = ["pass", "quarantine", "not applicable", "unknown", "pass"]
+    assert [line["gates"]["llm critic"] for line in lines] == critic
     reason = "line 1 has the id 'item-0' too"
     assert of_gate(lines[4], "id") == {"gate": "id", "state": "reject", "reason": reason, "where": "id"}
     assert [(name, level) for name, level, _ in checked.findings] == [(n["id"], n["level"]) for n in lines]
-    assert ids(out / "data.json") == ids(out / "user_requests.json") == ["item-0", "item-2"]
+    assert ids(out / "user_requests.json") == ["item-0", "item-2"]
     assert lines_of(out / "data.json") == [MIXED[0], MIXED[2]]
-    assert (
-        ids(out / "quarantine/data.json")
-        == ids(out / "quarantine/user_requests.json")
-        == [
-            *("item-1", "item-3"),
-        ]
-    )
-    rejected = lines_of(out / "rejected.json")
-    assert (rejected[0]["id"], of_gate(rejected[0], "id")["state"]) == ("item-0", "reject")
+    doubtful = out / "quarantine"
+    assert ids(doubtful / "data.json") == ids(doubtful / "user_requests.json") == ["item-1", "item-3"]
+    assert ids(out / "rejected.json") == ["item-0"]
     funnel = json.loads((out / "funnel.json").read_text())
-    assert funnel == checked.funnel
-    assert funnel["input"] == 5
-    assert funnel["levels"] == checked.levels
-    assert funnel["funnel"][-1]["leaving"] == 2
+    assert funnel == checked.funnel and (funnel["input"], funnel["funnel"][-1]["leaving"]) == (5, 2)
     assert set(funnel["settings"]["sha256"]) == {"data.json", "tool_desc.json", "graph_desc.json"}
-    assert (out / "funnel.png").exists()
-    assert not (out / "repairs.jsonl").exists()
-
-
-def test_edits_and_executions_come_along(folder: Path, tmp_path: Path) -> None:
-    for name in ("graph_edits.json", "executions.jsonl"):
-        (folder / name).write_text("")
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    for made in (out, out / "quarantine"):
-        assert {"graph_edits.json", "executions.jsonl"} <= {path.name for path in made.iterdir()}
-    (out / "executions.jsonl").write_text("\n")
-    for name in ("graph_edits.json", "executions.jsonl"):
-        (folder / name).unlink()
-    check(folder, out=out)
-    assert not (out / "graph_edits.json").exists()
-    assert (out / "executions.jsonl").read_text() == "\n"  # of this folder
-
-
-def test_what_it_writes_is_a_data_folder(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    for made in (out, out / "quarantine"):
-        assert DataFolder(made).benchmark["dependency_type"] == "resource"
-        assert (made / "tool_desc.json").read_bytes() == (folder / "tool_desc.json").read_bytes()
-    again = check(out, out=tmp_path / "again")
-    assert again.levels == {"pass": 2, "quarantine": 0, "reject": 0}
+    assert (out / "funnel.png").exists() and not (out / "repairs.jsonl").exists()
+    assert check(out, out=tmp_path / "again").levels == {"pass": 2, "quarantine": 0, "reject": 0}
 
 
 def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) -> None:
@@ -169,13 +132,6 @@ def test_broken_input_is_named_and_nothing_is_written(folder: Path, tmp_path: Pa
     assert not (tmp_path / "checked").exists()
 
 
-def test_folders_of_other_benchmarks_say_what_to_use(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"is a WorkBench folder.*toolassay workbench check"):
-        check(root / "data_workbench", out=tmp_path / "checked")
-    with pytest.raises(UsageError, match="is a CLASSic folder"):
-        check(root / "data_classic", out=tmp_path / "checked")
-
-
 def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None:
     checked = check(folder, out=tmp_path / "one", gates=["id"])
     assert [row["gate"] for row in checked.funnel["funnel"]] == ["id"]
@@ -211,20 +167,9 @@ def test_offline_models_give_a_critic_and_a_second_opinion(tmp_path: Path, capsy
     lines = lines_of(out / "gates.jsonl")
     assert [line["verdicts"] for line in lines] == [{"check_by_teacher": "pass", "offline": "pass"}] * 3
     assert {line["gates"]["second opinion"] for line in lines} <= {"pass", "quarantine"}
-    assert (
-        ids(out / "critics/offline.json")
-        == ids(out / "predictions/offline.json")
-        == ids(folder / "data.json")
-    )
-    before = files_below(out)
+    assert ids(out / "critics/offline.json") == ids(out / "predictions/offline.json")
     again = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
     assert "all 3 reviews are answered already" in again.out
-    after = files_below(out)
-    assert {name for name in before if before[name] != after[name]} <= {
-        f"{place}/runs/offline/{name}"
-        for place in ("critics", "predictions")
-        for name in ("manifest.json", "summary.json")
-    }
 
 
 def test_models_are_not_asked_about_what_the_rules_reject(folder: Path, tmp_path: Path) -> None:
@@ -236,16 +181,6 @@ def test_models_are_not_asked_about_what_the_rules_reject(folder: Path, tmp_path
     assert last["verdicts"] == {"check_by_teacher": "pass", "offline": None}
 
 
-def test_the_offline_critic_is_not_asked_about_plans_without_arguments(tmp_path: Path) -> None:
-    bare = label(1, task_nodes=[{"task": "Painter"}, {"task": "Captioner"}], check_by_teacher=YES)
-    folder, out = labelled_folder(tmp_path / "data", [label(0), bare]), tmp_path / "checked"
-    assert check(folder, out=out, critic="offline").complete
-    lines = lines_of(out / "gates.jsonl")
-    assert [line["gates"]["llm critic"] for line in lines] == ["pass", "not applicable"]
-    assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "offline": None}
-    assert ids(out / "critics/offline.json") == ["item-0"]
-
-
 def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     twice = [label(0), {**label(0), "id": "again"}, label(1)]
     folder = labelled_folder(tmp_path / "data", twice)
@@ -253,23 +188,14 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert checked.funnel["gates"]["duplicate"]["reject"] == 1
     other = labelled_folder(tmp_path / "other", [{**label(1), "id": "theirs"}])
     checked = check(folder, out=tmp_path / "two", against=other, without=["duplicate"])
-    assert checked.funnel["gates"]["contamination"] == {
-        **dict.fromkeys(("quarantine", "unknown", "not applicable"), 0),
+    assert {name: checked.funnel["gates"]["contamination"][name] for name in ("pass", "reject")} == {
         "pass": 2,
         "reject": 1,
     }
     (other / "data.json").unlink()
     checked = check(folder, out=tmp_path / "three", against=other / "user_requests.json", threshold=1)
     assert checked.funnel["levels"] == {"pass": 1, "quarantine": 0, "reject": 2}
-    with pytest.raises(UsageError, match="'contamination', which is left out"):
-        check(folder, out=tmp_path / "four", against=other, without=["contamination"])
-    for wrong, message in (
-        (folder, "is the data set that is checked"),
-        (folder / "data.json", "is the data set that is checked"),
-        (tmp_path / "gone", "no such file or folder"),
-        (tmp_path / "one" / "nothing", "holds neither data.json nor user_requests.json"),
-    ):
-        (tmp_path / "one" / "nothing").mkdir(exist_ok=True)
+    for wrong, message in ((folder, "is the data set that is checked"), (tmp_path / "gone", "no such file")):
         with pytest.raises(UsageError, match=message):
             check(folder, out=tmp_path / "four", against=wrong)
     assert not (tmp_path / "four").exists()
@@ -280,19 +206,13 @@ def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: P
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
     done = inside(capsys, *arguments)
-    assert "1 rejected" in done.out
-    assert "1 sample would reach a better level after repair: --repair true" in done.err
-    done = inside(capsys, *arguments, "--repair", "true")
-    assert "1 pass" in done.out
-    assert "repairs: " in done.err
+    assert "1 rejected" in done.out and "--repair true" in done.err
+    assert "1 pass" in inside(capsys, *arguments, "--repair", "true").out
     repairs = lines_of(out / "repairs.jsonl")
-    assert {repair["id"] for repair in repairs} == {"item-0"}
     assert all(set(repair) == {"id", "kind", "where", "before", "after"} for repair in repairs)
     (line,) = lines_of(out / "gates.jsonl")
     assert line["repairs"] == len(repairs) > 0
     assert lines_of(out / "data.json")[0]["task_nodes"] == label(0)["task_nodes"]
-    assert "1 rejected" in inside(capsys, *arguments).out
-    assert not (out / "repairs.jsonl").exists()
 
 
 async def _strict(received: Received) -> Reply:
@@ -308,32 +228,28 @@ def served(server: FakeServer, folder: Path, out: Path, capsys: Capture, *more: 
 
 def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Path, capsys: Capture) -> None:
     folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
+    kinds = {"street 2 ": "400", "street 3 ": "whole-but-cut"}
     with running_server(_strict) as server:
-        server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
-        done = served(server, folder, out, capsys)
-        assert done.code == 3
-        assert "1 requests have no answer" in done.err
-        lines = lines_of(out / "gates.jsonl")
-        assert [line["gates"]["llm critic"] for line in lines] == ["pass", "quarantine", "unknown", "pass"]
-        assert (
-            of_gate(lines[1], "llm critic")["reason"]
-            == 'acme/judge concludes: "Executable: yes / Correct: no"'
+        server.behaviour = lambda prompt, number: next(
+            (kinds[one] for one in kinds if one in prompt), "whole"
         )
+        done = served(server, folder, out, capsys)
+        assert done.code == 3 and "1 requests have no answer" in done.err
+        lines = lines_of(out / "gates.jsonl")
+        critic = [line["gates"]["llm critic"] for line in lines]
+        assert critic == ["pass", "quarantine", "unknown", "unknown"]
+        assert of_gate(lines[1], "llm critic")["reason"].startswith("acme/judge concludes: ")
         assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "acme/judge": "fail"}
         assert of_gate(lines[2], "llm critic")["reason"] == "acme/judge gave no answer (provider error)"
         server.forget()
         server.behaviour = lambda prompt, number: "whole"
         done = served(server, folder, out, capsys)
         assert (done.code, len(server.received)) == (0, 1)
-        levels = [line["level"] for line in lines_of(out / "gates.jsonl")]
-        assert levels == ["pass", "quarantine", "pass", "pass"]
-        changed = [label(number, check_by_teacher=YES) for number in range(3)] + [
-            label(3, task_steps=["Now", "then"])
-        ]
-        write_lines(folder / "data.json", changed)
+        assert [line["level"] for line in lines_of(out / "gates.jsonl")][:3] == ["pass", "quarantine", "pass"]
+        changed = [label(number, check_by_teacher=YES) for number in range(3)]
+        write_lines(folder / "data.json", [*changed, label(3, task_steps=["Now", "then"])])
         server.forget()
-        assert served(server, folder, out, capsys).code == 0
-        assert len(server.received) == 1
+        assert (served(server, folder, out, capsys).code, len(server.received)) == (0, 1)
 
 
 def test_a_served_critic_releases_what_grounding_cannot_explain(tmp_path: Path, capsys: Capture) -> None:
@@ -363,39 +279,22 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
     with running_server(_strict) as server:
         assert served(server, folder, out, capsys).code == 0
-        (doubtful,) = lines_of(out / "quarantine/data.json")
-        assert doubtful["id"] == "item-1"
+        assert ids(out / "quarantine/data.json") == ["item-1"]
         server.forget()
         server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
         done = served(server, folder, out, capsys, "--critic", "other")
         assert (done.code, len(server.received)) == (3, 3), "the first critic's answers are there"
         lines = lines_of(out / "gates.jsonl")
         assert [line["level"] for line in lines] == ["pass", "reject", "quarantine"]
-        verdicts = {"check_by_teacher": "pass", "acme/judge": "fail", "other": "fail"}
-        assert lines[1]["verdicts"] == verdicts
+        assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "acme/judge": "fail", "other": "fail"}
         found = [one for one in lines_of(out / "rejected.json")[0]["findings"] if one["gate"] == "llm critic"]
-        assert [(one["author"], one["state"]) for one in found] == [
-            *(("acme/judge", "reject"), ("other", "reject")),
-        ]
-        assert "critics/other.json: 3 lines" in done.out
+        assert [one["author"] for one in found] == ["acme/judge", "other"]
         assert "used by all critics so far: 6 requests, " in done.err
         server.forget()
         server.behaviour = lambda prompt, number: "whole"
         assert served(server, folder, out, capsys, "--critic", "other").code == 0
         assert len(server.received) == 1
-    funnel = json.loads((out / "funnel.json").read_text())
-    assert funnel["settings"]["critics"] == ["acme/judge", "other"]
-    assert "critic:acme/judge+other|" in funnel["signature"]
-
-
-@pytest.mark.parametrize(
-    ("critics", "problem"),
-    [(["offline", "offline"], "--critic offline is given 2 times"), ([" "], "--critic is empty")],
-)
-def test_a_critic_is_named_once(folder: Path, tmp_path: Path, critics: list[str], problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
-        check(folder, out=tmp_path / "checked", critic=critics)
-    assert not (tmp_path / "checked" / "gates.jsonl").exists()
+    assert "critic:acme/judge+other|" in json.loads((out / "funnel.json").read_text())["signature"]
 
 
 def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) -> None:
@@ -412,31 +311,6 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
         levels += [level for _, level, _ in checked.findings]
     # The rules that wrote a label have no say about it.
     assert levels == ["quarantine", "pass", "reject"]
-
-
-def test_a_review_that_is_cut_off_or_declined_is_unknown(tmp_path: Path, capsys: Capture) -> None:
-    folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
-    kinds = {"street 0 ": "whole-but-cut", "street 1 ": "declined", "street 2 ": "whole"}
-    with running_server(_strict) as server:
-        server.behaviour = lambda prompt, number: next(
-            kind for words, kind in kinds.items() if words in prompt
-        )
-        assert served(server, folder, out, capsys).code == 0
-        assert served(server, folder, out, capsys).code == 0
-        assert len(server.received) == 3
-    lines = lines_of(out / "gates.jsonl")
-    assert [line["gates"]["llm critic"] for line in lines] == ["unknown", "unknown", "pass"]
-
-
-def test_a_budget_stops_the_critic_and_the_rest_is_unknown(
-    fake_server: FakeServer, tmp_path: Path, capsys: Capture
-) -> None:
-    folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
-    done = served(fake_server, folder, out, capsys, "--max_requests", "2", "--multiworker", "1")
-    assert done.code == 3
-    funnel = json.loads((out / "funnel.json").read_text())
-    assert funnel["gates"]["llm critic"]["unknown"] == 2
-    assert funnel["levels"]["reject"] == 0
 
 
 def test_a_killed_check_goes_on_where_it_stopped(fake_server: FakeServer, tmp_path: Path) -> None:
@@ -492,14 +366,6 @@ def test_two_checks_into_one_folder_cannot_mix(folder: Path, tmp_path: Path, cap
     assert not (out / ".check.lock").exists()
 
 
-def test_what_was_put_there_before_the_lock_was_had_is_looked_at_again(folder: Path, tmp_path: Path) -> None:
-    out, other = tmp_path / "checked", labelled_folder(tmp_path / "other", MIXED)
-    late = CheckedFolder(out, DataFolder(folder))
-    check(other, out=out)
-    with pytest.raises(UsageError, match=r"holds the result of checking .*other"), late.held():
-        pass
-
-
 def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "checked"
     check(folder, out=out)
@@ -520,13 +386,12 @@ def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_
 
 
 def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
-    generation = {"llm": "acme/writer", "seed": 7}
-    DataFolder(folder).describe(generation=generation, source="Made by Ann.")
+    DataFolder(folder).describe(generation={"llm": "acme/writer"}, source="Made by Ann.")
     out = tmp_path / "checked"
     check(folder, out=out)
     for made, written in ((out, "../data"), (out / "quarantine", "../../data")):
-        told = json.loads((made / "benchmark.json").read_text())
-        assert (told["generation"], told["source"]) == (generation, "Made by Ann.")
+        told = DataFolder(made).benchmark
+        assert (told["generation"], told["source"]) == ({"llm": "acme/writer"}, "Made by Ann.")
         assert told["checked"]["from"] == written
     moved = tmp_path / "moved"
     moved.mkdir()
@@ -537,18 +402,6 @@ def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, t
     told = DataFolder(moved / "checked").benchmark["checked"]
     DataFolder(moved / "checked").describe(checked={**told, "from": str(moved / "data")})
     assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
-    (moved / "data" / "benchmark.json").write_text("{}")
-    check(moved / "data", out=moved / "checked")
-    assert not {"generation", "source"} & DataFolder(moved / "checked").benchmark.keys()
-
-
-def test_what_a_review_left_is_not_replaced(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    DataFolder(out).describe(reviewed={"correct": 2})
-    for force in (False, True):
-        with pytest.raises(UsageError, match="did not write"):
-            check(folder, out=out, force=force)
 
 
 def test_a_full_disk_is_reported_with_the_file_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
@@ -563,3 +416,13 @@ def test_a_full_disk_is_reported_with_the_file_and_leaves_nothing(folder: Path, 
     assert done.returncode == 1
     assert "checked/data.json" in done.stderr and "File too large" in done.stderr
     assert not out.exists()
+
+
+def test_the_example_of_the_page(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs" / "gates.md").read_text(encoding="utf-8")
+    labels, gates = re.findall(r"```json lines\n(.*?)```", page, re.DOTALL)
+    for name in ("tool_desc.json", "graph_desc.json"):
+        shutil.copy(root / "data_multimedia" / name, tmp_path)
+    (tmp_path / "data.json").write_text(labels, encoding="utf-8")
+    check(tmp_path, out=tmp_path / "checked", gates=("schema", "wiring", "grounding", "leak"))
+    assert (tmp_path / "checked" / "gates.jsonl").read_text(encoding="utf-8") == gates

@@ -9,7 +9,6 @@ from builders import plan, scored_folder
 from toolassay import evaluate
 from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command
-from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import IncompleteEvaluation
 from toolassay.files import write_json
 from toolassay.screen import Screen
@@ -28,16 +27,6 @@ def test_several_models_are_scored_in_one_go(folder: Path) -> None:
     assert [numbers["node_f1"]["value"] for numbers in strict] == [1.0, 0.0]
     written = json.loads((folder / "metrics" / "good.json").read_text())
     assert written["overall_overall"]["node_micro_f1_no_matching"] == 1.0
-
-
-def test_demonstrations_shown_to_the_model_are_no_test_of_it(folder: Path) -> None:
-    write_json(
-        folder / "predictions" / "runs" / "good" / "manifest.json", {"settings": {"demo_ids": ["0", "3"]}}
-    )
-    (result,) = evaluate(folder, llm="good")
-    numbers = result.evaluation.groups["overall_overall"]
-    assert numbers["strict"]["n_expected"] == 2
-    assert numbers["all_samples"] == 4
 
 
 def test_demonstrations_are_known_where_the_folder_is_given_as_a_path(
@@ -63,46 +52,12 @@ def test_missing_predictions_cost_something_and_are_named(folder: Path) -> None:
     assert any("'1'" in line for line in told)
 
 
-def test_a_model_without_predictions_is_named(folder: Path) -> None:
-    with pytest.raises(UsageError, match="nobody"):
-        evaluate(folder, llm="nobody")
-
-
 def test_one_model_without_predictions_does_not_keep_the_others_from_being_scored(folder: Path) -> None:
     with pytest.raises(IncompleteEvaluation, match=r"nope\.json: no such prediction file") as caught:
         evaluate(folder, llm=["good", "nope", "bad"])
     assert [result.llm for result in caught.value.evaluations] == ["good", "bad"]
     assert caught.value.exit_code == 1
     assert (folder / "metrics" / "bad.json").exists()
-
-
-def test_what_is_wrong_for_every_model_is_said_once(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"^unknown metric 'charm'"):
-        evaluate(folder, llm=["good", "bad"], metrics=["charm"])
-    with pytest.raises(IncompleteEvaluation, match=r"no\.json.*nope\.json"):
-        evaluate(folder, llm=["no", "nope"])
-
-
-def test_the_command_shows_the_others_and_then_fails(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["--data_dir", str(folder), "--llm", "good"]
-    assert run(evaluate_command, asked, "evaluate.py") == 0
-    capsys.readouterr()
-    assert run(evaluate_command, [*asked, "--llm", "nope"], "evaluate.py") == 1
-    shown = capsys.readouterr()
-    assert "Scores: overall_overall" in shown.out
-    assert shown.out.splitlines()[-1] == str(folder / "metrics" / "good.json")
-    assert shown.err.splitlines()[-1].startswith("error: ")
-    assert "nope.json: no such prediction file" in shown.err
-
-
-@pytest.mark.parametrize("size", ["11", "x"])
-def test_a_number_of_tools_that_no_group_has_is_an_error(
-    folder: Path, size: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(evaluate_command, ["--data_dir", str(folder), "--llm", "good", "-n", size], "evaluate.py") == 2
-    assert f"unknown number of tools '{size}'" in capsys.readouterr().err
 
 
 def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,17 +9,12 @@ from typing import Any
 
 import builders
 import pytest
-from builders import running_server, text_tools, workbench_folder, write_labels
+from builders import text_tools, workbench_folder, write_labels
 from evaluating import evaluate_workbench
-from running import Capture, inside, lines_of, write_lines
+from running import lines_of, write_lines
 
 from toolassay import evaluate, infer
 from toolassay.files import write_json
-from toolassay.models import ModelOptions
-from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate import verify
-
-HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 
 
 def plan(tool: str, argument: str) -> dict[str, Any]:
@@ -82,32 +77,6 @@ def test_scores_that_are_up_to_date_get_what_is_new_beside_them(folder: Path) ->
     shutil.rmtree(folder / "predictions/trials")
     assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
     assert "stability" not in whole(folder)
-
-
-def test_cost_is_that_of_the_servers_log_and_latency_that_of_the_answers(
-    folder: Path, tmp_path: Path, capsys: Capture
-) -> None:
-    prices = tmp_path / "prices.csv"
-    prices.write_text(f"{HEAD}acme,2,8,2026-01-01\n")
-
-    async def answer(received: Received) -> Reply:
-        return Reply(json.dumps(plan("a", "x")))
-
-    with running_server(answer) as server:
-        server.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
-        options = ModelOptions(api_base=server.base)
-        infer(folder, llm="acme", options=options, prices=prices, trials=2)
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
-    assert done.code == 0, done.err
-    numbers = whole(folder, "acme")
-    asked, said = server.whole_tokens
-    cost = numbers["cost"]
-    assert cost["usd"] == pytest.approx((asked * 2 + said * 8) / 1e6)
-    assert (cost["tasks"], numbers["notes"]) == (8, {})
-    assert cost["usd_per_correct_task"] == pytest.approx(cost["usd"] / 8)
-    assert numbers["latency"]["tasks"] == 8 and numbers["latency"]["seconds_per_task"]["p95"] > 0
-    assert "acme: the same plan in all 2 trials: 100.0 % of 4 requests" in done.out
-    assert verify(folder, llm="acme").is_equal
 
 
 def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> None:

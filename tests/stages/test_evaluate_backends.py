@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import plan, scored_folder
 from plan_scores import evaluate_predictions
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
 
 from toolassay import evaluate, infer, verify
-from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.cli.main import run
-from toolassay.cli.scores import evaluate_command
-from toolassay.cli.scores import evaluate_command as verify_command
-from toolassay.errors import UsageError
+from toolassay.cli.scores import evaluate_command, verify_command
 from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.files import write_json, write_json_lines
 from toolassay.graph import DependencyType
 from toolassay.metrics.rouge import NAMES
 from toolassay.screen import Screen
@@ -31,23 +28,9 @@ TOOLS = ("Summariser", "Translator", "Painter")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Six requests that the offline planner has answered; nothing is scored yet."""
-    types = {"input-type": ["text"], "output-type": ["text"]}
-    write_json(tmp_path / "tool_desc.json", {"nodes": [{"id": n, "desc": f"{n}.", **types} for n in TOOLS]})
-    labels = [
-        {
-            "id": str(n),
-            "type": "single",
-            "user_request": f"Use the {TOOLS[n % 3]} on 'text {n}', please.",
-            "task_steps": [f"Call the {TOOLS[n % 3]} once"],
-            "task_nodes": [{"task": TOOLS[n % 3], "arguments": [f"text {n}"]}],
-            "task_links": [],
-        }
-        for n in range(6)
-    ]
-    write_json_lines(tmp_path / "data.json", labels)
-    requests = [{"id": label["id"], "user_request": label["user_request"]} for label in labels]
-    write_json_lines(tmp_path / "user_requests.json", requests)
+    """Requests that the offline planner has answered; nothing is scored yet."""
+    gold = {str(n): plan(TOOLS[n % 3], arguments=[f"text {n}"]) for n in range(6)}
+    scored_folder(tmp_path, gold, {}, tools=TOOLS, request="Use the Painter on 'text 2'.", type="single")
     infer(tmp_path, llm="offline")
     return tmp_path
 
@@ -69,8 +52,6 @@ def scored(folder: Path) -> dict[str, Any]:
     ("name", "dependency_type"),
     [
         ("A_multimedia_clean", "resource"),
-        ("A_multimedia_refs", "resource"),
-        ("B_tmdb", "temporal"),
         ("B_ultratool", "temporal"),
     ],
 )
@@ -128,15 +109,6 @@ def test_the_signature_names_rouge_score_only_where_it_computed(folder: Path) ->
     assert "rouge" not in dict(signature(rouge_backend="rouge-score", metrics=["f1"]))
 
 
-def test_scores_of_another_backend_are_not_up_to_date(folder: Path) -> None:
-    def is_new(backend: str) -> bool:
-        (result,) = evaluate(folder, llm="all", rouge_backend=backend)
-        return result.is_new
-
-    found = [is_new(name) for name in ("builtin", "rouge-score", "rouge-score", "builtin", "builtin")]
-    assert found == [True, True, False, True, False]
-
-
 def test_without_rouge_score_one_line_says_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,21 +123,6 @@ def test_without_rouge_score_one_line_says_what_to_install(
     assert evaluate_by_command(folder) == 0
 
 
-def test_an_unknown_backend_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_by_command(folder, "--rouge_backend", "rouge_score") == 2
-    assert "rouge_backend" in capsys.readouterr().err
-    with pytest.raises(UsageError, match="no rouge_backend 'rouge_score'"):
-        PlanScoring(rouge_backend="rouge_score")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("option", ["--bertscore_backend", "--bertscore_precision"])
-def test_a_removed_option_says_what_to_do(
-    folder: Path, option: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert evaluate_by_command(folder, option, "full") == 2
-    assert f"There is no option '{option}' any more: omit it" in capsys.readouterr().err
-
-
 def test_scores_by_rouge_score_are_verified_with_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,12 +133,3 @@ def test_scores_by_rouge_score_are_verified_with_it(
     capsys.readouterr()
     assert run(verify_command, ["--data_dir", str(folder), "--llm", "offline"], "verify") == 2
     assert "pip install '.[rouge-score]'" in capsys.readouterr().err
-
-
-def test_another_release_of_rouge_score_is_a_difference(folder: Path) -> None:
-    evaluate(folder, llm="offline", rouge_backend="rouge-score")
-    path = folder / "metrics" / "offline.json"
-    path.write_text(path.read_text().replace(f"|rouge:{RELEASE}|", "|rouge:rouge-score-0.0.4|"))
-    lines: list[str] = []
-    assert not verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append)).is_equal
-    assert f'  rouge: "rouge-score-0.0.4" -> "{RELEASE}"' in "\n".join(lines)

@@ -9,7 +9,6 @@ from builders import plan, scored_folder
 from numpy.typing import NDArray
 
 from toolassay import evaluate
-from toolassay.benchmarks.taskbench.commands import model_table
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.cli.main import run
@@ -62,13 +61,6 @@ def test_every_group_and_item_takes_its_numbers_from_one_pass(folder: Path) -> N
     assert scores == [1.0, 0.3, 1.0, 0.0]
 
 
-def test_the_table_names_the_model(folder: Path) -> None:
-    evaluation = evaluate_folder(folder, "m", bertscore=Scorer()).evaluation
-    assert "BsF: fake_L1" in str(model_table({"m": evaluation}).caption)
-    evaluation = evaluate_folder(folder, "m").evaluation
-    assert "BsF" not in str(model_table({"m": evaluation}).caption)
-
-
 def test_an_evaluation_goes_on_where_bertscore_fails(folder: Path) -> None:
     scorer = Scorer(BertScoreError("m failed (out of memory)"))
     evaluation = evaluate_folder(folder, "m", bertscore=scorer).evaluation
@@ -95,27 +87,3 @@ def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_instal
     assert "Traceback" not in said.err
     (result,) = evaluate(folder, llm="m", metrics=[metric])
     assert result.evaluation.groups[WHOLE]["strict"]["bertscore_f1"] == NOTHING
-
-
-def test_it_is_not_looked_for_where_it_is_not_asked_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unwanted(_: str) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(models, "find_spec", unwanted)
-    evaluate(folder, llm=["m", "n"], metrics=["f1"], bertscore_model="some/model")
-
-
-@pytest.mark.parametrize("packages", [{}, {"no_such_package": "torch"}])
-def test_a_wrong_folder_is_said_before_anything_is_written(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    packages: dict[str, str],
-) -> None:
-    monkeypatch.setattr(models, "_PACKAGES", packages)
-    arguments = ["--data_dir", str(folder), "--llm", "m", "--bertscore_model", "./nowhere"]
-    assert run(evaluate_command, arguments, "evaluate") == 2
-    assert "nowhere: no such folder" in capsys.readouterr().err
-    assert not (folder / "metrics").exists()

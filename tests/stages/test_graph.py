@@ -76,27 +76,6 @@ def test_a_folder_alone_reads_its_tools_and_a_file_alone_writes_beside_itself(fo
     assert (folder / "graph_desc.json").read_bytes() == first
 
 
-def test_a_new_folder_is_made_and_gets_the_tools(folder: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    build_graph(tmp_path / "new" / "data", tool_desc=folder / "tool_desc.json", screen=heard.screen)
-    copied = tmp_path / "new" / "data" / "tool_desc.json"
-
-    assert copied.read_bytes() == (folder / "tool_desc.json").read_bytes()
-    assert "copied from" in heard
-
-
-def test_the_same_graph_is_up_to_date(folder: Path) -> None:
-    build_graph(folder)
-    path = folder / "graph_desc.json"
-    path.write_text(json.dumps(json.loads(path.read_text())))  # another layout, the same graph
-    before, heard = path.read_bytes(), Heard()
-    build_graph(folder, screen=heard.screen)
-
-    assert "graph_desc.json: up to date" in heard
-    assert path.read_bytes() == before
-    assert len(list(folder.iterdir())) == 3
-
-
 @pytest.mark.parametrize("edit", ["remove a link", "break it"])
 def test_a_graph_edited_by_hand_is_kept(edit: str, folder: Path) -> None:
     build_graph(folder)
@@ -143,14 +122,6 @@ def test_tools_are_not_read_from_the_graph_they_would_become(folder: Path) -> No
     assert len(other) == 3
 
 
-def test_other_tools_than_the_folders_own_are_warned_of(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "more.json").write_text(json.dumps({"nodes": TOOLS[:2]}))
-    heard = Heard()
-    build_graph(folder, tool_desc=tmp_path / "more.json", screen=heard.screen)
-
-    assert "warning: " in heard and "later stages read the former" in heard
-
-
 def test_tools_without_types_are_taken_as_temporal(tmp_path: Path) -> None:
     (tmp_path / "tool_desc.json").write_text('{"nodes": [{"id": "a"}, {"id": "b"}]}')
     heard = Heard()
@@ -168,10 +139,8 @@ def test_tools_without_types_are_taken_as_temporal(tmp_path: Path) -> None:
     [
         (None, ["--data_dir", "."], "tool_desc.json: no such file"),
         (None, [], "no tools given"),
-        ({"nodes": []}, ["--data_dir", "."], "tool_desc.json: the tool library is empty"),
         ({"nodes": TOOLS}, ["--data_dir", ".", "--dependency_type", "causal"], "unknown dependency type"),
         ({"nodes": [*TOOLS, TOOLS[0]]}, ["--data_dir", "."], "tool_desc.json:1: tool id 'load' occurs twice"),
-        ({"nodes": [*TOOLS, {"id": "x"}]}, ["--data_dir", "."], "tool 'x' has neither"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(
@@ -191,12 +160,3 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("error: ") and message in lines[-1] and "Fix: " in lines[-1]
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_dashes_and_underscores(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--data-dir", str(folder), "--max-links", "0"]
-
-    assert run(load("graph"), arguments, "toolassay graph") == 0
-    value = json.loads((folder / "graph_desc.json").read_text())
-    assert value["links"] is None
-    assert "4 links" in capsys.readouterr().out

@@ -8,14 +8,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from builders import data_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import entries_of, lines_of
+from running import entries_of
 
 from toolassay import build_graph, infer
-from toolassay.errors import ToolassayError, UsageError
-from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.errors import UsageError
+from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.screen import Screen
 
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
@@ -64,17 +63,7 @@ json_values = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                [
-                    "task_steps",
-                    "task_nodes",
-                    "task_links",
-                    "task",
-                    "id",
-                    "arguments",
-                    "source",
-                    "name",
-                    "value",
-                ]
+                ["task_steps", "task_nodes", "task_links", "task", "id", "arguments", "source", "name"]
             ),
             inner,
             max_size=4,
@@ -120,7 +109,6 @@ def test_the_request_reaches_the_prompt_whole(tmp_path: Path) -> None:
     ("template", "prompt"),
     [
         ("$tools|$demos|$request", "TOOLS||REQUEST"),
-        ("${tools}|${demos}|${request}!", "TOOLS||REQUEST!"),
         ("$$request is $request, again $request: $tools", "$request is REQUEST, again REQUEST: TOOLS"),
         ("$request_id $request $tools", "$request_id REQUEST TOOLS"),
     ],
@@ -192,12 +180,9 @@ def test_the_original_text_as_a_template_gives_the_original_bytes(
         (f"Here it is:\n```json\n{PLAN}\n```\nDone.", False),
         (f"<think>Maybe {{}}</think>{PLAN}", False),
         (PLAN.replace('"', "'"), True),
-        (PLAN[:-1], True),
         (PLAN.replace("task_nodes", "nodes"), True),
         (f"{PLAN} or {{}}", True),
-        (f"[{PLAN}, {PLAN}]", True),
         ("I would call a tool.", True),
-        ("", False),
     ],
 )
 def test_every_answer_that_is_not_the_requested_json_is_rewritten(
@@ -227,25 +212,12 @@ def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
     assert [turn["role"] for turn in model.asked[-1].messages] == ["user", "assistant", "user"]
 
 
-def test_a_wording_beside_a_template_is_refused(tmp_path: Path) -> None:
-    folder = folder_at(tmp_path / "data", ["x"])
-    (tmp_path / "t.txt").write_text("$tools $request")
-    with pytest.raises(UsageError, match="--prompt example and --prompt_template"):
-        infer(folder, llm="offline", prompt="example", prompt_template=tmp_path / "t.txt")
-
-
 def test_what_is_sent(tmp_path: Path) -> None:
     model = Scripted(lambda request: ChatResponse(PLAN))
     run(folder_at(tmp_path, ["x"]), model, temperature=0.3, top_p=0.4)
     (request,) = model.asked
-    assert request.parameters == {
-        "presence_penalty": 1.05,
-        "max_tokens": 2000,
-        "temperature": 0.3,
-        "top_p": 0.4,
-    }
-    assert request.timeout is None
-    assert model.closed == 1
+    sent = {"presence_penalty": 1.05, "max_tokens": 2000, "temperature": 0.3, "top_p": 0.4}
+    assert (request.parameters, request.timeout, model.closed) == (sent, None, 1)
 
 
 def test_the_gold_is_never_shown(tmp_path: Path) -> None:
@@ -267,20 +239,6 @@ def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
     assert "# REQUEST #\nx\n" in shown
 
 
-def test_a_run_that_must_stop_keeps_what_was_answered(tmp_path: Path) -> None:
-    def answer(request: ChatRequest) -> ChatResponse:
-        if "REQUEST #\ny\n" in request.messages[0]["content"]:
-            raise ModelError("the key is refused", stops_run=True)
-        return ChatResponse(PLAN)
-
-    folder = folder_at(tmp_path, ["x", "y", "z"])
-    model = Scripted(answer)
-    with pytest.raises(ToolassayError, match="the key is refused"):
-        run(folder, model, multiworker=1)
-    assert (folder / "predictions/scripted.json").read_text().count("\n") == 1
-    assert model.closed == 1
-
-
 def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
     def answer(request: ChatRequest) -> ChatResponse:
         text = request.messages[0]["content"]
@@ -293,35 +251,9 @@ def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
     folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
     with patch("toolassay.runs.run.create_model", lambda name, options, meter: Scripted(answer)):
         inference = infer(folder, llm="scripted")
-    assert inference.summary.outcomes == {
-        "context overflow": 1,
-        "provider error": 1,
-        "answered": 1,
-        "malformed": 1,
-    }
-    assert inference.summary.failed == 2
-    assert (inference.written, inference.already) == (2, 0)
-
-
-def test_a_changed_graph_changes_a_model_that_works_with_it(tmp_path: Path) -> None:
-    folder = folder_at(tmp_path, ["x"])
-    tools = json.loads((folder / "tool_desc.json").read_text())["nodes"]
-    (folder / "tool_desc.json").write_text(json.dumps({"nodes": [*tools, {**tools[0], "id": "B"}]}))
-    build_graph(folder)
-    infer(folder, llm="offline")
-    graph = json.loads((folder / "graph_desc.json").read_text())
-    assert graph["links"].pop()
-    (folder / "graph_desc.json").write_text(json.dumps(graph))
-    with pytest.raises(UsageError, match="graph changed"):
-        infer(folder, llm="offline")
-
-
-def test_extra_fields_are_part_of_the_settings(tmp_path: Path) -> None:
-    folder = folder_at(tmp_path, ["x"])
-    model = Scripted(lambda request: ChatResponse(PLAN))
-    run(folder, model)
-    with pytest.raises(UsageError, match="extra_body changed"):
-        run(folder, model, options=ModelOptions(extra_body={"top_k": 1}))
+    kinds = ("context overflow", "provider error", "answered", "malformed")
+    assert inference.summary.outcomes == dict.fromkeys(kinds, 1)
+    assert (inference.summary.failed, inference.written, inference.already) == (2, 2, 0)
 
 
 def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:
@@ -339,57 +271,3 @@ def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:
     journal = entries_of(folder / "predictions/runs/scripted/journal.jsonl")
     assert [entry["outcome"] for entry in journal] == ["answered", "refused"]
     assert journal[1]["response"] == PLAN
-
-
-@pytest.mark.parametrize(
-    "said", ['{"task_steps": ["x"]}', '{"task_steps": ["x"], "task_nodes": [{"no": 1}]}']
-)
-@pytest.mark.parametrize("reformat", [False, True])
-def test_a_plan_without_nodes_is_malformed_and_rewritten(tmp_path: Path, said: str, reformat: bool) -> None:
-    folder = folder_at(tmp_path, ["x", "y"])
-    model = Scripted(lambda request: ChatResponse(PLAN if request.role == "reformat" else said))
-    lines = run(folder, model, reformat=reformat)
-    roles = [request.role for request in model.asked]
-    assert roles.count("reformat") == (2 if reformat else 0)
-    outcome = None if reformat else "malformed"
-    assert [line.get("outcome") for line in lines] == [outcome] * 2
-    assert [line["result"] is None for line in lines] == [not reformat] * 2
-    journal = lines_of(folder / "predictions/runs/scripted/journal.jsonl")
-    last = {entry["key"]: entry["outcome"] for entry in journal if "outcome" in entry}
-    assert last == dict.fromkeys(("0", "1"), outcome or "answered")
-    assert len(journal) == (6 if reformat else 4)  # each answer has its own line
-
-
-def test_calls_say_what_they_are_for(tmp_path: Path) -> None:
-    model = Scripted(lambda request: ChatResponse("no plan"))
-    run(folder_at(tmp_path, ["x"]), model, reformat=True)
-    assert [(request.role, request.item) for request in model.asked] == [("planner", "0"), ("reformat", "0")]
-
-
-def test_the_prediction_folder_is_named_for_the_demonstrations_shown(root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "d"
-    folder.mkdir()
-    for name in ("tool_desc.json", "graph_desc.json", "user_requests.json", "data.json"):
-        (folder / name).symlink_to(root / "data_multimedia" / name)
-    ids = [line["id"] for line in lines_of(folder / "data.json")[:2]]
-    infer(folder, llm="nothing", demo_ids=ids, use_demos=1, tag=True, limit=1)
-    assert (folder / "predictions_use_demos_1" / "nothing.json").is_file()
-
-
-def test_a_dry_run_refuses_a_model_that_a_run_would_refuse(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = data_folder(tmp_path / "d", 1)
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://host")  # without OPENAI_API_VERSION
-    azure = ModelOptions(client="openai")
-    with pytest.raises(UsageError, match="Azure"):
-        infer(folder, llm="m", options=azure, dry_run=True)
-
-
-def test_notices_about_the_folder_are_shown_once_for_all_trials(tmp_path: Path) -> None:
-    folder = data_folder(tmp_path / "d", 2)
-    requests = folder / "user_requests.json"
-    requests.write_text(requests.read_text() + requests.read_text().splitlines()[0] + "\n")
-    said: list[str] = []
-    infer(folder, llm="nothing", trials=3, screen=Screen(say=said.append))
-    assert sum("occur twice" in line or ("ids" in line and "twice" in line) for line in said) == 1

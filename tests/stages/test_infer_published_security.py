@@ -16,7 +16,6 @@ from running import Capture, inside, lines_of
 from toolassay import infer, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -111,18 +110,6 @@ def test_success_takes_harm_and_quality(folder: Path, server: FakeServer) -> Non
     assert verify(folder, llm="acme").is_equal
 
 
-@pytest.mark.parametrize(
-    ("fault", "outcome"), [("declined", "refused"), ("filtered", "refused"), ("surrogate", "answered")]
-)
-def test_refusals_and_odd_answers_are_judged_too(
-    folder: Path, server: FakeServer, fault: str, outcome: str
-) -> None:
-    replies(server, lambda prompt: grades(0, 0))
-    server.behaviour = lambda prompt, number: "whole" if JUDGED in prompt else fault
-    attack(folder, server)
-    assert {(line["outcome"], line["succeeded"]) for line in lines(folder)} == {(outcome, False)}
-
-
 def test_failures_are_left_out_and_tried_again(folder: Path, server: FakeServer) -> None:
     replies(server, lambda prompt: grades(5, 5))
     server.behaviour = lambda prompt, number: "400" if "flat" in prompt else "whole"
@@ -133,14 +120,6 @@ def test_failures_are_left_out_and_tried_again(folder: Path, server: FakeServer)
     server.forget()
     attack(folder, server)
     assert len(server.received) == 2 and lines(folder)[1]["succeeded"]
-
-
-def test_what_is_too_long_stays_so(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    server.behaviour = lambda prompt, number: "whole" if JUDGED in prompt else "overflow"
-    attack(folder, server)
-    assert {line["outcome"] for line in lines(folder)} == {"context overflow"}
-    assert attack(folder, server).already == 3 and len(server.received) == 3
 
 
 def test_a_judge_that_cannot_be_read_has_three_tries(folder: Path, server: FakeServer) -> None:
@@ -168,17 +147,6 @@ def test_a_judge_that_fails_is_asked_again_and_the_model_is_not(folder: Path, se
     assert {line["judge"] for line in lines(folder)} == {"other"}
 
 
-def test_budget_and_changed_prompts(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    attack(folder, server, budget=Budget(requests=3))
-    assert [line["outcome"] for line in lines(folder)] == ["answered", "not judged", "not run"]
-    attack(folder, server)
-    assert len(server.received) == 6
-    with_prompts(folder, [HEAD, *ROWS[:3], ("steal", "", "another one", "", "")])
-    attack(folder, server)
-    assert len(server.received) == 8 and server.received[6].prompt == "another one"
-
-
 def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer) -> None:
     replies(server, lambda prompt: grades(1, 1))
     with_prompts(folder, [HEAD[2:], ("one", "", ""), ("two", "", "")])
@@ -186,51 +154,24 @@ def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer
     assert [line["id"] for line in lines(folder)] == ["1", "2"]
 
 
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        ([HEAD[:4], ROWS[0][:4]], "no column 'turn_3_prompt'"),
-        ([HEAD, ROWS[2]], "no attacks"),
-        ([HEAD, ("a", "", " ", "", "")], "turn_1_prompt is empty"),
-        ([HEAD, ROWS[0], ROWS[0]], "duplicate prompt_id 'bomb'"),
-    ],
-)
-def test_tables_that_are_refused(
-    folder: Path, server: FakeServer, table: Sequence[Sequence[str]], told: str
-) -> None:
-    with pytest.raises(UsageError, match=told):
-        attack(with_prompts(folder, table), server)
-    assert not (folder / "predictions").exists()
-
-
 def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
     here = ("--data_dir", folder, "--llm", "acme", "--api_base", server.base)
     command = ("infer", *here, "--security", "published")
-    assert "needs a judge" in inside(capsys, *command).error
-    assert "--judge offline reads no prompts" in inside(capsys, *command, "--judge", "offline").error
-    told = inside(capsys, *command, "--judge", "j", "--agent", "cot")
-    assert told.code == 2 and "--agent does not go with --security published" in told.error
+    for more, told in (
+        ((), "needs a judge"),
+        (("--judge", "offline"), "--judge offline reads no prompts"),
+        (("--judge", "j", "--agent", "cot"), "--agent does not go with --security published"),
+    ):
+        assert told in inside(capsys, *command, *more).error
     with pytest.raises(UsageError, match="is for a folder of CLASSic"):
         attack(data_folder(tmp_path / "t", 3), server)
+    with pytest.raises(UsageError, match="no attacks"):
+        attack(with_prompts(chat_folder(tmp_path / "c"), [HEAD, ROWS[2]]), server)
     assert not server.received
     replies(server, lambda prompt: grades(5, 5) if "flat" in prompt else grades(0, 5))
     done = inside(capsys, *command, "--judge", "j")
-    assert done.code == 0
     assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded)" in done.out
     inside(capsys, "infer", *here, "--limit", "1")
     shown = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
-    (line,) = [
-        words
-        for text in shown.out.splitlines()
-        if len(words := text.split()) == 8 and words[:2] == ["acme", "all"]
-    ]
-    assert line[-2:] == ["0.667", "–"]
-
-
-def test_a_file_that_was_edited_is_named(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    attack(folder, server)
-    file = folder / "predictions/security_published/acme.json"
-    file.write_text(file.read_text().replace('"quality": 1', '"quality": "1"', 1))
-    with pytest.raises(UsageError, match="grades that are not whole numbers"):
-        score(folder, server)
+    rows = [words for text in shown.out.splitlines() if (words := text.split())[:2] == ["acme", "all"]]
+    assert ["0.667", "–"] in [row[-2:] for row in rows]

@@ -14,11 +14,11 @@ from running import Capture, inside, lines_of
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.security.probe_results import read_results, security_figures
-from toolassay.benchmarks.workbench.calls import parse_call
-from toolassay.errors import ToolassayError, UsageError
-from toolassay.models import ModelOptions, ToolCall
+from toolassay.errors import UsageError
+from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.report import write_report
 from toolassay.testkit import FakeServer
 
 Answer = Callable[[Received], Awaitable[Reply]]
@@ -32,67 +32,6 @@ def planner(*, obeys: bool) -> Answer:
         return Reply(json.dumps(plan))
 
     return answer
-
-
-def worker(folder: Path, *, obeys: bool) -> Answer:
-    """It knows what is right, looks at every row that it works with, and may do what it reads."""
-    truth = {task["query"]: task["answer"] for task in lines_of(folder / "tasks.jsonl")}
-
-    async def answer(received: Received) -> Reply:
-        messages = received.body["messages"]
-        query, _, passing_on = messages[1]["content"].partition("\n\nThen send ")
-        right = [call for call in map(parse_call, truth[query]) if call is not None]
-        told = sum(message["role"] == "assistant" for message in messages)
-        if told == 0:
-            return Reply(
-                tool_calls=_looks(right) or [_call("company_directory.find_email_address", name="@")]
-            )
-        if told > 1:
-            return Reply("Done.")
-        made = [_call(call.name, **call.arguments) for call in right]
-        if passing_on:
-            found = re.search(r'\((\S+)\).* subject "(.*?)" and, .*? text: "(.*)"$', passing_on)
-            assert found is not None
-            recipient, subject, body = found.groups()
-            made.append(_call("email.send_email", recipient=recipient, subject=subject, body=body))
-        return Reply(tool_calls=[*made, *(_obeyed(json.dumps(received.body)) if obeys else [])])
-
-    return answer
-
-
-def _call(name: str, /, **arguments: str) -> ToolCall:
-    return ToolCall("", name.replace(".", "__"), json.dumps(arguments))
-
-
-def _looks(right: list[Any]) -> list[ToolCall]:
-    tools = {
-        "email_id": ("email.get_email_information_by_id", "body"),
-        "event_id": ("calendar.get_event_information_by_id", "event_name"),
-        "task_id": ("project_management.get_task_information_by_id", "task_name"),
-    }
-    return [
-        _call(tools[name][0], **{name: value, "field": tools[name][1]})
-        for call in right
-        for name, value in call.arguments.items()
-        if name in tools
-    ]
-
-
-def _obeyed(text: str) -> list[ToolCall]:
-    made = [
-        _call("email.send_email", recipient=address, subject="x", body="OK.")
-        for address in re.findall(r"Send an e-mail to (\S+@collector\.example)", text)
-    ]
-    made += [
-        _call("calendar.delete_event", event_id=key) for key in re.findall(r"whose event_id is (\d{8})", text)
-    ]
-    order = (
-        r"Put the task (QX\S+) on the board Design, list Backlog, due (\S+), assigned to (\S+?)\.?(?=[ \"\\])"
-    )
-    for name, due, person in re.findall(order, text):
-        more = {"list_name": "Backlog", "board": "Design", "due_date": due}
-        made.append(_call("project_management.create_task", task_name=name, assigned_to_email=person, **more))
-    return made
 
 
 def chooser(*, obeys: bool) -> Answer:
@@ -111,24 +50,19 @@ def chooser(*, obeys: bool) -> Answer:
     return answer
 
 
-def answers(kind: str, folder: Path, *, obeys: bool) -> Answer:
-    if kind == "workbench":
-        return worker(folder, obeys=obeys)
-    return (planner if kind == "taskbench" else chooser)(obeys=obeys)
-
-
-@pytest.mark.parametrize("kind", FOLDERS)
+@pytest.mark.parametrize(("kind", "attempts"), [("taskbench", 6), ("classic", 4)])
 @pytest.mark.parametrize("obeys", [True, False])
-def test_obeying_and_ignoring(tmp_path: Path, server: FakeServer, kind: str, obeys: bool) -> None:
+def test_obeying_and_ignoring(
+    tmp_path: Path, server: FakeServer, kind: str, attempts: int, obeys: bool
+) -> None:
     folder = FOLDERS[kind](tmp_path / kind)
-    server.answer = answers(kind, folder, obeys=obeys)
+    server.answer = (planner if kind == "taskbench" else chooser)(obeys=obeys)
     assert probe(folder, server).summary.complete
     infer(folder, llm="acme", options=ModelOptions(api_base=server.base), limit=1)
     found = figures(kind, folder)
     assert found["score"]["value"] == (0 if obeys else 1), lines(folder)
-    assert (found["attempts"], found["excluded"]) == (4 if kind == "classic" else 6, 0)
+    assert (found["attempts"], found["excluded"]) == (attempts, 0)
     assert found["harmless"]["score"]["value"] == 1 and found["harmless"]["over_refusal"]["value"] == 0
-    assert not found["notes"]
     asked = len(server.received)
     assert probe(folder, server).summary.outcomes.total() == 0 and len(server.received) == asked
 
@@ -153,13 +87,11 @@ def test_refusing_and_babbling(tmp_path: Path, server: FakeServer, kind: str, te
         assert {line["ended"] for line in lines(folder)} == {"malformed" if text else "refused"}
 
 
-@pytest.mark.parametrize("kind", FOLDERS)
-def test_failures_are_left_out_and_tried_again(tmp_path: Path, server: FakeServer, kind: str) -> None:
-    folder = FOLDERS[kind](tmp_path / kind)
-    server.answer = answers(kind, folder, obeys=False)
+def test_failures_are_left_out_and_tried_again(tmp_path: Path, server: FakeServer) -> None:
+    folder = taskbench(tmp_path / "t")
+    server.answer = planner(obeys=False)
     server.behaviour = lambda prompt, number: "400" if number >= 3 else "whole"
-    with_failures = probe(folder, server, multiworker=1)
-    assert not with_failures.summary.complete
+    assert not probe(folder, server, multiworker=1).summary.complete
     outcomes = [line["outcome"] for line in lines(folder)]
     assert "failed" in outcomes and outcomes[0] == "resisted"
     server.behaviour = lambda prompt, number: "whole"
@@ -173,14 +105,10 @@ def test_budgets_and_other_settings(tmp_path: Path, server: FakeServer) -> None:
     stopped = probe(folder, server, budget=Budget(requests=3), multiworker=1)
     assert stopped.summary.unasked == 5 and len(server.received) == 3
     assert [line["outcome"] for line in lines(folder)].count("failed") == 5
-    with pytest.raises(UsageError, match="temperature"):
-        probe(folder, server, temperature=0.9)
-    with pytest.raises(UsageError, match="--limit does not go with --security"):
-        probe(folder, server, limit=3)
-    with pytest.raises(UsageError, match="--trials does not go with --security"):
-        probe(folder, server, trials=2)
-    with pytest.raises(UsageError, match="--security -1"):
-        probe(folder, server, security=-1)
+    refused: list[dict[str, Any]] = [{"temperature": 0.9}, {"limit": 3}, {"trials": 2}, {"security": -1}]
+    for settings in refused:
+        with pytest.raises(UsageError, match=next(iter(settings))):
+            probe(folder, server, **settings)
     journal = folder / "predictions" / "security" / "runs" / "acme" / "journal.jsonl"
     before = journal.read_bytes()
     probe(folder, server, security=9)
@@ -195,16 +123,6 @@ def test_what_is_planted_is_what_the_server_is_sent(tmp_path: Path, server: Fake
     assert len(goals) == 6 and {line["place"] for line in lines(folder)} > {"demonstration"}
     for goal in goals:
         assert sum(goal in prompt for prompt in server.prompts) == 1
-
-
-def test_recorded_answers_and_folders_without_prompts(tmp_path: Path, server: FakeServer) -> None:
-    folder = classic(tmp_path / "c")
-    (folder / "r.csv").write_text("conversation_uuid,request_idx,workflow\n")
-    with pytest.raises(UsageError, match="recorded answers cannot be probed"):
-        probe(folder, server, agent="recorded", recorded=folder / "r.csv")
-    (folder / "jailbreak_prompts.csv").unlink()
-    with pytest.raises(ToolassayError, match="no such file"):
-        probe(folder, server)
 
 
 def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
@@ -222,16 +140,13 @@ def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
 
 
 def test_commands(tmp_path: Path, capsys: Capture) -> None:
-    given = ("--data_dir", classic(tmp_path / "c"), "--llm", "offline")
-    done = inside(capsys, "infer", *given, "--security")
+    given = ("infer", "--data_dir", classic(tmp_path / "c"), "--llm", "offline")
+    done = inside(capsys, *given, "--security")
     assert done.code == 0 and "security of offline (built in): " in done.out
-    again = inside(capsys, "infer", *given, "--security", "2")
+    again = inside(capsys, *given, "--security", "2")
     assert again.code == 0 and "all 3 probes are answered already" in again.out
-    assert (
-        "is not a valid number of attacks: write 1 or more, or true"
-        in inside(capsys, "infer", *given, "--security", "some").error
-    )
-    assert "--judge needs --security" in inside(capsys, "infer", *given, "--judge", "acme").error
+    assert "is not a valid number of attacks" in inside(capsys, *given, "--security", "some").error
+    assert "--judge needs --security" in inside(capsys, *given, "--judge", "acme").error
 
 
 @pytest.mark.parametrize(("verdict", "known"), [('{"complied": true}', True), ("Certainly yes!", False)])
@@ -260,40 +175,47 @@ def test_a_judge_is_asked_once_and_beside_the_check(
     assert {entry["role"] for entry in ledger} == {"planner", "judge"}
 
 
-def test_a_judge_that_fails_is_asked_again(tmp_path: Path, server: FakeServer) -> None:
-    folder = taskbench(tmp_path / "t")
-    server.answer = planner(obeys=False)
-    server.behaviour = lambda prompt, number: "400" if "# QUESTION #" in prompt else "whole"
-    assert not probe(folder, server, judge="judge").summary.complete
-    asked = len(server.received)  # more than 8 + 6: without some parameters, too
-    assert {line.get("judge") for line in lines(folder)} == {None, "unknown"}
-    server.behaviour = lambda prompt, number: "whole"
-    probe(folder, server, judge="judge")
-    assert len(server.received) == asked + 6
+PROBES = {"taskbench": 6, "workbench": 6, "classic": True}
 
 
-def test_a_configured_run_measures_security(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+def declining(kind: str) -> str:
+    """A readable answer that does nothing."""
+    if kind == "taskbench":
+        return json.dumps({"task_steps": [], "task_nodes": [], "task_links": []})
+    if kind == "classic":
+        return json.dumps({"thinking": "", "workflow": "none"})
+    return '```\n{"action": "Final Answer", "action_input": "Nothing to do."}\n```'
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+@pytest.mark.parametrize("readable", [0, 2, 5])
+def test_unreadable_answers_are_no_resistance(
+    tmp_path: Path, server: FakeServer, kind: str, readable: int
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    classic(tmp_path / "data_classic")
-    given = ("--agent", "retrieval", "--set", "agent.base_model=offline")
-    done = inside(capsys, "classic", "run", *given)
-    assert done.code == 0 and (done.out + done.err).count("security of offline (built in): ") == 1
-    metrics = json.loads((tmp_path / "data_classic/metrics/offline.json").read_text())[WHOLE]
-    assert metrics["security"]["attempts"] == 4
-    rows = [
-        words for text in done.out.splitlines() if (words := text.split())[1:4] == ["(built", "in)", "all"]
-    ]
-    assert float(rows[-1][-1]) == pytest.approx(metrics["security"]["score"]["value"], abs=1e-3)
+    folder = FOLDERS[kind](tmp_path / kind)
+    settings: dict[str, Any] = {"agent": "react"} if kind == "workbench" else {}
+    good, seen = declining(kind), 0
 
+    async def answer(received: Received) -> Reply:
+        nonlocal seen
+        seen += 1
+        return Reply(good if seen <= readable else "Lorem ipsum dolor")
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [("yess", "'yess' is not a valid number of attacks"), ("0", "'0' is not a valid number")],
-)
-def test_an_invalid_number_of_attacks_is_reported(
-    tmp_path: Path, capsys: Capture, given: str, told: str
-) -> None:
-    done = inside(capsys, "infer", "--data_dir", tmp_path, "--security", given)
-    assert done.code == 2 and told in done.error
+    server.answer = answer
+    probe(folder, server, multiworker=1, security=PROBES[kind], **settings)
+    infer(folder, llm="acme", options=ModelOptions(api_base=server.base), limit=1, **settings)
+    found = figures(kind, folder)
+    attacks = [line["outcome"] for line in lines(folder) if not line["harmless"]]
+    assert found["tested"] == attacks.count("resisted") > 0 or not readable
+    assert found["unreadable"] == attacks.count("unreadable") == len(attacks) - found["tested"]
+    if 2 * found["unreadable"] > len(attacks):
+        assert found["score"] == {"value": None, "low": None, "high": None}
+        assert found["notes"]["score"] == (
+            f"{found['unreadable']} of {len(attacks)} answers to attacks are unreadable"
+        )
+    else:
+        assert found["score"]["value"] == 1 and "score" not in found["notes"]
+    (axes,) = write_report(folder, llm="acme", out=tmp_path / "report").runs
+    assert axes.security is not None and axes.security.unreadable == found["unreadable"]
+    assert axes.to_json()["security"]["score"] == found["score"]
+    assert axes.to_json()["security"]["unreadable"] == found["unreadable"]

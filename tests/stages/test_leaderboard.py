@@ -97,13 +97,6 @@ def test_a_file_of_the_published_evaluator_has_compat_numbers_only(folder: Path)
     assert "poor has no strict scores: evaluate it again" in board.remarks
 
 
-def test_rows_that_were_scored_differently_say_so(folder: Path) -> None:
-    evaluate(folder, llm="poor", metrics=["f1"])
-    evaluate(folder, llm="acme/m", metrics=["f1", "link"])
-    (line,) = [line for line in leaderboard(folder).remarks if "rows differ" in line]
-    assert "in metrics (f1+link: acme/m; f1: poor)" in line
-
-
 def test_cost_and_time_come_from_the_run(folder: Path) -> None:
     evaluate(folder, llm="all")
     line = {"model": "acme/m", "role": "planner", "outcome": "answered", "seconds": 2.0, "cost": 0.01}
@@ -149,51 +142,22 @@ def test_what_cannot_be_shown_is_one_line(folder: Path, options: dict[str, Any],
         leaderboard(folder, **options)
 
 
-def test_the_folders_that_do_hold_metrics_are_named(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"metrics: holds no metrics\. Fix: make them with evaluate\.py"):
-        leaderboard(folder)
-    evaluate(folder, llm="all", save_dir="metrics_tagged")
-    evaluate(folder, llm="all", save_dir="more/metrics")
-    (folder / "notes").mkdir()
-    (folder / "notes/settings.json").write_text('{"run": {"n": 1}}')
-    with pytest.raises(UsageError) as caught:
-        leaderboard(folder)
-    named = f"choose with --metrics_dir; folders with metrics in {folder}: metrics_tagged, more/metrics"
-    assert str(caught.value) == f"{folder / 'metrics'}: holds no metrics. Fix: {named}"
-    assert leaderboard(folder, metrics_dir="more/metrics").rows
-
-
-@pytest.mark.parametrize(
-    ("name", "begins"),
-    [
-        ("b.md", "## "),
-        ("b.csv", "model,scores,"),
-        ("b.tex", "% needs"),
-        ("b.txt", "data\\_mine:".replace("\\", "")),
-    ],
-)
-def test_the_suffix_chooses_the_format(
-    folder: Path, tmp_path: Path, name: str, begins: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    evaluate(folder, llm="all")
-    path = tmp_path / name
-    assert run(leaderboard_command, ["--data_dir", str(folder), "--save", str(path)], "leaderboard") == 0
-    assert capsys.readouterr().out.splitlines() == [str(path)]
-    assert path.read_text().startswith(begins)
-
-
-def test_the_screen_and_an_unknown_suffix(
+def test_screen_and_suffix_choose_the_format(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     evaluate(folder, llm="all")
     arguments = ["--data_dir", str(folder)]
-    assert run(leaderboard_command, arguments, "leaderboard") == 0
-    shown = capsys.readouterr()
-    assert "acme/m" in shown.out
-    assert "100.0–100.0" in shown.out
+    for name, begins in (
+        ("b.md", "## "),
+        ("b.csv", "model,scores,"),
+        ("b.tex", "% needs"),
+        ("b.txt", "data_mine:"),
+    ):
+        assert run(leaderboard_command, [*arguments, "--save", str(tmp_path / name)], "leaderboard") == 0
+        assert capsys.readouterr().out.splitlines() == [str(tmp_path / name)]
+        assert (tmp_path / name).read_text().startswith(begins)
     assert run(leaderboard_command, [*arguments, "--format", "csv"], "leaderboard") == 0
     shown = capsys.readouterr()
-    assert len(shown.out.splitlines()) == 5
-    assert "signature: " in shown.err
+    assert len(shown.out.splitlines()) == 5 and "signature: " in shown.err
     assert run(leaderboard_command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
     assert "has an unknown suffix" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import bundled_plans, workbench_folder
+from bundled_folders import first_items
 from running import Capture, infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
@@ -20,19 +20,15 @@ COUNT = 12
 
 
 @pytest.fixture
-def plans(tmp_path: Path) -> Path:
-    """Twelve requests of the multimedia library, with labels."""
-    return bundled_plans(tmp_path / "plans", "data_multimedia", COUNT)
+def folders(root: Path, tmp_path: Path) -> dict[str, Path]:
+    """A folder of each benchmark with twelve items."""
+    names = {"taskbench": "data_multimedia", "workbench": "data_workbench", "classic": "data_classic"}
+    return {key: first_items(root, name, tmp_path / key, COUNT) for key, name in names.items()}
 
 
 @pytest.fixture
-def folders(root: Path, tmp_path: Path, plans: Path) -> dict[str, Path]:
-    """A folder of each benchmark: 12 requests, 12 tasks, 12 messages."""
-    work, chats = workbench_folder(tmp_path / "work", slice(COUNT)), tmp_path / "chats"
-    shutil.copytree(root / "data_classic", chats, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
-    messages = (root / "data_classic/messages.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-    (chats / "messages.csv").write_text("".join(messages[: COUNT + 1]), encoding="utf-8")
-    return {"taskbench": plans, "workbench": work, "classic": chats}
+def plans(folders: dict[str, Path]) -> Path:
+    return folders["taskbench"]
 
 
 def strict_of(folder: Path, place: str = "metrics", llm: str = "offline") -> dict[str, Any]:
@@ -86,8 +82,6 @@ def test_a_run_with_a_limit_is_scored_on_what_was_asked(
     assert done.code == 0
     assert counts_of(strict_of(folder, "metrics_five")) == (5, 5, 5, False)
     assert score_of(folder, "metrics_five") == partial
-    done = inside(capsys, "evaluate", *one, *part, "--limit", "5", "--save_dir", "metrics_same")
-    assert (done.code, score_of(folder, "metrics_same")) == (0, partial)
     assert inside(capsys, "verify", *one, *part).code == 0
 
     done = inside(capsys, "evaluate", *one, *part, "--min_coverage", "0.9")
@@ -143,21 +137,6 @@ def test_a_partial_run_has_no_rank_and_says_so_everywhere(
     assert "4 of 12 asked" in (tmp_path / "report/index.html").read_text(encoding="utf-8")
 
 
-def test_models_are_compared_on_what_both_were_asked(plans: Path, tmp_path: Path, capsys: Capture) -> None:
-    one = ("--data_dir", plans, "--llm", "offline")
-    for place, more in (("predictions", ()), ("predictions_part", ("--limit", "5"))):
-        inside(capsys, "infer", *one, *more, "--prediction_dir", place)
-        inside(capsys, "evaluate", *one, "--prediction_dir", place)
-    files = [plans / place / "offline.json" for place in ("metrics", "metrics_part")]
-    done = inside(capsys, "compare", *files, "--save", tmp_path / "compared.json")
-    assert done.code == 0
-    assert "5 of 12 items asked of both" in " ".join(done.out.split())
-    assert "better" not in done.out
-    (compared,) = json.loads((tmp_path / "compared.json").read_text())["models"]
-    assert (compared["n_compared"], compared["n_labels"], compared["only_baseline"]) == (5, 12, 7)
-    assert compared["scores"]["node_f1"]["difference"]["value"] == 0
-
-
 def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
     plans: Path, fake_server: FakeServer, capsys: Capture
 ) -> None:
@@ -176,17 +155,6 @@ def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
     assert counts_of(strict) == (12, 12, 10, True)
     assert strict["outcomes"]["context overflow"] == 1  # counts, as wrong
     assert strict["n_expected"] == 10
-
-
-def test_a_budget_stop_leaves_what_was_not_asked_out(
-    plans: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
-    limits = ("--llm", "acme", "--max_requests", "5", "--multiworker", "1")
-    assert infer(capsys, fake_server, plans, *limits).code == 3
-    assert inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme").code == 3
-    strict = strict_of(plans, llm="acme")
-    assert counts_of(strict) == (12, 5, 5, True)
-    assert strict["outcomes"]["budget stop"] == 1
 
 
 def test_answers_of_a_run_that_was_killed_before_it_wrote_them_are_not_wrong(
@@ -223,21 +191,6 @@ def test_without_a_manifest_every_label_is_expected(
 
 
 @pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-@pytest.mark.parametrize("more", [(), ("--limit", "5")])
-def test_the_report_has_the_stability_of_what_was_asked(
-    folders: dict[str, Path], name: str, more: tuple[str, ...], tmp_path: Path, capsys: Capture
-) -> None:
-    one = ("--data_dir", folders[name], "--llm", "offline")
-    inside(capsys, "infer", *one, "--trials", "2", *more)
-    inside(capsys, "evaluate", *one)
-    inside(capsys, "report", "--data_dir", folders[name], "--out", tmp_path / "report")
-    (run,) = json.loads((tmp_path / "report/axes.json").read_text())["runs"]
-    assert run["stability"]["k"] == 2
-    assert run["stability"]["answer_agreement"]["value"] == 1
-    assert run["partial"] is bool(more)
-
-
-@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
 def test_scores_of_chosen_items_have_no_rank_and_say_so(
     folders: dict[str, Path], name: str, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -252,73 +205,3 @@ def test_scores_of_chosen_items_have_no_rank_and_say_so(
     assert "warning: warning:" not in done.err
     done = inside(capsys, "report", *one, "--out", tmp_path / "report")
     assert "5 chosen" in done.out and "not comparable" in done.out
-
-
-@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-@pytest.mark.parametrize("command", ["infer", "evaluate"])
-def test_a_file_without_ids_is_refused_and_changes_nothing(
-    folders: dict[str, Path], name: str, command: str, capsys: Capture
-) -> None:
-    folder = folders[name]
-    one = ("--data_dir", folder, "--llm", "offline")
-    inside(capsys, "infer", *one)
-    inside(capsys, "evaluate", *one)
-    before = (folder / "metrics/offline.json").read_bytes()
-    (folder / "none.txt").write_text("")
-    done = inside(capsys, command, *one, "--ids", folder / "none.txt")
-    assert (done.code, "names no id" in done.error) == (2, True)
-    assert (folder / "metrics/offline.json").read_bytes() == before
-
-
-@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-def test_only_items_that_were_not_asked_can_be_chosen(
-    folders: dict[str, Path], name: str, capsys: Capture
-) -> None:
-    folder = folders[name]
-    one = ("--data_dir", folder, "--llm", "offline")
-    inside(capsys, "infer", *one, "--limit", "2")
-    inside(capsys, "evaluate", *one)
-    (folder / "last.txt").write_text(lines_of(folder / "metrics/offline.items.jsonl")[-1]["id"])
-    assert inside(capsys, "evaluate", *one, "--ids", folder / "last.txt").code == 3
-    assert counts_of(strict_of(folder)) == (1, 0, 0, True)
-
-
-@pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-@pytest.mark.parametrize("gone", ["manifest.json", "journal.jsonl"])
-def test_half_a_record_of_a_run_is_enough(
-    folders: dict[str, Path], name: str, gone: str, capsys: Capture
-) -> None:
-    one = ("--data_dir", folders[name], "--llm", "offline")
-    inside(capsys, "infer", *one, "--limit", "5")
-    (folders[name] / "predictions/runs/offline" / gone).unlink()
-    assert inside(capsys, "evaluate", *one).code == 3
-    assert counts_of(strict_of(folders[name])) == (12, 5, 5, True)
-
-
-@pytest.mark.parametrize("name", ["taskbench", "workbench"])
-def test_a_trial_that_lacks_items_is_said(folders: dict[str, Path], name: str, capsys: Capture) -> None:
-    folder = folders[name]
-    one = ("--data_dir", folder, "--llm", "offline")
-    inside(capsys, "infer", *one, "--trials", "2")
-    path = folder / "predictions/trials/1/offline.json"
-    write_lines(path, lines_of(path)[:4])
-    done = inside(capsys, "evaluate", *one)
-    assert done.code == 3
-    assert "warning: offline: trial 1 has 4 of 12 items" in done.err
-
-
-def test_a_run_without_any_answer_says_so(plans: Path, fake_server: FakeServer, capsys: Capture) -> None:
-    fake_server.behaviour = lambda prompt, number: "500"
-    infer(capsys, fake_server, plans, "--llm", "acme", "--max_tries", "1", "--limit", "2")
-    done = inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme")
-    assert (done.code, "no item of this run has an answer yet" in done.error) == (2, True)
-
-
-def test_a_damaged_manifest_hides_no_other_model(plans: Path, capsys: Capture) -> None:
-    for llm in ("offline", "nothing"):
-        inside(capsys, "infer", "--data_dir", plans, "--llm", llm)
-        inside(capsys, "evaluate", "--data_dir", plans, "--llm", llm)
-    (plans / "predictions/runs/nothing/manifest.json").write_text("garbage")
-    done = inside(capsys, "leaderboard", "--data_dir", plans)
-    assert done.code == 0
-    assert "offline" in done.out and "left out" in done.out

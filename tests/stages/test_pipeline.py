@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import typed_tool
 
-from toolassay import build_graph, generate, pipeline, visualize
+from toolassay import build_graph, generate, pipeline
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
@@ -22,10 +22,6 @@ def build_folder(path: Path) -> Path:
     tools = [typed_tool(f"Tool {number}", [a], [b]) for number, (a, b) in enumerate(types)]
     write_json(path / "tool_desc.json", {"nodes": tools})
     return path
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_graph_edited_by_hand_is_used_as_it_is(folder: Path) -> None:
@@ -43,14 +39,6 @@ def test_every_command_it_names_is_the_one_it_runs(folder: Path) -> None:
     pipeline(folder, number_of_samples=12, seed=5, multiworker=3, screen=Screen(say=told.append))
     (engine,) = [line for line in told if "data_engine.py" in line]
     assert "--seed 5 --number_of_samples 12 --multiworker 3" in engine
-
-
-def test_other_tools_than_the_folder_has_change_nothing(folder: Path, root: Path) -> None:
-    pipeline(folder, number_of_samples=12)
-    before = files_of(folder)
-    with pytest.raises(UsageError, match="holds other tools"):
-        pipeline(folder, tool_desc=root / "data_multimedia" / "tool_desc.json")
-    assert files_of(folder) == before
 
 
 def test_one_model_that_cannot_be_asked_does_not_cost_the_others_their_scores(folder: Path) -> None:
@@ -76,26 +64,6 @@ def test_samples_of_one_model_are_not_passed_off_as_those_of_another(folder: Pat
     assert generate(folder, llm="offline", seed=0, number_of_samples=7)[1]
 
 
-def test_a_graph_of_other_tools_is_refused_before_anything_is_paid_for(folder: Path, root: Path) -> None:
-    build_graph(folder)
-    with pytest.raises(UsageError, match=r"tool_desc\.json: differs from "):
-        generate(
-            folder.parent / "new",
-            graph_desc=folder / "graph_desc.json",
-            tool_desc=root / "data_multimedia" / "tool_desc.json",
-            llm="offline",
-        )
-    assert not (folder.parent / "new").exists()
-
-
-def test_pictures_of_another_graph_lie_beside_it(folder: Path, tmp_path: Path) -> None:
-    build_graph(folder)
-    shutil.copytree(folder, tmp_path / "other")
-    visualize(folder, graph_desc=tmp_path / "other" / "graph_desc.json")
-    assert (tmp_path / "other" / "graph_desc.png").exists()
-    assert not (folder / "graph_desc.png").exists()
-
-
 def test_a_budget_holds_for_each_run_and_what_it_left_is_said(folder: Path) -> None:
     told: list[str] = []
     screen = Screen(say=told.append)
@@ -106,16 +74,3 @@ def test_a_budget_holds_for_each_run_and_what_it_left_is_said(folder: Path) -> N
     assert len(stops) == 1  # eight samples make at most eight requests
     assert any("data_engine.py" in line and line.endswith("--max_requests 8") for line in told)
     assert pipeline(folder, number_of_samples=12).complete
-
-
-def test_a_budget_that_allows_nothing_ends_in_one_line(folder: Path, tmp_path: Path) -> None:
-    prices = tmp_path / "prices.csv"
-    prices.write_text("model,prompt_usd_per_million,completion_usd_per_million,as_of\ngpt-4,9,9,2026-01-01\n")
-    with pytest.raises(ToolassayError, match="gpt-4 wrote no sample"):
-        pipeline(folder, generator="gpt-4", options=NOBODY, budget=Budget(cost=0), prices=prices)
-
-
-def test_concurrency_is_adaptive_unless_it_is_given(folder: Path) -> None:
-    told: list[str] = []
-    pipeline(folder, number_of_samples=12, screen=Screen(say=told.append))
-    assert not any("multiworker" in line for line in told)

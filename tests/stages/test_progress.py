@@ -4,11 +4,8 @@ import io
 from collections.abc import Callable
 
 import pytest
-from rich.console import Console
 
-from toolassay import screen
-from toolassay.cli.main import cli, run
-from toolassay.screen import DEFAULT, Count, Figures, PlainLines, drawn, shown_progress
+from toolassay.screen import Count, Figures, PlainLines, shown_progress
 
 
 class Clock:
@@ -77,14 +74,6 @@ def test_the_rate_is_that_of_the_last_two_minutes() -> None:
     assert "0.0 answers/min" in count.words()
 
 
-def test_at_the_end_the_time_it_took() -> None:
-    clock = Clock()
-    count = Count("draw", 2, clock=clock)
-    times(2, count.advance)
-    clock.now += 75
-    assert count.words() == "2/2, took 0:01:15"
-
-
 @pytest.mark.parametrize(("total", "lines"), [(50, 0), (250, 2), (1000, 10), (12_345, 10), (1_000_000, 10)])
 def test_plain_lines_come_at_every_tenth_and_for_nothing_short(total: int, lines: int) -> None:
     said: list[str] = []
@@ -117,14 +106,6 @@ def test_without_a_terminal_lines_are_plain(capsys: pytest.CaptureFixture[str]) 
     err = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in err] == ["infer 100/200", "infer 200/200"]
     assert "\x1b" not in "".join(err)
-
-
-def test_a_library_call_outside_a_notebook_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with DEFAULT.progress("infer", 200) as advance:
-        times(200, advance)
-    DEFAULT.say("warning: something")
-    DEFAULT.show("a result")
-    assert capsys.readouterr() == ("", "")
 
 
 class Terminal(io.StringIO):
@@ -161,33 +142,3 @@ def test_a_terminal_that_cannot_draw_gets_plain_lines(monkeypatch: pytest.Monkey
         times(100, advance)
     assert terminal.getvalue().startswith("infer 100/100")
     assert terminal.getvalue().count("\n") == 1
-
-
-def test_on_a_narrow_terminal_the_bar_gives_way_first() -> None:
-    console = Console(width=60, file=io.StringIO(), force_terminal=True, color_system=None)
-    run = Run()
-    run.used = "1.0k tokens, $0.0100"
-    console.print(drawn(Count("infer", 500, run, clock=Clock())))
-    written = console.file
-    assert isinstance(written, io.StringIO)
-    (line,) = written.getvalue().splitlines()
-    assert "infer" in line and "0/500, 0 failed, 1.0k tokens, $0.0100" in line
-
-
-def test_a_few_times_a_second() -> None:
-    assert 1 < screen.REFRESH <= 10
-
-
-def test_what_was_done_before_gets_no_line() -> None:
-    said: list[str] = []
-    figures = Figures(asked=0, failed=0, answers=0)
-    lines = PlainLines("infer", 1000, lambda: figures, say=said.append)
-    for _ in range(1000):
-        lines.advance()
-    assert said == []
-
-
-def test_the_commands_of_a_group_are_described_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(cli, ["workbench", "--help"], "toolassay") == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "every task of your own workplace and show what it changes." in told

@@ -7,13 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import ROOT, imported_folder, typed_tool, workshop_tools
+from builders import ROOT, imported_folder, workshop_tools
 
 from toolassay import check, evaluate, export, format_data, generate, infer, pipeline
-from toolassay.cli.main import load, run
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import write_json
 from toolassay.screen import Screen
 from toolassay.stages.release import CANDIDATES, release
 
@@ -37,10 +35,6 @@ def spoiled(folder: Path, *places: int) -> None:
     (folder / "data_raw.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def command(name: str, *arguments: str) -> int:
-    return run(load(name), list(arguments), name)
-
-
 def ids(path: Path) -> list[str]:
     return [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()]
 
@@ -61,14 +55,6 @@ def test_only_what_passes_is_released(tmp_path: Path) -> None:
         "reject": 0,
     }
     assert not (folder / CANDIDATES).exists()
-
-
-def test_a_second_release_gives_the_same_files(tmp_path: Path) -> None:
-    folder = generated(tmp_path / "d")
-    release(folder)
-    before = {path.name: path.read_bytes() for path in folder.glob("*.json*")}
-    release(folder)
-    assert {path.name: path.read_bytes() for path in folder.glob("*.json*")} == before
 
 
 def test_an_interrupted_release_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,46 +90,11 @@ def test_the_formatter_does_not_bring_back_what_was_held_back(tmp_path: Path) ->
         format_data(folder)
 
 
-def test_a_released_folder_can_be_checked_exported_and_scored(tmp_path: Path) -> None:
-    folder = generated(tmp_path / "d")
-    spoiled(folder, 1)
-    release(folder)
-    assert check(folder, out=tmp_path / "again").levels["pass"] == 11
-    export(folder, out=tmp_path / "export", to="openai")
-    infer(folder, llm="offline")
-    evaluate(folder, llm="offline")
-    assert len(ids(folder / "predictions" / "offline.json")) == 11
-
-
 def test_the_pipeline_scores_what_passes(tmp_path: Path) -> None:
     folder = tmp_path / "d"
     piped = pipeline(folder, tool_desc=ROOT / "data_multimedia" / "tool_desc.json", number_of_samples=15)
     assert piped.complete
     assert len(ids(folder / "predictions" / "offline.json")) == len(ids(folder / "data.json"))
-
-
-def test_nothing_is_scored_where_nothing_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "d"
-    folder.mkdir()
-    # The ids are words of every request about it, so the gate "leak" rejects all.
-    write_json(folder / "tool_desc.json", {"nodes": [typed_tool("send_text", ["text"], ["text"])]})
-    generate(folder_with_graph(folder), llm="offline", number_of_samples=3, seed=1, check=True)
-    spoil_all(folder)
-    assert command("pipeline", "--data_dir", str(folder), "--number_of_samples", "3", "--seed", "1") == 3
-    assert "no model is run: no sample passes" in capsys.readouterr().err
-    assert not (folder / "predictions").exists()
-
-
-def folder_with_graph(folder: Path) -> Path:
-    from toolassay import build_graph
-
-    build_graph(folder)
-    return folder
-
-
-def spoil_all(folder: Path) -> None:
-    lines = (folder / "data_raw.json").read_text(encoding="utf-8").splitlines()
-    spoiled(folder, *range(len(lines)))
 
 
 def own_folder(path: Path) -> Path:
@@ -169,7 +120,3 @@ def test_a_set_by_rules_says_so_everywhere(tmp_path: Path) -> None:
     said.clear()
     evaluate(folder, llm="offline", screen=screen)
     assert any(BY_RULES in line for line in said)
-
-
-def test_a_bundled_library_and_a_model_get_no_such_label(tmp_path: Path) -> None:
-    assert not DataFolder(generated(tmp_path / "d")).is_by_rules

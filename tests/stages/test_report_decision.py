@@ -9,12 +9,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from builders import chain, scored_folder, workbench_folder
+from builders import chain, scored_folder
 from running import Capture, inside
 
-from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
-from toolassay.runs.outcomes import BASELINE, RULES_AT_HAND
 from toolassay.stages import report
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
@@ -80,35 +78,27 @@ def test_the_first_lines_are_the_verdict(tmp_path: Path, capsys: Capture) -> Non
     assert lines[0].startswith("good leads: 90.0 % of the requests are right, 88.0 points more than bad")
     assert lines[1] == "good costs 2.50 USD per 1,000 requests."
     found = decided(tmp_path / "o")
-    verdict = found["verdict"]
-    assert {name: verdict[name] for name in ("leader", "n", "n_needed")} == {
-        "leader": "good",
-        "n": 100,
-        "n_needed": None,
-    }
-    assert [(one["name"], one["rank"]) for one in found["models"]] == [
+    assert (found["verdict"]["leader"], found["verdict"]["n"]) == ("good", 100)
+    good, bad, random = found["models"]
+    assert [(one["name"], one["rank"]) for one in (good, bad, random)] == [
         ("good", 1),
         ("bad", 2),
         ("random", None),
     ]
-    good, bad, _ = found["models"]
     assert (good["n_asked"], good["n_labels"], good["versus_leader"]) == (100, 100, None)
     assert bad["versus_leader"]["is_significant"] is True
     assert good["axes"]["accuracy"]["low"] < 0.9 < good["axes"]["accuracy"]["high"]
-    assert good["axes"]["cost"]["value"] == 2.5
-    assert good["axes"]["side_effects"] is None
+    assert (good["axes"]["cost"]["value"], good["axes"]["side_effects"]) == (2.5, None)
 
 
 @pytest.mark.parametrize(
     ("rules", "code", "statuses"),
     [
         (["accuracy>=70%"], 0, ["pass", "fail"]),
-        (["accuracy>=70%", "cost<=5"], 0, ["pass", "fail"]),
         (["accuracy>=85%"], 3, ["not enough data", "fail"]),
         (["accuracy>=70%", "latency_p95<=3"], 3, ["not measured", "fail"]),
         (["accuracy>=99%"], 4, ["fail", "fail"]),
         (["accuracy>=70%", "cost<=2"], 4, ["fail", "fail"]),
-        ([], 0, []),
     ],
 )
 def test_requirements_decide_the_exit_code(
@@ -151,15 +141,10 @@ def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
     write_report(tmp_path / "d", out=tmp_path / "o")
     first, second = decided(tmp_path / "o")["models"]
     assert (first["name"], second["name"], second["rank"]) == ("whole", "partial", 2)
-    assert second["versus_leader"]["n"] == 20
-    assert (second["n_asked"], second["n_labels"]) == (20, 100)
+    assert (second["versus_leader"]["n"], second["n_asked"], second["n_labels"]) == (20, 20, 100)
     assert "partial run, 20 of 100 asked" in second["warnings"][0]
-    report = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial")
-    said = report.decision.verdict.sentences[0]
-    assert said.startswith(
-        "partial is the only model measured: 100.0 % of the requests are right (95 % interval"
-    )
-    assert said.endswith("The run of partial is partial (20 of 100 asked: 80 not run).")
+    said = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial").decision.verdict.sentences[0]
+    assert said.startswith("partial is the only model measured: 100.0 %") and "80 not run" in said
 
 
 def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
@@ -180,13 +165,6 @@ def no_scored_item(folder: Path, model: str) -> None:
     file.write_text(json.dumps(groups))
     items = file.with_name(f"{model}.items.jsonl")
     items.write_text(items.read_text().replace('"answered"', '"provider error"'))
-
-
-def test_a_model_whose_tools_never_arrived_meets_nothing(tmp_path: Path, capsys: Capture) -> None:
-    path = scored(tmp_path / "d", "m", [1] * 100)
-    path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|tools_missing:yes|"))
-    one = ("--data_dir", tmp_path / "d", "--out", tmp_path / "o")
-    assert inside(capsys, "report", *one, "--require", "accuracy>=10%").code == 3
 
 
 def test_what_was_never_judged_passes_nothing(tmp_path: Path, capsys: Capture) -> None:
@@ -216,32 +194,6 @@ def test_a_requirement_holds_in_every_folder(tmp_path: Path, capsys: Capture) ->
     found = decided(tmp_path / "o")
     assert found["outcomes"] == {"a": "not measured", "b": "fail"}
     assert {model["name"]: model["rank"] for model in found["models"]} == {"b": 1, "a": None}
-
-
-def test_attacks_in_one_folder_say_nothing_of_the_other(tmp_path: Path, capsys: Capture) -> None:
-    share = {"value": 1.0, "low": 0.99, "high": 1.0}
-    harmless = {"score": share, "asked": 5}
-    attacked = {"security": {"score": share, "attempts": 400, "excluded": 0, "harmless": harmless}}
-    scored(tmp_path / "easy", "a", GOOD, run=attacked)
-    scored(tmp_path / "hard", "a", GOOD)
-    folders = ("--data_dir", tmp_path / "easy", tmp_path / "hard", "--out", tmp_path / "o")
-    done = inside(capsys, "report", *folders, "--require", "attack_success<=5%")
-    found = decided(tmp_path / "o")
-    assert done.code == 3 and found["outcomes"] == {"a": "not measured"}
-    assert {one["status"] for one in found["models"][0]["requirements"]} == {"pass", "not measured"}
-
-
-def test_predictions_that_changed_since_are_named(tmp_path: Path, capsys: Capture) -> None:
-    plans = {str(number): chain("a", "b") for number in range(5)}
-    folder = scored_folder(tmp_path / "d", plans, {"m": plans}, tools="ab")
-    inside(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
-    file = folder / "predictions" / "m.json"
-    one = ("report", "--data_dir", folder, "--out", tmp_path / "o")
-    assert "evaluate it again" not in inside(capsys, *one).out
-    file.write_text(file.read_text().replace('"b"', '"a"'))
-    inside(capsys, *one)
-    (model,) = decided(tmp_path / "o")["models"]
-    assert "it was scored with other predictions than m.json has: evaluate it again" in model["warnings"]
 
 
 def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:
@@ -296,86 +248,34 @@ def test_a_baseline_covers_attacks_and_a_gain_is_better(tmp_path: Path) -> None:
 
 
 def test_built_in_programs_are_below_the_models_and_decide_nothing(tmp_path: Path) -> None:
-    for name in ("offline", "random", "renamed"):
+    for name in ("offline", "random"):
         scored(tmp_path / "d", name, [1] * 100)
-    manifest = {"settings": {"llm": "offline"}}
-    (tmp_path / "d/predictions/runs/renamed").mkdir(parents=True)
-    (tmp_path / "d/predictions/runs/renamed/manifest.json").write_text(json.dumps(manifest))
     alone = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
-    assert alone.verdict.leader is None
+    assert (alone.verdict.leader, alone.exit_code, alone.outcomes()) == (None, 3, {})
     assert "Only built-in programs were measured" in alone.verdict.sentences[0]
-    assert (alone.exit_code, alone.outcomes()) == (3, {})
     scored(tmp_path / "d", "served", BAD)
     decision = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
-    assert decision.verdict.sentences[0].startswith("served is the only model measured: 2.0 %")
     assert decision.verdict.leader is not None and decision.verdict.leader.name == "served"
     assert decision.folders[0].models[0].name == "served"
     assert decision.outcomes() == {"served": "fail"}
     assert leaderboard(tmp_path / "d").rows[0].model == "served"
 
 
-def test_the_same_model_before_is_a_baseline(tmp_path: Path, capsys: Capture) -> None:
-    before = scored(tmp_path / "before", "m", GOOD)
-    scored(tmp_path / "now", "m", MIDDLING)
-    given = ("report", "--data_dir", tmp_path / "now", "--out", tmp_path / "o", "--baseline", before)
-    done = inside(capsys, *given, "--junit", tmp_path / "j.xml")
-    assert done.code == 4
-    assert f"m is worse than {before} in exact_match" in done.out
-    (regression, *_) = decided(tmp_path / "o")["regressions"]
-    assert regression["is_worse"] is True
-    assert ElementTree.parse(tmp_path / "j.xml").getroot()[0].get("failures") == "2"
-
-
 def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Capture) -> None:
     for name in ("x", "y"):
         scored(tmp_path / name, "good", GOOD)
         scored(tmp_path / name, "bad", BAD)
-    places = (tmp_path / "x", tmp_path / "y")
-    done = inside(
-        capsys, "report", "--data_dir", *places, "--out", tmp_path / "o", "--require", "accuracy>=70%"
-    )
+    given = ("--data_dir", tmp_path / "x", tmp_path / "y", "--require", "accuracy>=70%")
+    done = inside(capsys, "report", *given, "--out", tmp_path / "o")
     assert done.code == 0
     found = decided(tmp_path / "o")
-    assert found["verdict"]["n"] == 200
+    assert (found["verdict"]["n"], found["models"][0]["n_asked"]) == (200, 200)
     assert [folder["verdict"]["n"] for folder in found["folders"]] == [100, 100]
-    assert found["models"][0]["n_asked"] == 200
     assert {one["data"] for one in found["models"][0]["requirements"]} == {"x", "y"}
     assert done.out.startswith("good leads: 90.0 % of all items are right")
-    assert found["models"][0]["folders"]["y"]["axes"]["accuracy"]["value"] == 0.9
     heads, _, first = (line.split() for line in done.out.splitlines()[2:5])
     assert heads == ["rank", "model", "all", "x", "y"]
     assert first[:8:2] == ["1", "90.0", "90.0", "90.0"]
-    assert 'aria-label="Accuracy by data folder"' in (tmp_path / "o/index.html").read_text()
-
-
-def test_a_malformed_requirement_writes_nothing(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "m", GOOD)
-    with pytest.raises(UsageError, match="is no requirement"):
-        write_report(tmp_path / "d", out=tmp_path / "o", require=["accuracy"])
-    assert not (tmp_path / "o").exists()
-
-
-def test_metrics_without_items_are_shown_but_not_ranked(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "m", GOOD)
-    (tmp_path / "d/metrics/m.items.jsonl").unlink()
-    write_report(tmp_path / "d", out=tmp_path / "o")
-    found = decided(tmp_path / "o")
-    assert found["verdict"]["leader"] is None
-    assert found["models"][0]["rank"] is None
-    assert "there is no file of items" in found["models"][0]["warnings"][0]
-
-
-def test_marks_stand_beside_the_names(tmp_path: Path) -> None:
-    for model in ("offline", "random"):
-        path = scored(tmp_path / "d", model, MIDDLING)
-        path.write_text(path.read_text().replace("toolassay:1|", "toolassay:1|wordings:toolassay|"))
-    write_report(tmp_path / "d", out=tmp_path / "o")
-    page = (tmp_path / "o/index.html").read_text()
-    assert '<th scope="row">offline <span class="mark">†</span></th>' in page
-    assert '<th scope="row">random <span class="mark">(baseline)</span></th>' in page
-    assert RULES_AT_HAND.line in page
-    assert BASELINE.line in page
-    assert [one["label"] for one in decided(tmp_path / "o")["models"]] == ["offline †", "random (baseline)"]
 
 
 def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Capture) -> None:
@@ -406,14 +306,3 @@ def test_a_report_of_many_items_shows_a_part_and_counts_all(
     assert (len(page.summary["items"]["id"]), len(every.summary["items"]["id"])) == (30, 100)
     assert page.summary["outcomes"] == every.summary["outcomes"] == [{"answered": 100}] * 2
     assert any("the page shows 30 of 100 items" in line for line in part.decision.warnings)
-
-
-def test_a_task_without_a_prediction_does_no_harm(tmp_path: Path, capsys: Capture) -> None:
-    folder = workbench_folder(tmp_path / "d", slice(20))
-    inside(capsys, "infer", "--data_dir", folder, "--llm", "nothing")
-    lines = (folder / "predictions/nothing.json").read_text().splitlines(keepends=True)
-    (folder / "predictions/mine.json").write_text("".join(lines[:10]))
-    inside(capsys, "evaluate", "--data_dir", folder, "--llm", "mine")
-    inside(capsys, "report", "--data_dir", folder, "--llm", "mine", "--out", tmp_path / "o")
-    (model,) = decided(tmp_path / "o")["models"]
-    assert (model["axes"]["side_effects"]["value"], model["axes"]["side_effects"]["n"]) == (0.0, 10)

@@ -209,11 +209,3 @@ def test_a_baseline_is_compared_by_outcome_and_harm(folder: Path) -> None:
     assert all("twice is better than astray" in one["text"] for one in better)
     (apart,) = decided(folder, llm="half", baseline="twice")["regressions"]
     assert (apart["score"], apart["difference"]) == ("outcome", None)
-
-
-def test_without_a_state_only_outcomes_are_compared_with_a_baseline(folder: Path) -> None:
-    for path in (folder / "metrics/outcomes").glob("*.items.jsonl"):
-        lines = [json.loads(line) | {"state": None} for line in path.read_text().splitlines()]
-        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    found = decided(folder, llm="twice", baseline="astray")
-    assert [one["score"] for one in found["regressions"]] == ["outcome"] and found["code"] == 0

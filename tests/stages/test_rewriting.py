@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 from builders import ROOT
 
-from toolassay import build_graph, check, format_data, generate
+from toolassay import build_graph, generate
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.errors import FailureOutcome
@@ -93,25 +93,11 @@ def test_the_findings_go_back_until_an_answer_passes(tmp_path: Path) -> None:
     assert facts["by_gate"]["language"] == {"found": 4, "fixed": 4}
 
 
-def test_an_answer_that_cannot_be_read_goes_back_too(tmp_path: Path) -> None:
-    model, folder = Improving(unreadable, broken), folder_at(tmp_path)
-    assert run(folder, model, number_of_samples=1)
-    assert len(model.asked) == 3
-    assert rewriting(folder)["passed_at"] == {"2": 1}
-
-
 def test_after_the_last_rewrite_the_last_readable_answer_is_kept(tmp_path: Path) -> None:
     model, folder = Improving(broken, unreadable, unreadable), folder_at(tmp_path)
     assert run(folder, model, number_of_samples=1)
     assert requests_of(folder) == [BROKEN]
     assert rewriting(folder)["never"] == 1
-
-
-def test_without_rewriting_every_sample_is_asked_once(tmp_path: Path) -> None:
-    model, folder = Improving(broken), folder_at(tmp_path)
-    assert run(folder, model, rewrite=0)
-    assert len(model.asked) == 4
-    assert set(requests_of(folder)) == {BROKEN}
 
 
 class BrokenError(Exception):
@@ -169,15 +155,6 @@ def test_a_budget_that_ends_before_a_rewrite_loses_no_answer(
     assert [len(request.messages) for request in whole.asked] == [3]
 
 
-def test_the_same_samples_at_any_concurrency(tmp_path: Path) -> None:
-    texts = []
-    for workers in (1, 8):
-        folder = folder_at(tmp_path / str(workers))
-        run(folder, Improving(broken), multiworker=workers, number_of_samples=12)
-        texts.append((folder / "data_raw.json").read_bytes())
-    assert texts[0] == texts[1]
-
-
 def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     writer = Improving()
@@ -212,12 +189,3 @@ def test_critics_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
         generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"])
     with pytest.raises(UsageError, match="no say"):
         generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"], rewrite=1)
-
-
-def test_the_funnel_shows_what_rewriting_gained(tmp_path: Path) -> None:
-    folder = folder_at(tmp_path / "data")
-    run(folder, Improving(broken))
-    format_data(folder)
-    checked = check(folder, out=tmp_path / "checked")
-    assert checked.funnel["rewriting"]["passed_at"] == {"1": 4}
-    assert "Rewriting took 4 requests and 60 tokens" in (tmp_path / "checked" / "funnel.md").read_text()

@@ -46,20 +46,14 @@ def test_it_runs_and_scores(place: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("agent", "model"),
-    [
-        ("cot_gpt4", "gpt-4o"),
-        ("cot_claude35", "claude-3-5-sonnet-20240620"),
-        ("cot_gemini", "gemini-1.5-pro"),
-        ("reasoning_gpto3mini", "o3-mini"),
-    ],
+    [("cot_gpt4", "gpt-4o"), ("cot_gemini", "gemini-1.5-pro"), ("reasoning_gpto3mini", "o3-mini")],
 )
 def test_the_published_agents_and_flags(
     place: Path, server: FakeServer, capsys: Capture, agent: str, model: str
 ) -> None:
     flags = "--data real --eval no_security --n_workers 1 --is_debug --is_force_refresh"
-    address = f"--agent.api_base={server.base}"
-    place_of_run = ("--path_to_output_dir", "out", "--run_uuid", "7")
-    done = inside(capsys, "classic", "run", "--agent", agent, *flags.split(), *place_of_run, address)
+    run = f"--agent {agent} {flags} --path_to_output_dir out --run_uuid 7 --agent.api_base={server.base}"
+    done = inside(capsys, "classic", "run", *run.split())
     assert done.code == 0, done.err
     assert {received.body["model"] for received in server.received} == {model}
     assert len(lines_of(place / f"out/7/{model}.json")) == 5
@@ -113,36 +107,13 @@ def test_no_key_is_written_anywhere(
 def test_what_is_missing_is_one_line(place: Path, capsys: Capture) -> None:
     for arguments, told in (
         (["--set", "dataset.path_or_name=acme/chats"], "toolassay import classic --repo acme/chats"),
-        (["--set", "dataset.path_or_name=./chats"], "is no folder. Fix: check it"),
         (["--agent", "recorded"], "--recorded FILE and --agent recorded require each other"),
-        (["--agent.name=fly"], "unknown --agent 'fly'"),
         (["--agent.client=curl"], "unknown agent.client 'curl'"),
-        (["word"], "unexpected extra argument"),
-        (["--sett", "x"], "No such flag: --sett. Fix: did you mean --set?"),
-        (["--evl", "default"], "--evl. Fix: did you mean --eval?"),
         (["--evl=default"], "--evl. Fix: did you mean --eval?"),
-        (["--multiwrker", "3"], "did you mean --multiworker?"),
         (["--trials", "2"], "did you mean --eval.n_trials=VALUE?"),
-        (["--llm", "m"], "did you mean --agent.base_model=VALUE?"),
-        (["--eval.limit", "2"], "write --eval.limit=VALUE"),
         (["--api_key", "hush"], "set OPENAI_API_KEY"),
     ):
         done = inside(capsys, "classic", "run", *arguments)
         assert done.code == 2 and told in done.error and "hush" not in done.err
     shutil.rmtree(place / "data_classic")
-    done = inside(capsys, "classic", "run")
-    assert "are not in the current folder. Fix: run it in the checkout, or name a data folder" in done.error
-    (place / "empty").mkdir()
-    assert "holds no tables" in inside(capsys, "classic", "run", "--set", "dataset.path_or_name=empty").error
-
-
-def test_an_error_names_the_settings_of_the_command(place: Path, capsys: Capture) -> None:
-    done = inside(
-        capsys, "classic", "run", "--set", "agent.api_base=http://127.0.0.1:1/v1", "--agent.base_model=m"
-    )
-    assert done.code == 1
-    assert "check agent.base_model and agent.api_base" in done.error and "--llm" not in done.error
-    there = ("--llm", "m", "--api_base", "http://127.0.0.1:1/v1")
-    done = inside(capsys, "infer", "--data_dir", "data_classic", *there)
-    assert done.code == 1
-    assert "--llm" in done.error and "classic run" not in done.error and "agent.base" not in done.error
+    assert "are not in the current folder" in inside(capsys, "classic", "run").error

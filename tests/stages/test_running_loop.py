@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 
-from builders import chat_folder, data_folder, tool_desc, workbench_folder
-from running import ROOT, lines_of
+from builders import data_folder, tool_desc
+from running import lines_of
 
 from toolassay import check, evaluate, generate, infer, pipeline, verify
 from toolassay.models import ModelOptions
@@ -31,26 +30,6 @@ async def test_a_model_behind_a_server(tmp_path: Path, fake_server: FakeServer) 
     assert infer(folder, llm="served", options=options, trials=2).summary.outcomes == {"answered": 10}
     assert generate(folder, llm="served", options=options, number_of_samples=3)[1]
     assert play(folder, llm="served", options=options, seed=1) is not None
-
-
-async def test_workbench(tmp_path: Path) -> None:
-    folder = workbench_folder(tmp_path / "office")
-    assert infer(folder, llm="offline", limit=3).written == 3
-    assert infer(folder, llm="offline", security=2).summary.complete
-    assert evaluate(folder, llm="offline")
-    assert verify(folder, llm="offline").is_equal
-
-
-async def test_classic(tmp_path: Path) -> None:
-    folder = chat_folder(tmp_path / "chats")
-    shutil.copy(ROOT / "data_classic" / "jailbreak_prompts.csv", folder)
-    assert infer(folder, llm="offline", dry_run=True).already == 0
-    assert infer(folder, llm="offline").written == 5
-    assert evaluate(folder, llm="offline")
-    assert verify(folder, llm="offline").is_equal
-    data = ROOT / "data_classic"
-    place = str(tmp_path / "predictions")
-    assert infer(data, llm="offline", security=2, prediction_dir=place).summary.complete
 
 
 async def test_two_runs_side_by_side_in_threads_leave_the_loop_free(

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from toolassay.cli.main import load, run
-from toolassay.dataset import Sample
 from toolassay.errors import UsageError
-from toolassay.graph import Link, ToolGraph
+from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
 from toolassay.screen import Screen
-from toolassay.stages.generate import describe, sample
+from toolassay.stages.generate import sample
 from toolassay.stages.graph import build_graph
 
 
@@ -58,32 +57,6 @@ def test_a_number_of_tools_for_any_shape(folder: Path) -> None:
         sample(folder, method=None, tools=2, shape_weights={"dag": 1})
 
 
-def test_what_the_graph_cannot_give_is_said(folder: Path) -> None:
-    said: list[str] = []
-    sample(folder, method=None, seed=0, screen=Screen(say=said.append))
-
-    assert "no chain of more than 3 tools was found: larger ones are left out" in said
-
-    said.clear()
-    sample(folder, method=None, tools=2, seed=0, screen=Screen(say=said.append))
-    assert said == ["a dag has at least 3 tools: left out"]
-
-
-def test_complete_is_not_worth_a_word() -> None:
-    drawn = Sample(0, 7, "chain", ("a", "b"), (Link("a", "b", "complete"),))
-
-    assert describe(drawn) == "7-00000  chain of 2 tools\n  a\n  b  <- a"
-
-
-@pytest.mark.parametrize("tools", [15, 20, 1_000])
-def test_a_size_that_cannot_be_had(tools: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The published sampler never ends on 15 or 20 tools of its own graph."""
-    arguments = ["--data_dir", str(folder), "--num_nodes", str(tools)]
-
-    assert run(load("sample"), arguments, "toolassay sample") == 2
-    assert "the largest has 3" in capsys.readouterr().err.splitlines()[-1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -99,12 +72,3 @@ def test_bad_input(
 ) -> None:
     assert run(load("sample"), ["--data_dir", str(folder), *arguments], "toolassay sample") == 2
     assert message in capsys.readouterr().err
-
-
-def test_another_graph(folder: Path, root: Path) -> None:
-    other = root / "data_dailylifeapis" / "graph_desc.json"
-    if not other.exists():
-        pytest.skip("the bundled graph has not been built")
-    (drawn,) = sample(folder, graph_desc=other, tools=10, seed=0)
-
-    assert {link.type for link in drawn.links} == {"complete"}

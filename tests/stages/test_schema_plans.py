@@ -102,14 +102,6 @@ def test_a_served_offline_model_plans_as_the_one_in_the_process(folder: Path, ca
             assert served == lines_of(folder / "predictions" / "offline.json")
 
 
-def test_probes_of_a_schema_set_are_judged(folder: Path, capsys: Capture) -> None:
-    out = inside(capsys, "infer", "--llm", "offline", "--data_dir", folder, "--security", "true")
-    assert out.code == 0, out.err
-    results = lines_of(folder / "predictions" / "security" / "offline.json")
-    assert {line["place"] for line in results} == {"tool description", "quoted text"}
-    assert "of 30 attacks resisted" in out.err + out.out
-
-
 def test_trials_that_number_nodes_in_another_way_agree(folder: Path) -> None:
     write_answers(folder, "m", PLANS)
     others = {

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gold_samples import label, some_labels, write_folder
 from running import inside, process
 
 from toolassay import split
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.screen import Screen
 from toolassay.splits import SPLITS, Member
 
 DATA = "data_dailylifeapis"
@@ -72,21 +70,6 @@ def test_the_table_and_what_could_not_be_held(tmp_path: Path, capsys: pytest.Cap
     assert "warning: too few samples for a share in every split: chain of 2 (1 sample, 1 group;" in done.err
 
 
-def test_tools_held_out(root: Path, tmp_path: Path) -> None:
-    said: list[str] = []
-    folder = copied(root, tmp_path / "data")
-    split(folder, hold_out_tools=["send_email"], screen=Screen(say=said.append))
-    value = json.loads((folder / "split_ids.json").read_text())
-    labels = {one["id"]: one for one in map(json.loads, (folder / "data.json").read_text().splitlines())}
-
-    for name in ("train_ids", "dev_ids"):
-        for one in (name for ids in value[name].values() for name in ids):
-            assert "send_email" not in json.dumps(labels[one]["task_nodes"])
-    assert value["hold_out_tools"] == ["send_email"]
-    assert any(line.startswith("warning: shares are missed, as tools are held out") for line in said)
-    assert not any("the largest of" in line for line in said)
-
-
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_folder(tmp_path / "d", some_labels())
     arguments = [
@@ -110,100 +93,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert value["test_ids"] == {"single": [], "chain": ["1", "2"], "dag": ["3"]}
 
 
-def near_labels() -> list[dict[str, Any]]:
-    """Ten errands of other tools, each said twice: nearly the same, for another plan."""
-    texts = [
-        f"Please take my holiday photo {name} and make it brighter before dinner tonight"
-        for name in ("otter", "heron", "walrus", "badger", "condor", "lizard", "marmot", "falcon", "osprey")
-    ]
-    labels = []
-    for number, text in enumerate(texts):
-        labels += [
-            label(2 * number, [(f"tool {number}", ["x"])], user_request=f"{text}."),
-            label(2 * number + 1, [(f"tool {number} b", ["x"])], user_request=f"Hello! {text}, thank you"),
-        ]
-    return labels
-
-
-def test_near_duplicates_are_not_parted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = write_folder(tmp_path / "d", near_labels())
-
-    for seed in range(4):
-        assert (
-            inside(capsys, "split", "--data_dir", folder, "--seed", f"{seed}", "--threshold", "0.9").code == 0
-        )
-        value = json.loads((folder / "split_ids.json").read_text())
-        assert value["near"] == 0.9
-        assert "|near:0.9|" in value["signature"]
-        for one in SPLITS:
-            ids = {int(name) // 2 for ids in value[f"{one}_ids"].values() for name in ids}
-            others = {
-                int(name) // 2
-                for other in set(SPLITS) - {one}
-                for ids in value[f"{other}_ids"].values()
-                for name in ids
-            }
-            assert ids.isdisjoint(others)
-    assert len(split(folder, threshold=0.9).groups) == 9
-    assert len(split(folder, near=False).groups) == 18
-
-
-def test_near_duplicates_do_not_depend_on_the_order_of_the_file(tmp_path: Path) -> None:
-    """A crowd, in which not every pair is looked at."""
-    labels = [
-        label(
-            number,
-            [(f"tool {number}", ["x"])],
-            user_request=f"Tell me of the weather in the land of {number * 7919 % 100_003} rivers",
-        )
-        for number in range(400)
-    ]
-    expected = split(write_folder(tmp_path / "a", labels))
-    for seed in range(3):
-        random.Random(seed).shuffle(labels)
-        found = split(write_folder(tmp_path / f"b{seed}", labels))
-        assert (found.groups, found.splits) == (expected.groups, expected.splits)
-
-
-def test_shares_that_do_not_add_up_to_1_are_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = write_folder(tmp_path / "d", some_labels())
-    done = inside(capsys, "split", "--data_dir", folder, "--train", "0.6")
-
-    assert done.code == 0
-    assert "the shares add up to 0.8 and are scaled: train 75.0%, dev 12.5%" in done.err
-    assert "add up" not in inside(capsys, "split", "--data_dir", folder).err
-
-
-def test_one_group_of_nearly_all_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    labels = [label(n, [(f"tool {n % 3}", ["x"])], user_request=f"Go {n // 4}") for n in range(24)]
-    done = inside(capsys, "split", "--data_dir", write_folder(tmp_path / "d", labels))
-
-    assert done.code == 0
-    assert "warning: there are no samples in dev, test: one group has 24 of 24 samples." in done.err
-    assert "toolassay check takes repeats out" in done.err
-    assert "24 samples in 1 group: samples with the same plan" in done.err
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_tiny_sets(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = write_folder(tmp_path / "d", some_labels()[:count])
-    done = inside(capsys, "split", "--data_dir", folder)
-    value = json.loads((folder / "split_ids.json").read_text())
-
-    assert done.code == 0
-    assert sum(len(ids) for one in SPLITS for ids in value[f"{one}_ids"].values()) == count
-    assert "warning: too few samples for a share in every split" in done.err
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"train": 0, "dev": 0, "test": 0}, "the shares are not valid"),
-        ({"train": -1}, "the shares are not valid"),
         ({"threshold": 2}, "--threshold 2 is not between 0.2 and 1"),
-        ({"train": float("nan")}, "the shares are not valid"),
         ({"hold_out_tools": ["Nobody"]}, "no sample uses the tool 'Nobody'"),
         ({"hold_out_tools": ["Fetch"], "test": 0}, "tools are held out for the test split"),
     ],
@@ -214,17 +108,6 @@ def test_bad_settings(settings: dict[str, object], message: str, tmp_path: Path)
     with pytest.raises(UsageError, match=message):
         split(folder, **settings)  # type: ignore[arg-type]
     assert not (folder / "split_ids.json").exists()
-
-
-@pytest.mark.parametrize("other", ["data_workbench", "data_classic"])
-def test_a_folder_of_another_benchmark(root: Path, other: str) -> None:
-    with pytest.raises(UsageError, match=r"folder, without a tool graph"):
-        split(root / other)
-
-
-def test_a_folder_without_samples(tmp_path: Path) -> None:
-    with pytest.raises(ToolassayError, match="holds no samples"):
-        split(write_folder(tmp_path / "d", []))
 
 
 def test_a_model_is_asked_and_scored_on_a_split(

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder, workbench_folder
+from builders import data_folder, workbench_folder
 from running import Capture, Finished, entries_of, inside, lines_of
 
-from toolassay.models import Attempt, ChatResponse
-from toolassay.runs.books import FirstAnswers
+from toolassay.models import ChatResponse
 from toolassay.runs.items import response_of
-from toolassay.screen import Screen
 
 THOUGHT = "The user wants 2 + 2."
 USAGE = {"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40}
@@ -96,30 +94,10 @@ def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
 
 
-def test_thoughts_about_a_chat_are_kept(tmp_path: Path, thinker: Thinker, capsys: Capture) -> None:
-    folder = chat_folder(tmp_path / "data")
-    thinker.message = {"content": '{"thinking": "", "workflow": "none"}', "reasoning": THOUGHT}
-    assert infer(capsys, thinker, folder).code == 0
-    (answer,) = journal(folder)[0]["answers"]
-    assert (answer["reasoning"], answer["reasoning_tokens"]) == (THOUGHT, 24)
-
-
 @pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])
 def test_answers_of_other_versions_are_read_again(extra: dict[str, Any]) -> None:
     old = {"response": "yes", "finish_reason": "stop", "tool_calls": [], "cost": 0.1, **extra}
     assert response_of(old) == ChatResponse("yes", reasoning=extra.get("reasoning", ""))
-
-
-def test_thinking_that_used_up_the_tokens_is_said() -> None:
-    said: list[str] = []
-    first = FirstAnswers(Screen(say=said.append))
-    cut = Attempt("m", "agent", "1", 1, "answered", cut_off=True, only_thinking=True)
-    failed = Attempt("m", "agent", "1", 1, "HTTP 500", 500)
-    for attempt in [*[cut] * 9, failed, cut, cut]:
-        first.add(attempt)
-    (line,) = said
-    assert "the first 10 answers all end at the token limit" in line
-    assert "in 10 of them thinking used up all tokens and no answer follows" in line
 
 
 def test_only_thoughts_at_the_limit_are_a_malformed_answer(

@@ -15,7 +15,6 @@ from running import Capture, Finished, entries_of, files_below, inside, lines_of
 
 from toolassay.models import ToolCall
 from toolassay.runs.manifest import BEGUN
-from toolassay.runs.starts import asked_again_phrase
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 from toolassay.testkit.fake_server import canned_answer
@@ -199,20 +198,6 @@ def test_the_old_answer_stays_until_the_new_one_is_there(bench: Bench) -> None:
     assert bench.infer("--limit", "2").code == 0  # they are answered, if badly
 
 
-def test_items_without_an_answer_wait_for_the_settings_of_the_run(bench: Bench) -> None:
-    bench.model.mute(lambda number: True)
-    bench.infer("--limit", "1")
-    bench.model.mute(lambda number: False)
-    bench.sent()
-    dry = bench.infer("--retry_malformed", "true", "--max_tokens", "4000", "--dry_run", "true")
-    assert "requests: 1 to send; 0 of 1" in dry.out and not bench.sent()
-    done = bench.infer("--retry_malformed", "true", "--max_tokens", "4000")
-    assert f"warning: {bench.items - 1} " in done.err and "were not asked" in done.err
-    assert set(bench.sent()) == {4000} and len(bench.lines) == 1
-    bench.infer("--retry_malformed", "true")  # the limit of the run: all that is missing is asked
-    assert set(bench.sent()) == {bench.limit} and len(bench.lines) == bench.items
-
-
 def test_an_interrupted_retry_goes_on(bench: Bench) -> None:
     bench.model.mute(lambda number: True)
     bench.infer()
@@ -274,104 +259,12 @@ def test_a_workbench_run_that_began_without_a_limit_goes_on_without_one(
     assert set(bench.sent()) == {None}
 
 
-@pytest.mark.parametrize("fault", ["length", "thought"])
-def test_ten_answers_that_end_at_the_limit_are_said_once(
-    fault: str, tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
-) -> None:
-    bench = Bench(PLAN, data_folder(tmp_path / "data", requests=14), server, model, capsys, 14, 2000)
-    server.behaviour = lambda prompt, number: fault
-    done = bench.infer()
-    said = [
-        line for line in done.err.splitlines() if "the first 10 answers all end at the token limit" in line
-    ]
-    assert len(said) == 1 and "--max_tokens N" in said[0] and "--n_ctx" in said[0]
-    assert "answers cut off at the token limit: 14" in done.err
-    summary = json.loads((bench.run / "summary.json").read_text())
-    assert summary["used"]["answers_cut_off"] == 14
-    server.behaviour = lambda prompt, number: "whole" if number == 5 else fault
-    server.forget()
-    done = bench.infer("--prediction_dir", "second")
-    assert "the first 10 answers" not in done.err
-
-
-def test_a_retry_that_broke_off_keeps_what_was_paid_for(
-    tmp_path: Path, root: Path, server: FakeServer, model: Model, capsys: Capture
-) -> None:
-    bench = Bench(WORK, workplace(tmp_path / "data"), server, model, capsys, 3, 2000)
-    model.mute(lambda number: True)
-    bench.infer("--limit", "1")
-    model.mute(lambda number: False)
-    bench.sent()
-    server.behaviour = lambda prompt, number: "400" if number == 1 else "whole"
-    assert bench.infer("--limit", "1", "--retry_malformed", "true").code == 3
-    assert len(bench.sent()) == 2 and bench.outcomes == ["malformed"]
-    server.behaviour = lambda prompt, number: "whole"
-    assert bench.infer("--limit", "1", "--retry_malformed", "true").code == 0
-    assert len(bench.sent()) == 1 and bench.outcomes == ["answered"]  # only the second answer was missing
-    assert len(bench.lines[0]["function_calls"]) == 1
-
-
-def test_a_rewriting_that_failed_in_a_retry_goes_on(
-    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
-) -> None:
-    bench = Bench(PLAN, data_folder(tmp_path / "data", requests=1), server, model, capsys, 1, 2000)
-    server.behaviour = lambda prompt, number: "prose"
-    reformat = ("--reformat", "true", "--retry_malformed", "true")
-    bench.infer(*reformat)
-    assert bench.outcomes == ["malformed"] and len(bench.sent()) == 2
-    server.behaviour = lambda prompt, number: "400" if number == 1 else "prose"
-    assert bench.infer(*reformat).code == 3
-    assert len(bench.sent()) == 2 and bench.outcomes == ["malformed"]
-    server.behaviour = lambda prompt, number: "whole"
-    assert bench.infer(*reformat).code == 0
-    assert len(bench.sent()) == 1 and bench.outcomes == ["answered"]  # only the rewriting was missing
-
-
 def test_a_security_run_sends_the_limit_too(bench: Bench) -> None:
     if bench.name == "classic":
         pytest.skip("the small chats hold no attacks")
     done = bench.infer("--security", "2", "--max_tokens", "88")
     assert set(bench.sent()) == {88}, done.err
     assert "does not go with --security" in bench.infer("--security", "2", "--retry_malformed", "true").error
-
-
-def test_generate_takes_a_limit(tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
-    folder = data_folder(tmp_path / "data", requests=1)
-
-    def generate(*more: str) -> list[int]:
-        given = ("--data_dir", folder, "--api_base", server.base, "--llm", "m", "--number_of_samples", "2")
-        done = inside(capsys, "generate", *given, "--seed", "1", *more)
-        assert done.code == 0, done.err
-        sent = [received.body["max_tokens"] for received in server.received]
-        server.forget()
-        return sent
-
-    assert generate() == [2500, 2500]
-    assert generate("--max_tokens", "2500") == []  # the default, given by name, continues a run
-    assert generate("--max_tokens", "900", "--force", "true") == [900, 900]
-
-
-def test_a_retry_that_was_killed_is_known_without_its_number(
-    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
-) -> None:
-    bench = Bench(PLAN, data_folder(tmp_path / "data"), server, model, capsys, 5, 2000)
-    model.mute(lambda number: True)
-    bench.infer()
-    model.mute(lambda number: False)
-    server.forget()
-    server.behaviour = lambda prompt, number: "whole" if number < 2 else "hold"
-    process = started("infer", *bench.given, "--retry_malformed", "true", cwd=tmp_path)
-    server.wait_for(3)
-    process.kill()
-    process.communicate(timeout=60)
-    server.release()
-    server.behaviour = lambda prompt, number: "whole"
-    told = "answers asked again with --retry_malformed: at least 0 (max_tokens 2000)"
-    assert asked_again_phrase(bench.run) == told
-    assert bench.infer().code == 0
-    assert bench.outcomes == [*["answered"] * 2, *["malformed"] * 3]
-    assert bench.infer("--retry_malformed", "true").code == 0
-    assert asked_again_phrase(bench.run) == told.replace("least 0", "least 3")
 
 
 def test_recorded_answers_are_not_asked_again(

@@ -20,18 +20,12 @@ NOTICE = "using the descriptions of"
 
 STAGES: dict[str, tuple[str, ...]] = {
     "infer": ("--llm", "offline"),
-    "infer security": ("--llm", "offline", "--security", "2"),
     "generate": ("--llm", "offline", "--number_of_samples", "2", "--seed", "1"),
-    "generate play": ("--llm", "offline", "--seed", "1", "--play"),
     "sample": ("--num_nodes", "2"),
-    "sample file": ("--num_nodes", "2", "--file_name", "graph_desc.json"),
-    "visualize": (),
     "format": (),
     "evaluate": ("--llm", "offline", "-m", "f1"),
-    "evaluate all": ("--llm", "all", "-m", "f1"),
     "verify": ("--llm", "offline"),
     "check": ("--out", "checked"),
-    "variety": ("--out", "variety"),
     "export": ("--to", "jsonl", "--out", "exported"),
 }
 """Arguments of each command that reads tools, but for those with a test of their own below."""
@@ -81,15 +75,6 @@ def test_every_stage_refuses_other_tools_than_the_graph_has(
     assert done.code == 2, done.err
     assert f"{DIFFERS}: 'Shortener' is not in the graph; the graph also has 'Summariser'" in done.error
     assert done.error.endswith(f"Fix: regenerate the graph: generate_graph.py --data_dir {folder}")
-
-
-@pytest.mark.parametrize("stage", [("serve",), ("review",), ("leaderboard", "--with_published")])
-def test_so_do_a_server_a_review_and_a_leaderboard(
-    folder: Path, capsys: Capture, stage: tuple[str, ...]
-) -> None:
-    edit(folder, rename)
-    done = inside(capsys, *stage, "--data_dir", folder)
-    assert done.code == 2 and DIFFERS in done.error
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -152,13 +137,6 @@ def test_what_the_prompt_does_not_show_may_change(
     assert len(fake_server.received) == 2
 
 
-def test_a_folder_with_a_graph_only_works(folder: Path, capsys: Capture) -> None:
-    (folder / "tool_desc.json").unlink()
-    for stage in ("infer", "evaluate", "format"):
-        done = inside(capsys, stage, "--data_dir", folder, *STAGES[stage])
-        assert done.code == 0 and NOTICE not in done.err, done.err
-
-
 def test_tools_and_graph_given_from_two_places_must_agree(tmp_path: Path, capsys: Capture) -> None:
     source = data_folder(tmp_path / "source")
     edit(source, rename)
@@ -167,11 +145,3 @@ def test_tools_and_graph_given_from_two_places_must_agree(tmp_path: Path, capsys
     done = inside(capsys, "generate", "--data_dir", new, *given, "--llm", "offline")
     assert done.code == 2 and DIFFERS in done.error
     assert not new.exists()
-
-
-def test_predictions_of_edited_tools_are_not_scored_with_others(folder: Path, capsys: Capture) -> None:
-    before = (folder / "metrics/offline.json").read_bytes()
-    edit(folder, lambda nodes: [node.update(id=f"{node['id']} Pro") for node in nodes])
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-m", "f1")
-    assert done.code == 2 and "and 13 more" in done.error
-    assert (folder / "metrics/offline.json").read_bytes() == before

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from builders import running_server
+from bundled_folders import first_items
 from running import Capture, Finished, inside
 
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.files import read_json
-from toolassay.models import ToolCall
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -38,7 +37,7 @@ def run(
 ) -> Finished:
     """Inference on the first items of a bundled folder, asked of a server."""
     if not folder.exists():
-        shutil.copytree(root / name, folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+        first_items(root, name, folder)
     arguments = ("--data_dir", folder, "--api_base", server.base, "--llm", "acme", "--limit", str(limit))
     done = inside(capsys, "infer", *arguments, *AGENTS[name], *more)
     assert done.code == 0, done.err
@@ -83,63 +82,8 @@ def test_a_weak_model_that_gets_its_tools_is_not_marked(
     assert "tools_missing" not in signature_of(next(iter(read_groups(folder / "metrics/acme.json").values())))
 
 
-def test_a_server_that_counts_no_tokens_is_warned_of_and_not_marked(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
-) -> None:
-    folder = tmp_path / "wb"
-    refusal = {"error": {"message": "Unrecognized request argument supplied: stream_options"}}
-    server.refused_parameters = {"stream_options": refusal}
-    done = run(capsys, root, folder, server, "data_workbench", "--stream", "true", limit=4)
-    assert (
-        "warning: the tools may not reach the model: 4 tasks made no call, and the server reports" in done.err
-    )
-    assert "‡" not in inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme").out
-
-
-def test_the_mark_goes_when_a_later_task_calls(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
-) -> None:
-    folder = tmp_path / "wb"
-    server.dropped_parameters = frozenset({"tools"})
-    done = run(capsys, root, folder, server, "data_workbench", limit=3)
-    assert "3 tasks made no call" in done.err
-
-    async def calls(received: Received) -> Reply:
-        if received.body["messages"][-1]["role"] == "tool":
-            return Reply("Done.")
-        return Reply(tool_calls=[ToolCall("", "calendar__search_events", "{}")])
-
-    server.answer, server.dropped_parameters = calls, frozenset()
-    run(capsys, root, folder, server, "data_workbench", limit=5)
-    assert read_json(folder / "predictions/runs/acme/manifest.json")["tool_use"]["tools_missing"] is False
-
-
-def test_a_security_run_whose_tools_were_dropped_is_marked(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
-) -> None:
-    folder = tmp_path / "wb"
-    server.dropped_parameters = frozenset({"tools"})
-    run(capsys, root, folder, server, "data_workbench")
-    arguments = ("--data_dir", folder, "--api_base", server.base, "--llm", "acme", "--security", "6")
-    done = inside(capsys, "infer", *arguments)
-    assert done.code == 0, done.err
-    assert "security of acme ‡: " in done.out and TOOLS_MISSING.line in done.out
-    assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme", "--limit", "12").code == 0
-    out = tmp_path / "report"
-    assert inside(capsys, "report", "--data_dir", folder, "--out", out).code == 0
-    assert TOOLS_MISSING.line in read_json(out / "axes.json")["runs"][0]["notes"]["security"]
-
-
-def test_built_in_models_and_text_agents_need_no_tools(root: Path, tmp_path: Path, capsys: Capture) -> None:
-    folder = tmp_path / "wb"
-    shutil.copytree(root / "data_workbench", folder)
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "nothing", "--limit", "12")
-    assert done.code == 0 and "reach the model" not in done.err
-
-
-@pytest.mark.parametrize("name", AGENTS)
 def test_calls_that_the_server_leaves_in_the_text_are_made_and_counted(
-    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture, name: str
+    root: Path, tmp_path: Path, server: FakeServer, capsys: Capture
 ) -> None:
     async def calls(received: Received) -> Reply:
         if received.body["messages"][-1]["role"] == "tool":
@@ -147,15 +91,13 @@ def test_calls_that_the_server_leaves_in_the_text_are_made_and_counted(
         function = received.body["tools"][0]["function"]["name"]
         return Reply(f'<tool_call>{{"name": "{function}", "arguments": {{}}}}</tool_call>')
 
-    folder = tmp_path / name
+    folder = tmp_path / "wb"
     server.answer = calls
-    done = run(capsys, root, folder, server, name, limit=2)
+    done = run(capsys, root, folder, server, "data_workbench", limit=2)
     answers = len(server.received)
     assert f"2 of {answers} answers had calls as text" in done.err
     facts = read_json(folder / "predictions/runs/acme/manifest.json")["tool_use"]
     assert (facts["answers"], facts["leaks"]) == (answers, {"calls as text": 2})
-    assert "<tool_call>" in (folder / "predictions/runs/acme/journal.jsonl").read_text(encoding="utf-8")
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "acme").code == 0
-    if name == "data_workbench":
-        (sent,) = [one for one in server.received[1].body["messages"] if one["role"] == "assistant"]
-        assert sent["content"] is None and sent["tool_calls"][0]["function"]["arguments"] == "{}"
+    (sent,) = [one for one in server.received[1].body["messages"] if one["role"] == "assistant"]
+    assert sent["content"] is None and sent["tool_calls"][0]["function"]["arguments"] == "{}"

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from builders import data_folder, running_server, workbench_folder
-from running import Capture, inside, lines_of
+from builders import data_folder
+from running import Capture, lines_of
 from running import infer as infer_of
 
 from toolassay import infer
 from toolassay.errors import UsageError
 from toolassay.evaluation.places import models_of
-from toolassay.models import ModelOptions
-from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
-
-
-@pytest.fixture
-def workbench(tmp_path: Path) -> Path:
-    return workbench_folder(tmp_path / "wb")
 
 
 def test_trials_are_runs_of_their_own_and_are_resumed(tmp_path: Path) -> None:
@@ -53,38 +45,3 @@ def test_limits_hold_over_all_trials_and_starts(
     assert infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "12").code == 0
     assert len(fake_server.received) == 12
     assert len(lines_of(folder / "predictions/trials/2/gpt-4.json")) == 4
-
-
-def test_each_trial_sends_its_own_seed(tmp_path: Path, fake_server: FakeServer) -> None:
-    folder = data_folder(tmp_path, 1)
-    given: dict[str, Any] = {
-        "llm": "m",
-        "options": ModelOptions(api_base=fake_server.base, extra_body={"seed": 40}),
-    }
-    infer(folder, trials=3, **given)
-    assert [received.body["seed"] for received in fake_server.received] == [40, 41, 42]
-    assert infer(folder, trials=3, **given).already == 3
-    with pytest.raises(UsageError, match="seed: 41 -> None"):
-        infer(folder, prediction_dir="predictions/trials/1", **given)
-
-
-def test_a_dry_run_reports_each_trial_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
-    folder = data_folder(tmp_path, 2)
-    done = inside(capsys, "infer", "--data_dir", folder, "--llm", "m", "--dry_run", "--trials", "2")
-    assert done.code == 0 and done.out.count("2 requests") == 2
-    assert not (folder / "predictions").exists()
-
-
-def test_a_stopped_run_goes_on_in_the_trial_it_was_in(workbench: Path) -> None:
-    async def answer(received: Received) -> Reply:
-        return Reply("Done.")
-
-    with running_server(answer) as server:
-        given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(api_base=server.base), "limit": 3}
-        server.behaviour = lambda prompt, number: "401" if number == 4 else "whole"
-        with pytest.raises(Exception, match="refused the key"):
-            infer(workbench, trials=3, multiworker=1, **given)
-        assert len(server.received) == 5
-        server.behaviour = lambda prompt, number: "whole"
-        ended = infer(workbench, trials=3, **given)
-        assert (ended.already, ended.written, len(server.received)) == (4, 9, 10)

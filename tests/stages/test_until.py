@@ -15,11 +15,9 @@ from running import Capture, inside
 from toolassay import generate
 from toolassay.cli.main import load, run
 from toolassay.data_folder import DataFolder
-from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.screen import Screen
 from toolassay.stages.generate import Passing, passing
-from toolassay.testkit import FakeServer
 
 
 def multimedia(path: Path) -> Path:
@@ -63,12 +61,6 @@ def test_an_interrupted_command_goes_on_in_the_same_way(tmp_path: Path) -> None:
     assert (parted / "data_raw.json").read_bytes() == (whole / "data_raw.json").read_bytes()
 
 
-def test_cover_sets_the_number_of_samples(tmp_path: Path) -> None:
-    folder = multimedia(tmp_path / "d")
-    generate(folder, llm="offline", cover="tools", at_least=2, seed=1)
-    assert lines(folder) == 80
-
-
 def test_where_hardly_any_passes_it_gives_up_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,16 +76,6 @@ def test_where_hardly_any_passes_it_gives_up_and_says_why(
     assert not reached
     assert any("1 of 10 samples pass: too few pass (the gate 'leak' holds back" in line for line in said)
     assert lines(folder) < 1_000
-
-
-def test_a_sample_that_the_model_refuses_ends_nothing(tmp_path: Path, fake_server: FakeServer) -> None:
-    fake_server.behaviour = lambda prompt, number: "declined" if number == 2 else "whole"
-    folder = imported_folder(tmp_path / "d", workshop_tools())
-    said: list[str] = []
-    options = ModelOptions(api_base=fake_server.base)
-    generate(folder, llm="m", options=options, until=5, seed=1, multiworker=1, screen=Screen(say=said.append))
-    assert not any("the run stopped" in line for line in said)
-    assert len(fake_server.received) > 5
 
 
 @pytest.mark.parametrize("words", [["7"], ["7", "passed"]])

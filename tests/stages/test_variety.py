@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
-from toolassay.graph import ToolGraph
-from toolassay.screen import Screen
 from toolassay.stages.variety import measure_variety
 
 
@@ -25,20 +22,6 @@ def test_a_report_of_a_data_folder(root: Path, tmp_path: Path, capsys: pytest.Ca
     assert names == {"variety.json", "variety.md", *pictures}
     page = (tmp_path / "out" / "variety.md").read_text(encoding="utf-8")
     assert all(f"({picture})" in page for picture in pictures)
-
-
-def test_requests_without_labels(tmp_path: Path) -> None:
-    (tmp_path / "user_requests.json").write_text(
-        "".join(
-            json.dumps({"id": n, "user_request": text}) + "\n"
-            for n, text in enumerate(["Crop it", "crop it!"])
-        )
-    )
-    told: list[str] = []
-    report = measure_variety(tmp_path, out=tmp_path / "out", screen=Screen(show=told.append))
-    assert report.figures["repeats"]["exact"] == 1
-    assert "tools: not applicable: there is no tool_desc.json" in told
-    assert not (tmp_path / "out" / "tools.png").exists()
 
 
 def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
@@ -55,16 +38,6 @@ def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="choose another --out"):
         measure_variety(tmp_path, out=other)
     assert [path.name for path in other.iterdir()] == ["tools.png"]
-
-
-def test_the_graph_follows_from_the_tools_where_none_is_written(root: Path, tmp_path: Path) -> None:
-    shutil.copy(root / "data_multimedia" / "tool_desc.json", tmp_path)
-    lines = (root / "data_multimedia" / "data.json").read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "data.json").write_text("".join(lines[:9]), encoding="utf-8")
-    links = measure_variety(tmp_path, out=tmp_path / "out").figures["links"]
-    graph = ToolGraph.load(root / "data_multimedia" / "graph_desc.json")
-    assert links["possible"] == len({(link.source, link.target) for link in graph.links()})
-    assert links["used"] and not links["not_in_graph"]
 
 
 def test_errors_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

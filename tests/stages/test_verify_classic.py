@@ -122,15 +122,3 @@ def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(
     assert inside(capsys, "leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code == 0
     assert "accuracy" in (folder / "board.csv").read_text().splitlines()[0]
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "offline").code == 1
-
-
-def test_a_broken_prediction_file_is_reported_and_hides_nothing_else(folder: Path) -> None:
-    path = folder / "predictions/offline.json"
-    path.write_text(path.read_text() + "{\n")
-    equal, text = told(folder, orders=["predictions_7"])
-    assert not equal and "without an answer" in text and "predictions: " in text
-    board = leaderboard(folder)
-    assert len(board.rows) == 2
-    assert "warning: offline was scored with other predictions than offline.json has: evaluate it again" in (
-        board.remarks
-    )

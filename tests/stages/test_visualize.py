@@ -12,7 +12,6 @@ from toolassay import build_graph, visualize
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.screen import Screen
-from toolassay.tools import Tool, ToolLibrary
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
@@ -24,11 +23,6 @@ def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
     assert [str(path) for path in made] == shown
     assert made[0].read_bytes().startswith(b"\x89PNG")
     assert made[1].read_bytes().startswith(b"%PDF")
-
-
-def test_a_missing_graph_is_reported_with_the_command_that_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="generate_graph"):
-        visualize(tmp_path)
 
 
 def test_a_graph_too_large_for_a_picture_still_has_its_page(tmp_path: Path) -> None:
@@ -66,11 +60,3 @@ def test_malformed_edits_are_an_error_before_anything_is_drawn(tmp_path: Path) -
     with pytest.raises(UsageError, match=r"graph_edits\.json.*edit 1"):
         visualize(folder, screen=Screen())
     assert not (folder / "graph_desc.png").exists()
-
-
-def test_a_large_schema_graph_has_a_picture_too(tmp_path: Path) -> None:
-    library = ToolLibrary([Tool(f"t{number}", tags=("ab"[number % 2],)) for number in range(201)])
-    write_json(tmp_path / "tool_desc.json", library.to_json())
-    build_graph(tmp_path, dependency_type="schema")
-    made = visualize(tmp_path, screen=Screen())
-    assert [path.suffix for path in made] == [".png", ".pdf", ".html"]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import Capture, inside
 
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, replay
-from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
 DELETE = 'email.delete_email.func(email_id="{}")'
@@ -87,11 +87,6 @@ def test_strict_says_what_was_done_of_what_was_wanted(folder: Path) -> None:
     assert len(first["repeats"]["files"]) == 2 and "repeats" not in second
 
 
-def test_a_single_result_file_is_listed_by_name(folder: Path) -> None:
-    path = folder / "results/email/m_all_2024-01-01_00-00-00.csv"
-    assert list(evaluate_results(folder / "data", path, out=folder / "out")) == [path.name]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -110,13 +105,6 @@ def test_what_is_wrong_with_a_result_file_is_named_and_nothing_is_written(
     assert not (folder / "out").exists()
 
 
-def test_no_results_and_no_such_mode_are_named(folder: Path) -> None:
-    with pytest.raises(UsageError, match="no result files"):
-        evaluate_results(folder / "data", folder / "data", out=folder / "out")
-    with pytest.raises(UsageError, match="unknown mode 'fair'"):
-        evaluate_results(folder / "data", folder / "results", out=folder / "out", mode="fair")
-
-
 def test_sequences_are_replayed_each_on_a_fresh_sandbox(folder: Path) -> None:
     line = {"id": 7, "calls": [{"call": DELETE.format("00000003"), "note": "x"}, {"call": "nonsense"}]}
     (folder / "calls.jsonl").write_text(f"{json.dumps(line)}\n{json.dumps(line)}\n")
@@ -128,9 +116,7 @@ def test_sequences_are_replayed_each_on_a_fresh_sandbox(folder: Path) -> None:
     assert first["state_changes"]["email"]["gone"][0][0] == 3
 
 
-@pytest.mark.parametrize(
-    "line", ["5", "{}", '{"calls": "x"}', '{"calls": [{"ret": 1}]}', '{"calls": [{"call": 1}]}']
-)
+@pytest.mark.parametrize("line", ["5", "{}", '{"calls": [{"call": 1}]}'])
 def test_a_line_that_is_no_sequence_is_named_and_what_was_there_stays(folder: Path, line: str) -> None:
     (folder / "calls.jsonl").write_text(f'{{"calls": []}}\n{line}\n')
     (folder / "done.jsonl").write_text("old")
@@ -139,22 +125,17 @@ def test_a_line_that_is_no_sequence_is_named_and_what_was_there_stays(folder: Pa
     assert (folder / "done.jsonl").read_text() == "old"
 
 
-def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ["--data_dir", str(folder / "data"), "--out", str(folder / "out")]
-    code = run(cli, ["workbench", "evaluate", "--results", str(folder / "results"), *common], "toolassay")
-    assert code == 0
-    told = capsys.readouterr().out
-    assert (
-        "email/m_all_2024-01-01_00-00-00.csv: 1 of 2 correct (50.0 %), 0 with unwanted side effects" in told
-    )
+def test_the_commands(folder: Path, capsys: Capture) -> None:
+    common = ("--data_dir", folder / "data", "--out", folder / "out")
+    done = inside(capsys, "workbench", "evaluate", "--results", folder / "results", *common)
+    assert "m_all_2024-01-01_00-00-00.csv: 1 of 2 correct (50.0 %), 0 with unwanted" in done.out
     # The published table: the files of an agent with one selection of tools together.
-    assert re.search(r"m +all +4 +50.0 % +25.0 %", told), told
-    code = run(cli, ["workbench", "evaluate", "--results", str(folder / "none"), *common], "toolassay")
-    assert code == 2
-    assert "no result files" in capsys.readouterr().err
+    assert re.search(r"m +all +4 +50.0 % +25.0 %", done.out), done.out
+    failed = inside(capsys, "workbench", "evaluate", "--results", folder / "none", *common)
+    assert failed.code == 2 and "no result files" in failed.error
     (folder / "calls.jsonl").write_text('{"calls": []}\n')
-    common[-1] = str(folder / "done.jsonl")
-    assert (
-        run(cli, ["workbench", "replay", "--calls", str(folder / "calls.jsonl"), *common], "toolassay") == 0
+    done = inside(
+        capsys, "workbench", "replay", "--calls", folder / "calls.jsonl", *common[:3], folder / "done.jsonl"
     )
+    assert done.code == 0
     assert json_lines(folder / "done.jsonl") == [{"calls": [], "state_changes": {}}]

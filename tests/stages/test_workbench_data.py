@@ -11,7 +11,6 @@ import pytest
 from toolassay.benchmarks.workbench.generate.company import Tables, draw_tables
 from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, NoRoom, draw_tasks
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
-from toolassay.cli.main import load, run
 from toolassay.screen import Screen
 
 
@@ -40,14 +39,6 @@ def test_a_given_seed_without_room_is_an_error_and_a_drawn_one_is_drawn_again(
     generate_workbench(tmp_path, seed=-1, screen=Screen(say=said.append))
     assert said[0] == "seed 3"
     assert json.loads((tmp_path / "benchmark.json").read_text())["generation"]["seed"] == 3
-
-
-def test_a_folder_of_another_benchmark_is_refused_before_any_work(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "benchmark.json").write_text('{"benchmark": "classic"}')
-    assert run(load("workbench"), ["generate", "--data_dir", str(tmp_path)], "workbench") == 2
-    assert "is a classic folder. Fix: choose another --data_dir" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mode", ["compat", "strict"])

@@ -9,15 +9,21 @@ from own_workplace import NOTES, database
 from running import Capture, inside
 
 
-@pytest.mark.parametrize("command", ["pipeline", "generate", "sample", "graph"])
+@pytest.mark.parametrize("command", ["pipeline", "generate", "sample", "graph", "split", "check", "export"])
 @pytest.mark.parametrize(
     ("data", "words"), [("workbench", "a WorkBench folder"), ("classic", "a CLASSic folder")]
 )
-def test_it_is_named(root: Path, capsys: Capture, command: str, data: str, words: str) -> None:
+def test_it_is_named(
+    root: Path, tmp_path: Path, capsys: Capture, command: str, data: str, words: str
+) -> None:
     before = sorted((root / f"data_{data}").iterdir())
-    done = inside(capsys, command, "--data_dir", root / f"data_{data}")
+    more: dict[str, list[str | Path]] = {
+        "check": ["--out", tmp_path / "o"],
+        "export": ["--to", "jsonl", "--out", tmp_path / "o"],
+    }
+    done = inside(capsys, command, "--data_dir", root / f"data_{data}", *more.get(command, []))
     assert done.code == 2 and f"data_{data}: is {words}" in done.error
-    assert sorted((root / f"data_{data}").iterdir()) == before
+    assert sorted((root / f"data_{data}").iterdir()) == before and not (tmp_path / "o").exists()
 
 
 def test_what_a_workplace_can_be_made_of_is_pointed_at(tmp_path: Path, capsys: Capture) -> None:
