@@ -144,10 +144,6 @@ def test_the_commands_of_a_benchmark_belong_to_the_command_line(plant: Plant) ->
     assert broken(plant("stages/check.py", "import toolassay.benchmarks.classic.commands")) == {COMMANDS}
 
 
-def test_another_module_of_a_benchmark_may_not_import_the_command_line(plant: Plant) -> None:
-    assert LAYERS in broken(plant("benchmarks/classic/orders.py", "import toolassay.cli.options"))
-
-
 def test_heavy_libraries_are_imported_late(root: Path) -> None:
     package = root / "toolassay"
     found = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 import pytest
@@ -21,10 +20,7 @@ from toolassay.argument_values.drawn_values import (
 )
 from toolassay.argument_values.fed_arguments import FedArgument
 from toolassay.argument_values.places import as_text
-from toolassay.gates.gate import Background
-from toolassay.gates.schema import SchemaGate
-from toolassay.gold import Gold
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import Tool
 
 DRAWS = 30
 TEXT = {"type": "string"}
@@ -197,27 +193,6 @@ def test_a_recursive_schema_ends() -> None:
     endless = {**optional, "$defs": {"node": {**node, "required": ["child"]}}, "required": ["top"]}
     with pytest.raises(UnfillableError):
         draw_arguments(Tool("t", input_schema=endless), random.Random(1))
-
-
-def test_values_of_tools_without_schema_are_texts() -> None:
-    parameters = [
-        {"name": "arrival", "type": "date", "desc": "Day of arrival"},
-        {"name": "guests", "type": "integer", "desc": "How many"},
-        {"name": "meal", "type": "enum: breakfast, dinner", "desc": "Which meal"},
-        {"name": "rooms", "type": "list[integer]", "desc": "Room numbers"},
-    ]
-    library = ToolLibrary.from_json([{"id": "book", "desc": "Book a stay", "parameters": parameters}])
-    gate = SchemaGate(Background(library, "temporal"))
-    for seed in range(DRAWS):
-        drawn = draw_arguments(library["book"], random.Random(seed))
-        assert all(isinstance(one, str) for one in drawn.arguments.values())
-        assert date.fromisoformat(drawn.arguments["arrival"]).isoformat() == drawn.arguments["arrival"]
-        assert drawn.arguments["guests"].isdigit() and drawn.arguments["rooms"].isdigit()
-        assert drawn.arguments["meal"] in ("breakfast", "dinner")
-        arguments = [{"name": name, "value": value} for name, value in drawn.arguments.items()]
-        plan = [{"task": "book", "arguments": arguments}]
-        gold = Gold.of({"id": "1", "user_request": "Please.", "task_nodes": plan})
-        assert not [one for one in gate.check(gold) if one.state != "not applicable"]
 
 
 SCALARS: st.SearchStrategy[dict[str, Any]] = st.one_of(

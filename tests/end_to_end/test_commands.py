@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, tool_desc
-from running import ROOT, Capture, Finished, files_below, inside, lines_of, process, shell
+from running import ROOT, Finished, files_below, lines_of, process, shell
 
 from toolassay.testkit import FakeServer
 
@@ -148,29 +148,3 @@ def test_a_model_name_with_a_slash_is_a_file_and_never_a_folder(
     done = shell("data_engine.py", *arguments, "--number_of_samples", "2", cwd=tmp_path)
     assert done.code == 0, done.err
     assert (tmp_path / "data" / "runs" / "meta-llama__Llama-3-8B" / "journal.jsonl").is_file()
-
-
-def test_the_offline_model_needs_no_server_and_repeats_itself(tmp_path: Path, capsys: Capture) -> None:
-    for place in ("one", "two"):
-        tool_desc(tmp_path / place / "data" / "tool_desc.json")
-    for script, stage, more in (
-        ("generate_graph.py", "graph", ()),
-        (
-            "data_engine.py",
-            "generate",
-            ("--llm", "offline", "--number_of_samples", "12", "--seed", "3", "--check", "true"),
-        ),
-        ("format_data.py", "format", ()),
-        ("inference.py", "infer", ("--llm", "offline")),
-        ("evaluate.py", "evaluate", ("--llm", "offline", "-m", "f1")),
-    ):
-        # Processes differ in the seed of their hashes, and so do these and that of the tests.
-        run = process if "--llm" in more else shell
-        done = run(script, "--data_dir", "data", *more, cwd=tmp_path / "one")
-        assert done.code == 0, done.err
-        done = inside(capsys, stage, "--data_dir", tmp_path / "two" / "data", *more)
-        assert done.code == 0, done.err
-    for name in ("data_raw.json", "data.json", "predictions/offline.json"):
-        one, two = ((tmp_path / place / "data" / name).read_bytes() for place in ("one", "two"))
-        assert one == two
-        assert one.count(b"\n") == 12

@@ -55,16 +55,12 @@ def names(incoming: Incoming) -> list[tuple[str | None, str]]:
     ("value", "servers"),
     [
         ({"tools": [LOOK]}, [None]),
-        ([LOOK], [None]),
         (LOOK, [None]),
         ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [LOOK]}}, [None]),
-        ({"server_name": "shop", "tools": [LOOK]}, ["shop"]),
         ({"serverInfo": {"name": "shop"}, "tools": [LOOK]}, ["shop"]),
         ({"shop": {"tools": [LOOK]}, "bank": [LOOK]}, ["shop", "bank"]),
-        ({"servers": {"shop": {"tools": [LOOK]}}}, ["shop"]),
         ([{"name": "shop", "tools": [LOOK]}, {"name": "bank", "tools": [LOOK]}], ["shop", "bank"]),
         ([{"name": "Shop", "tools": {"shop": {"server_name": "x", "tools": [LOOK]}}}], ["shop"]),
-        ([{"result": {"tools": [LOOK]}}, {"result": {"tools": [LOOK]}}], [None, None]),
     ],
 )
 def test_the_forms_of_a_saved_listing(saved: Path, value: Any, servers: list[str | None]) -> None:
@@ -116,14 +112,8 @@ def deep(levels: int) -> dict[str, Any]:
     [
         ("look", "tool 2", "is a text, not an object"),
         ({}, "tool 2", "has no name"),
-        ({"name": 7}, "tool 2", "has a malformed name"),
         ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "has a malformed name"),
         ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
-        (
-            {"name": "b", "inputSchema": {"type": "string"}},
-            "tool b",
-            "its inputSchema does not describe an object",
-        ),
         (
             {"name": "b", "inputSchema": deep(300)},
             "tool b",
@@ -162,13 +152,10 @@ CLAUDE = {"name": "look", "input_schema": {"type": "object"}}
     ("value", "kind"),
     [
         ({"openapi": "3.1.0", "paths": {}, "servers": [{"url": "https://host"}]}, "openapi"),
-        ({"swagger": 2.0, "paths": {}}, "openapi"),
         ([{"type": "function", "function": FUNCTION}], "openai"),
-        ([{"type": "function", **FUNCTION}, {"type": "web_search"}], "openai"),
         ({"model": "m", "tools": [{"function": FUNCTION}]}, "openai"),
         ({"functions": [FUNCTION]}, "openai"),
         ([CLAUDE], "anthropic"),
-        ([{"messages": [], "tools": [CLAUDE]}, {"messages": []}], "anthropic"),
     ],
 )
 def test_tools_in_another_form_name_the_command_that_reads_them(saved: Path, value: Any, kind: str) -> None:
@@ -358,13 +345,10 @@ def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[s
         ("serve", {"header": ["A: b"]}, "--header is for an http"),
         ("http://host/mcp", {"header": ["hunter2"]}, "--header number 1 has no colon"),
         ("http://host/mcp", {"header": ["a b: hunter2"]}, "has a malformed header"),
-        ("http://host/mcp", {"header": ["a: hunter2\n"] * 2 + ["b: é"]}, "has a malformed header"),
         ("serve", {"timeout": float("nan")}, "--timeout is out of range"),
         ("", {}, "SOURCE is empty"),
-        ("  ", {}, "SOURCE is empty"),
         ("A=1", {}, "has no command"),
         ("ftp://me:hunter2@x", {}, "an address with ftp:// is no MCP server"),
-        ("WS://x/mcp?key=hunter2", {}, "an address with ws:// is no MCP server"),
         ("no-such-command --x", {}, "no-such-command --x: the command was not found"),
     ],
 )
@@ -403,11 +387,3 @@ def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, 
     assert "KeyboardInterrupt" in errors
     assert "returncode" not in errors  # warnings of asyncio
     assert not [pid for pid in map(int, pids.read_text().split()) if is_running(pid)]
-
-
-def test_commands_beside_a_listing_are_never_run(saved: Path) -> None:
-    trace = saved.parent / "was-run"
-    command = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
-    read_listing = listing(saved, {"mcp": {"servers": {"x": command}}, "shop": {"tools": [LOOK]}})
-    assert ("shop", "look") in names(read_listing)
-    assert not trace.exists()

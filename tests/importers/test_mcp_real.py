@@ -91,13 +91,6 @@ def assert_complete(incoming: Incoming, name: str, server: str) -> None:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_a_published_server_over_standard_streams(name: str, home: Path, tmp_path: Path) -> None:
-    incoming = IMPORTER.read(shlex.join(command_of(name, home, tmp_path)), McpOptions())
-    assert_complete(incoming, name, SERVERS[name][1])
-    assert str(tmp_path) not in incoming.source
-
-
-@pytest.mark.parametrize("name", SERVERS)
 def test_a_published_server_over_http(name: str, home: Path, tmp_path: Path) -> None:
     with over_http(name, home, tmp_path) as address:
         incoming = IMPORTER.read(address, McpOptions())

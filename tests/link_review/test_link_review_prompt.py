@@ -109,11 +109,6 @@ def test_a_verdict_quoted_in_a_reason_does_not_count() -> None:
     assert read_verdicts(json.dumps(items), 2) == {1: (False, f"It says {quoted}")}
 
 
-def test_a_long_reason_is_shortened() -> None:
-    text = json.dumps({"verdicts": [{"link": 1, "reason": "a" * 500, "sensible": True}]})
-    assert len(read_verdicts(text, 1)[1][1]) == 300
-
-
 def test_the_key_of_a_link_changes_with_what_a_critic_judges() -> None:
     key = LinkKey.of(link(), library())
     assert LinkKey.of(link(score=0.7, reasons=("another",)), library()) == key

@@ -100,29 +100,10 @@ def test_a_new_thing_gets_a_new_name_of_the_kind_that_is_there() -> None:
     assert Known().new_names(maker, place, random.Random(1)) == ([], None)
 
 
-def test_the_exact_name_is_preferred_to_one_with_the_same_last_word() -> None:
-    made = Known()
-    made.add(
-        [
-            Fact("person", ("entity", "type"), ("entity",), "t"),
-            Fact("knows", ("relation", "type"), ("relation",), "t"),
-        ]
-    )
-    finder = tool("find", "Find entities and relations.", "entityType", reads=True)
-    assert candidates(made, finder, "entityType") == ["person"]
-
-
 def test_an_enum_has_no_candidates() -> None:
     schema = {"type": "object", "properties": {"name": {"enum": ["x", "y"]}}, "required": ["name"]}
     one = Tool("find", description="Find.", input_schema=schema)
     assert not any(known(PEOPLE).candidates(one, place, random.Random(1)) for place in places_of(one))
-
-
-def test_a_schema_that_cannot_be_filled_has_no_places() -> None:
-    assert (
-        places_of(Tool("t", input_schema={"type": "object", "properties": {"x": False}, "required": ["x"]}))
-        == []
-    )
 
 
 @pytest.mark.parametrize(

@@ -310,9 +310,3 @@ async def test_an_address_that_never_answers_is_one_line() -> None:
         assert "did not answer" in text
         assert "within 0.5 s" in text
     listener.close()
-
-
-async def test_values_of_the_environment_are_not_in_last_words_whatever_they_are() -> None:
-    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
-    text = await failure(config_of("hostile", "die", *env.values(), **env))
-    assert "('bad key *** *** *** at None')" in text

@@ -181,11 +181,6 @@ def test_a_request_that_speaks_of_no_tool_gives_an_empty_plan(text: str) -> None
         assert planner.plan(text) == TaskGraph([], [], [])
 
 
-def test_tools_without_words_are_no_trouble() -> None:
-    graph = ToolGraph.build(ToolLibrary([Tool("?"), Tool("!", "the")]), "temporal")
-    assert Planner(graph).plan("the ? of it").nodes == []
-
-
 @pytest.mark.parametrize(
     "piece",
     [

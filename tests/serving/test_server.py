@@ -11,10 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from toolassay.models import ChatRequest, ModelError, ModelOptions
-from toolassay.models.client import Client
 from toolassay.serving.chat_server import ChatServer
-from toolassay.serving.faults import FAULTS, KINDS
+from toolassay.serving.faults import KINDS
 from toolassay.serving.offline_answers import DONE, WHAT_IT_KNOWS, OfflineAnswers
 from toolassay.testkit import FakeServer
 
@@ -233,21 +231,6 @@ async def test_a_server_that_restarts(fake_server: FakeServer) -> None:
     assert not await refused(fake_server)
     fake_server.go_away()
     assert await refused(fake_server)
-
-
-@pytest.mark.parametrize(
-    "kind", sorted(FAULTS.keys() - {"odd", "text", "hang", "cut-stream", "drip", "refused"})
-)
-async def test_the_client_gets_over_every_fault(fake_server: FakeServer, kind: str) -> None:
-    fake_server.fail_first(kind)
-    model = Client("m", ModelOptions(api_base=fake_server.base))
-    try:
-        response = await model.complete(ChatRequest(HELLO))
-    except ModelError as error:
-        pytest.fail(f"{kind}: {error}")
-    finally:
-        await model.close()
-    assert response.attempts > 1
 
 
 async def test_the_sdk(offline_server: FakeServer) -> None:

@@ -146,30 +146,6 @@ def test_mcp_keeps_ids_results_and_hints() -> None:
     ]
 
 
-def test_mcp_lists_tools_of_several_servers_by_server() -> None:
-    result = exported("mcp", FORECAST, NOW)
-    listings = result.document["servers"]
-    assert [listing.get("name") for listing in listings] == ["weather", None]
-    assert [[tool["name"] for tool in listing["tools"]] for listing in listings] == [
-        ["weather.forecast"],
-        ["now"],
-    ]
-
-
-def test_taskbench_has_the_published_keys_only() -> None:
-    result = exported("taskbench", FORECAST)
-    assert result.document == {
-        "nodes": [
-            {
-                "id": "weather.forecast",
-                "desc": "The weather of tomorrow.",
-                "parameters": [{"name": "city", "type": "string", "desc": "Where."}],
-            }
-        ]
-    }
-    assert fields(result) == ["output_schema", "annotations", "tags", "source", "input_schema"]
-
-
 PUBLISHED: dict[str, list[dict[str, Any]]] = {
     "nodes": [
         {"id": "Image Painter", "desc": "Paints.", "input-type": ["text"], "output-type": ["image"]},
