@@ -274,7 +274,7 @@ def test_nothing_raises_and_a_problem_is_always_named(pieces: list[str], before:
     ],
 )
 @pytest.mark.parametrize("before", ["", '{"task_nodes": '])
-@pytest.mark.parametrize("size", [5_000, 1_000_000])
+@pytest.mark.parametrize("size", [1_000_000])
 def test_hostile_texts_end(piece: str, before: str, size: int) -> None:
     answer = read(before + piece * (size // len(piece)))
     assert answer.problem

@@ -101,7 +101,16 @@ def test_a_published_tool_is_shown_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "{a: }", "{a: string", "string}", "[1..2]", "(" * 100, "{'a: string}"]
+    "text",
+    [
+        "",
+        "{",
+        "{a: string",
+        "string}",
+        "[1..2]",
+        "(" * 100,
+        "{'a: string}",
+    ],
 )
 def test_what_is_no_signature_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="signature"):

@@ -15,15 +15,9 @@ WRITTEN = st.lists(st.sampled_from(["Text Search", "text_search", "IMAGE", "b", 
     [
         ("Executable: yes\nCorrect: yes", "pass"),
         ("Executable: yes. Correct: no.", "fail"),
-        ("**Executable**: Yes, **Correct**: Yes", "pass"),
-        ({"Executable": "yes", "Correct": "no"}, "fail"),
-        ({"executable": True, "correct": True}, "pass"),
         ("Executable is yes", "unknown"),
         ("Everything looks right to me.", "unknown"),
-        ("It would not be executable; nobody asked whether it is correct.", "unknown"),
         (None, "unknown"),
-        (7, "unknown"),
-        ("", "unknown"),
     ],
 )
 def test_the_teacher_passes_only_in_so_many_words(review: object, verdict: str) -> None:

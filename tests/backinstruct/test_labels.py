@@ -187,11 +187,8 @@ def test_steps_move_with_their_nodes() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"sampled_nodes": [3]}, "sampled_nodes is not a list of tools"),
         ({"sampled_nodes": [{"name": "a"}]}, "sampled_nodes is not a list of tools"),
-        ({"sampled_nodes": "Translation"}, "sampled_nodes is not a list of tools"),
         ({"sampled_links": [{"a": 1}]}, "sampled_links is not a list of links"),
-        ({"sampled_links": ["ab"]}, "sampled_links is not a list of links"),
         ({"sampled_links": {"source": "a"}}, "sampled_links is not a list of links"),
     ],
 )
@@ -215,17 +212,12 @@ def test_temporal_arguments_stay_as_they_are() -> None:
     [
         (record([]), "the invoking graph has no nodes"),
         (record([{"id": "Ghost", "input": []}]), "unknown tool 'Ghost'"),
-        (record([{"input": []}]), "the invoking graph has no nodes"),
         (
             record([{"id": "Translation", "input": ["<node-4>"]}]),
             "node 0 refers to <node-4>, which is no other node",
         ),
         (record([{"id": "Translation", "input": [None]}]), "an input of node 0 is not a text"),
         (record([{"id": "Translation", "input": ["a"]}], task_steps=["1", "2"]), "2 steps for 1 nodes"),
-        (
-            record([{"id": "Translation", "input": ["a"]}], task_steps="one"),
-            "task_steps is not a list of texts",
-        ),
         (record([{"id": "Translation", "input": ["a"]}], user_request=" "), "user_request is not a text"),
         (
             record(
@@ -301,17 +293,13 @@ WHOLE, FORK = [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (2, 3)]
     [
         (WHOLE, WHOLE, "chain"),
         (WHOLE[:2], WHOLE, "chain"),
-        (WHOLE[1:], WHOLE, "chain"),
         ([(0, 1), (2, 3)], WHOLE, "chain"),
-        ([], WHOLE, "chain"),
         (WHOLE[:2], None, "chain"),
         (FORK, WHOLE, "dag"),
-        (FORK[:2], WHOLE, "dag"),
         ([*WHOLE, (0, 2)], WHOLE, "dag"),
         (FORK, FORK, "dag"),
         (WHOLE, FORK, "chain"),
         ([(0, 1), (2, 3)], FORK, "dag"),
-        ([(0, 1), (2, 3)], [(0, 1), (2, 3)], "dag"),
     ],
 )
 def test_a_chain_that_lost_a_link_is_not_a_dag(

@@ -14,8 +14,6 @@ from toolassay.dataset import Sample
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.prompt_templates import Wording
-from toolassay.review.decision import edited
-from toolassay.schemas import plan_schema, sample_schema
 
 SAMPLE = Sample(
     0,
@@ -71,20 +69,3 @@ def test_a_record_and_its_label_keep_the_fields() -> None:
     assert label["sampled_links"] == WRITTEN
     assert label["type"] == "chain"
     assert label["task_nodes"][1]["arguments"][0]["value"]["movie_id"] == "<node-0>.results[0].id"
-
-
-def test_structured_output_takes_references_and_links() -> None:
-    from jsonschema import Draft202012Validator
-
-    tools = [CINEMA.library[name] for name in SAMPLE.nodes]
-    written = write_instruction(SAMPLE, CINEMA.library, "schema")
-    Draft202012Validator(sample_schema(tools, 2, "schema", check=False)).validate(written)
-    assert "task_links" in plan_schema(CINEMA.library, "schema")["properties"]
-
-
-def test_links_that_stay_after_a_review_keep_their_fields() -> None:
-    record = raw_record(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
-    label, _ = Labeller(CINEMA.library, "schema").label(record)
-    assert label is not None
-    changed = edited(label, {"task_links": [label["task_links"][0]]})
-    assert changed["sampled_links"] == [WRITTEN[0]]

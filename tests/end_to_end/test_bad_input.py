@@ -146,9 +146,7 @@ def test_one_line_and_nothing_written(
     assert not fake_server.received
 
 
-@pytest.mark.parametrize(
-    "script", ["generate_graph.py", "visualize_graph.py", "format_data.py", "inference.py", "evaluate.py"]
-)
+@pytest.mark.parametrize("script", ["generate_graph.py", "inference.py"])
 @pytest.mark.parametrize("kind", ["missing", "a file"])
 def test_a_data_dir_that_is_none(tmp_path: Path, script: str, kind: str) -> None:
     if kind == "a file":

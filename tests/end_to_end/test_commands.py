@@ -6,7 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
 from builders import data_folder, tool_desc
 from running import ROOT, Finished, files_below, lines_of, process, shell
 
@@ -98,10 +97,7 @@ def test_the_six_commands(tmp_path: Path, fake_server: FakeServer) -> None:
     assert (folder / "metrics_use_demos_2_reformat_by_self" / "gpt-4.json").stat().st_size > 100
 
 
-@pytest.mark.parametrize("kind", ["resource", "temporal"])
-def test_scripts_and_stages_and_both_spellings_are_the_same(
-    tmp_path: Path, fake_server: FakeServer, kind: str
-) -> None:
+def test_scripts_and_stages_and_both_spellings_are_the_same(tmp_path: Path, fake_server: FakeServer) -> None:
     asked = ["--data_dir", "data", "--api_port", str(fake_server.port), "--multiworker", "1"]
     written = []
     for place, names, dashes in (
@@ -109,11 +105,11 @@ def test_scripts_and_stages_and_both_spellings_are_the_same(
         ("two", ("graph", "generate", "format", "infer"), True),
     ):
         folder = tmp_path / place / "data"
-        tool_desc(folder / "tool_desc.json", kind=kind)
+        tool_desc(folder / "tool_desc.json")
         calls = (
-            ["--data_dir", "data", "--dependency_type", kind],
+            ["--data_dir", "data", "--dependency_type", "resource"],
             [*asked, "--number_of_samples", "6", "--seed", "5"],
-            ["--data_dir", "data", "--dependency_type", kind],
+            ["--data_dir", "data", "--dependency_type", "resource"],
             [*asked, "--log_first_detail", "true"],
         )
         for name, call in zip(names, calls, strict=True):

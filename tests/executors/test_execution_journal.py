@@ -75,13 +75,13 @@ def test_an_end_is_final(path: Path, outcome: Any) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-{"event": "start"},
-{"event": "call"},
-{"event": "result", "number": 0},
-{"event": "end"},
-{"event": "end", "execution": {"id": 1, "outcome": "eaten", "executor": "x", "calls": []}},
-{},
-],
+        {"event": "start"},
+        {"event": "call"},
+        {"event": "result", "number": 0},
+        {"event": "end"},
+        {"event": "end", "execution": {"id": 1, "outcome": "eaten", "executor": "x", "calls": []}},
+        {},
+    ],
 )
 def test_a_malformed_line_is_named(path: Path, line: dict[str, Any]) -> None:
     with ExecutionJournal(path) as journal:

@@ -71,17 +71,17 @@ async def run(
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
-("hang", "did not answer tools/call within 0.5 s"),
-("crash", "ended with exit status 3 ('Segmentation fault') before it answered tools/call"),
-("huge", "sent a message of more than 4 MiB"),
-("large", "the result has 120,000 bytes, more than --max_result allows"),
-("wrong_schema", "the result is not as its output schema says: id 'seven' is not"),
-("no_result", "answered tools/call with something else than a result"),
-pytest.param(
+        ("hang", "did not answer tools/call within 0.5 s"),
+        ("crash", "ended with exit status 3 ('Segmentation fault') before it answered tools/call"),
+        ("huge", "sent a message of more than 4 MiB"),
+        ("large", "the result has 120,000 bytes, more than --max_result allows"),
+        ("wrong_schema", "the result is not as its output schema says: id 'seven' is not"),
+        ("no_result", "answered tools/call with something else than a result"),
+        pytest.param(
             *("flood_notifications", "sent more than 10,000 messages that are no answer"),
             marks=pytest.mark.slow,
         ),
-],
+    ],
 )
 async def test_a_call_without_a_result_is_tried_again_and_rejects_no_plan(
     tmp_path: Path, mode: str, reason: str
@@ -111,11 +111,11 @@ async def test_a_server_that_takes_too_much_memory_is_ended_at_once(tmp_path: Pa
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
-("is_error", "call 1 (bad): [31mdenied for *** xxx"),
-("rpc_error", "answered tools/call with the error 'no rights for ***'"),
-("json_error", 'call 1 (bad): {"error": "no such note", "id": 7}'),
-("wrapped_text_error", "call 1 (bad): Error: no such note"),
-],
+        ("is_error", "call 1 (bad): [31mdenied for *** xxx"),
+        ("rpc_error", "answered tools/call with the error 'no rights for ***'"),
+        ("json_error", 'call 1 (bad): {"error": "no such note", "id": 7}'),
+        ("wrapped_text_error", "call 1 (bad): Error: no such note"),
+    ],
 )
 async def test_a_refusal_fails_the_plan_without_another_try(tmp_path: Path, mode: str, reason: str) -> None:
     plan, log = await run(tmp_path, mode, calls=("good", "bad", "good"))

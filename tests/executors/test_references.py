@@ -30,21 +30,21 @@ def resolved(text: str, result: Any, kind: Any = None) -> Any:
 @pytest.mark.parametrize(
     ("result", "kind", "value"),
     [
-(7, "string", "7"),
-("7", "integer", 7),
-("7.5", "number", 7.5),
-(7.0, "integer", 7),
-(7, ["number", "string"], 7),
-("true", "boolean", True),
-("[1, 2]", "array", [1, 2]),
-('{"b": 1}', "object", {"b": 1}),
-({"b": 1}, "string", '{"b": 1}'),
-("oak", "integer", "oak"),  # the tool refuses it, and says why
-(None, "string", None),
-(True, "integer", True),
-(True, "string", "true"),
-("7", None, "7"),
-],
+        (7, "string", "7"),
+        ("7", "integer", 7),
+        ("7.5", "number", 7.5),
+        (7.0, "integer", 7),
+        (7, ["number", "string"], 7),
+        ("true", "boolean", True),
+        ("[1, 2]", "array", [1, 2]),
+        ('{"b": 1}', "object", {"b": 1}),
+        ({"b": 1}, "string", '{"b": 1}'),
+        ("oak", "integer", "oak"),  # the tool refuses it, and says why
+        (None, "string", None),
+        (True, "integer", True),
+        (True, "string", "true"),
+        ("7", None, "7"),
+    ],
 )
 def test_a_result_takes_the_type_of_its_place(result: Any, kind: Any, value: Any) -> None:
     found = resolved("<node-0>", result, kind)

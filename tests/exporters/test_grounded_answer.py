@@ -22,22 +22,22 @@ def answer(*results: Any) -> str:
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-("The desk is yours.\nSee you on Friday.", "The desk is yours.\nSee you on Friday."),
-(42, "42"),
-({"id": 7, "free": False, "title": "Heat", "next": None}, "id: 7, free: false, title: Heat"),
-({"name": "Ann", "notes": "x" * 101, "note": "x" * 100}, f"name: Ann, note: {'x' * 100}"),
-({"notes": "word " * 30, "next": None}, f"notes: {('word ' * 30).strip()}"),
-(
+        ("The desk is yours.\nSee you on Friday.", "The desk is yours.\nSee you on Friday."),
+        (42, "42"),
+        ({"id": 7, "free": False, "title": "Heat", "next": None}, "id: 7, free: false, title: Heat"),
+        ({"name": "Ann", "notes": "x" * 101, "note": "x" * 100}, f"name: Ann, note: {'x' * 100}"),
+        ({"notes": "word " * 30, "next": None}, f"notes: {('word ' * 30).strip()}"),
+        (
             {"owner": {"name": "Ann", "home": {"city": "Oslo"}}, "price": 2},
             "price: 2, owner.name: Ann, owner.home.city: Oslo",
         ),
-(["a", 2, None, 4.50], "4 items: a; 2; 4.5"),
-([{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], "2 items: (id: 1, name: a); (id: 2, name: b)"),
-([[1, 2], [3]], "2 items: 2 items; 1 item"),
-([{}], "1 item"),
-(list(range(6)), "6 items: 0; 1; 2; 3; 4; …"),
-({f"f{n}": n for n in range(11)}, ", ".join(f"f{n}: {n}" for n in range(10))),
-],
+        (["a", 2, None, 4.50], "4 items: a; 2; 4.5"),
+        ([{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], "2 items: (id: 1, name: a); (id: 2, name: b)"),
+        ([[1, 2], [3]], "2 items: 2 items; 1 item"),
+        ([{}], "1 item"),
+        (list(range(6)), "6 items: 0; 1; 2; 3; 4; …"),
+        ({f"f{n}": n for n in range(11)}, ", ".join(f"f{n}: {n}" for n in range(10))),
+    ],
 )
 def test_each_kind_of_result_has_its_form(result: Any, expected: str) -> None:
     assert answer(result) == expected
@@ -52,12 +52,12 @@ def test_numbers_are_written_as_in_the_result() -> None:
 @pytest.mark.parametrize(
     ("text", "longest", "expected"),
     [
-("Room 12", 7, "Room 12"),
-("Room 12 is free", 8, "Room 12…"),
-("中文" * 6, 5, "中文中文…"),
-("12345678", 5, "1234…"),
-("a bcdefghijkl", 10, "a bcdefgh…"),
-],
+        ("Room 12", 7, "Room 12"),
+        ("Room 12 is free", 8, "Room 12…"),
+        ("中文" * 6, 5, "中文中文…"),
+        ("12345678", 5, "1234…"),
+        ("a bcdefghijkl", 10, "a bcdefgh…"),
+    ],
 )
 def test_a_cut_spares_words_and_numbers(text: str, longest: int, expected: str) -> None:
     assert shortened(text, longest) == expected

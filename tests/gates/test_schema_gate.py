@@ -135,8 +135,3 @@ def test_gold_without_arguments_is_not_applicable_but_its_tools_must_be_known() 
 def test_a_single_call_without_what_it_needs_has_lost_it() -> None:
     assert told(check(STUDIO_GATE, label(("Painter", None)))) == [("quarantine", "task_nodes[0]")]
     assert told(check(OFFICE_GATE, label(("lock_up", None)))) == [("not applicable", "")]
-
-
-def test_faults_of_the_label_are_reported() -> None:
-    record = label(("Painter", ["a"]), user_request=" ", task_steps="Paint", sampled_nodes=3)
-    assert told(check(STUDIO_GATE, record)) == [("reject", "user_request"), ("quarantine", "task_steps")]

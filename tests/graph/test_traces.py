@@ -96,7 +96,7 @@ def test_the_order_alone_is_observed(tmp_path: Path) -> None:
         [call("details", movie_id=60312), call("search", FOUND), call("details", movie_id=60312)],
         {"request": "Show film 60312.", "calls": [call("search", FOUND), call("details", movie_id=60312)]},
     ],
-    ids=["an earlier argument", "the request", "a message"],
+    ids=["an earlier argument", "the request"],
 )
 def test_a_value_that_was_known_before_is_not_taken(sequence: Any, tmp_path: Path) -> None:
     found = link(tmp_path, "search", "details", sequence)

@@ -321,15 +321,6 @@ def test_values_of_the_environment_are_in_no_description_whatever_they_are() -> 
 
 
 @live
-def test_odd_tools_of_a_live_server_are_skipped_one_by_one() -> None:
-    result = {"tools": [LOOK, {"name": "a", "inputSchema": []}, {}, {**LOOK, "name": "b", "annotations": 7}]}
-    incoming = read(command_of("hostile", "answer", json.dumps(result)))
-    assert [tool.name for tool in incoming.tools] == ["look", "b"]
-    assert [one.where for one in incoming.skipped] == ["tool a", "tool 3"]
-    assert "server" not in incoming.tools[0].source  # its own name is malformed
-
-
-@live
 def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError) as error:
         read(f"SHOP=planted-value {command_of('hostile', 'die', '--api-key', 'hunter2', KEY)}")
@@ -360,7 +351,7 @@ def test_what_cannot_be_read_at_all_is_one_line(source: str, options: dict[str, 
 
 
 @live
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, tmp_path: Path) -> None:
     pids, pipe = tmp_path / "pids", tmp_path / "pipe"

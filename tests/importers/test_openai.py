@@ -167,7 +167,7 @@ _VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("importer", [IMPORTER, ANTHROPIC, BFCL, LANGCHAIN], ids=lambda one: str(one.name))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(values=st.lists(_VALUES, min_size=1, max_size=3))
 def test_any_json_gives_tools_skipped_parts_or_one_error(
     importer: Importer, tmp_path_factory: pytest.TempPathFactory, values: list[Any]

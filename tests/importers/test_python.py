@@ -142,20 +142,6 @@ def test_docstrings_of_each_style_describe_the_tool_and_its_arguments(read: Read
     assert not tool.losses
 
 
-def test_the_result_takes_its_description_from_the_docstring(read: Read) -> None:
-    docstring = "Find.\n\n    Returns:\n        The items.\n\n    Raises:\n        KeyError: No."
-    code = f"def find(){{}}:\n    '''{docstring}\n    '''"
-    tool = only(read(code.format(" -> list[str]")))
-    assert tool.output_schema == {"type": "array", "items": {"type": "string"}, "description": "The items."}
-    assert [note.field for note in tool.losses] == ["docstring.raises"]
-    tool = only(read(code.format("")))
-    assert tool.output_schema is None
-    assert [note.field for note in tool.losses] == ["docstring.raises", "docstring.returns"]
-    tool = only(read("import sqlite3\ndef find() -> sqlite3.Connection: ..."))
-    assert tool.output_schema is None
-    assert [note.field for note in tool.losses] == ["return"]
-
-
 def test_what_has_no_place_in_a_schema_is_a_warning_or_a_loss(read: Read) -> None:
     tool = only(
         read("""

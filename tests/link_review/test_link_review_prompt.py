@@ -71,14 +71,11 @@ def test_an_answer_is_read_leniently(text: str) -> None:
     "verdict",
     [
         '{"link": 0, "sensible": true}',
-        '{"link": 3, "sensible": true}',
         '{"link": 1.5, "sensible": true}',
         '{"link": true, "sensible": true}',
         '{"link": 1, "sensible": null}',
-        '{"link": 1, "sensible": 1}',
         '{"link": 1, "sensible": "perhaps"}',
         '{"sensible": true}',
-        "[1, true]",
         '"link 1 is sensible"',
     ],
 )

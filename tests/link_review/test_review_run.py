@@ -165,15 +165,6 @@ def test_an_answer_without_a_verdict_leaves_links_unjudged(
     assert [len(shown_links(prompt)) for prompt in server.prompts] == [6, 5, 1]
 
 
-def test_a_refused_batch_is_sent_again_in_smaller_ones(tmp_path: Path, server: FakeServer) -> None:
-    server.behaviour = lambda prompt, number: "400-filter" if "find_3" in prompt else "whole"
-    result = review(tmp_path, server, 10)
-    assert {one.target for one in result.dependencies if one.verdict is None} == {
-        f"show_{number}" for number in range(5)
-    }
-    assert outcome(result)[5:] == expected(10)[5:]
-
-
 def test_a_server_error_is_no_verdict_and_the_same_command_goes_on(
     tmp_path: Path, server: FakeServer
 ) -> None:

@@ -164,8 +164,6 @@ def endless_tools() -> None:
     serve(lambda params: {"tools": [TOOL] * 999, "nextCursor": f"{params.get('cursor', '')}x"})
 
 
-
-
 def answer() -> None:
     """Give the result that the argument is as JSON."""
     serve(lambda params: json.loads(ARGUMENTS[0]), serverInfo="none", instructions=["a list"])
@@ -190,8 +188,6 @@ def refuse() -> None:
     for line in sys.stdin:
         if (number := json.loads(line).get("id")) is not None:
             send({"id": number, "error": {"code": -32603, "message": f"no access\nfor {ARGUMENTS[0]}"}})
-
-
 
 
 def environment() -> None:

@@ -151,11 +151,6 @@ def test_a_workflow_is_chosen_at_random_or_none(as_call: bool) -> None:
     assert {chosen("random", item) for item in items} == {name for name, _ in CANDIDATES}
 
 
-def test_random_answers_to_empty_lists_are_those_of_nothing() -> None:
-    for task in (AgentTask("", NOW), ChoiceTask(CHAT, (), "none")):
-        assert answer("random", task) == answer("nothing", task)
-
-
 def test_a_baseline_plays_no_other_role() -> None:
     request = ChatRequest([], task=ReformatTask("{"), role="reformat")
     with pytest.raises(ToolassayError, match="'nothing' is a baseline and cannot be the reformat"):

@@ -21,7 +21,6 @@ from toolassay.offline.offline_model import OfflineModel
 from toolassay.offline.planner import Planner
 from toolassay.offline.work_order import unfillable
 from toolassay.offline.writer.instruction import write_instruction
-from toolassay.serving.offline_answers import calls_of, graph_of
 from toolassay.tools import ToolLibrary
 
 BOTH = [workshop_tools(), difficult_tools()]
@@ -97,23 +96,6 @@ def test_random_plans_have_valid_types(tools: dict[str, Any]) -> None:
                 "exclusiveMinimum",
                 "format",
             }
-
-
-def test_function_calls_of_a_served_model_fill_nested_arguments() -> None:
-    tools = [
-        {
-            "type": "function",
-            "function": {"name": tool["id"], "description": tool["desc"], "parameters": tool["input_schema"]},
-        }
-        for tool in workshop_tools()["nodes"]
-        if tool["id"] == "order_material"
-    ]
-    asked = "Order material for the project 'shelf': material 'oak board', amount 4, unit metre."
-    plan = Planner(graph_of(json.dumps(tools))).plan(asked).to_json()
-    (call,) = calls_of(plan, tools)
-    arguments = json.loads(call.arguments)
-    assert arguments["lines"][0]["unit"] == "metre"
-    assert not [name for name in ("lines", "project") if isinstance(arguments.get(name), int)]
 
 
 def endless(width: int, kind: str) -> dict[str, Any]:

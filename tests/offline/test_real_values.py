@@ -58,27 +58,6 @@ def test_a_list_takes_its_items_in_order_and_has_no_others() -> None:
         assert drawn.arguments == {"names": ["Ann Moss", "Bo Lind"]}
 
 
-NESTED = tool(
-    "delete_notes",
-    "deletions",
-    deletions={
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {"owner": TEXT, "notes": {"type": "array", "items": TEXT}},
-            "required": ["owner", "notes"],
-        },
-    },
-)
-
-
-def test_values_in_nested_lists_are_used() -> None:
-    for seed in range(20):
-        real = {"deletions.owner": ["Ann Moss"], "deletions.notes": ["likes tea"]}
-        drawn = draw_arguments(NESTED, Random(seed), given=real)
-        assert drawn.arguments == {"deletions": [{"owner": "Ann Moss", "notes": ["likes tea"]}]}
-
-
 def test_a_fed_argument_wins_over_a_real_one() -> None:
     fed = [FedArgument(("commit",), 0, "<node-0>.id", ("id",))]
     drawn = draw_arguments(SHOW, Random(1), fed=fed, given={"repository": "alpha", "commit": "1f3a9c2d"})

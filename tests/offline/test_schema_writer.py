@@ -56,13 +56,10 @@ def test_a_fed_argument_is_a_reference_that_the_request_does_not_state() -> None
     [
         ("results[].id", "id", "<node-0>.results[0].id"),
         ("results[].id", "ids", "<node-0>.results[*].id"),
-        ("results[].id", "ids[]", "<node-0>.results[*].id"),
         ("results[].tags", "ids", "<node-0>.results[0].tags"),
-        ("results[].tags[]", "ids", "<node-0>.results[0].tags[*]"),
         ("results[].tags", "id", "<node-0>.results[0].tags[0]"),
         ("total", "ids", ["<node-0>.total"]),
         ("", "text", "<node-0>"),
-        ("unknown[].id", "unknown", "<node-0>.unknown[0].id"),
     ],
 )
 def test_items_of_a_list_fill_a_list_and_the_first_fills_a_single_value(

@@ -65,10 +65,9 @@ def test_the_request_names_no_tool(name: str) -> None:
         assert names_in(reply["user_request"], library) == []
 
 
-@pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_thousand_requests_differ(name: str, seed: int) -> None:
-    variety = measure([reply for _, reply in written(name, 1000, seed)], graph_of(name).library)
+def test_a_thousand_requests_differ(name: str) -> None:
+    variety = measure([reply for _, reply in written(name, 1000, 0)], graph_of(name).library)
     assert variety.sentences >= 900
     assert variety.skeletons >= 900
     assert variety.opening <= 0.04

@@ -17,7 +17,6 @@ from toolassay.serving.completions import Received
 from toolassay.serving.offline_answers import DONE, NO_TOOL, WHAT_IT_KNOWS, OfflineAnswers
 from toolassay.testkit import FakeServer
 
-
 server_answer = OfflineAnswers()
 
 

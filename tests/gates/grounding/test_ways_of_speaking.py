@@ -9,15 +9,15 @@ from toolassay.gates.grounding.source_text import SourceText
 
 # (request, value, what it is not)
 CODES = [
-("my booking is kx 77 p2, cancel it please", "KX77P2", "KX77P3"),
-("plate b-mw 1234 is parked wrong", "B MW 1234", "B MW 1235"),
-("invoice 2024/00/17", "2024-0017", "2024-0018"),
-("the voucher is summer-20", "SUMMER20", "SUMMER25"),
-("could you check parcel jd 00-02 9918.44 for me", "JD0002991844", "JD0002991845"),
-("the licence plate reads hh ab 77", "HH-AB 77", "HH-AB 78"),
-("reservation HQ7 . 3ZP", "hq73zp", "hq73zq"),
-("tracking lp00 1234 5678 9 cn", "LP00123456789CN", "LP00123456788CN"),
-("dossier 2026.0815", "20260815", "20260816"),
+    ("my booking is kx 77 p2, cancel it please", "KX77P2", "KX77P3"),
+    ("plate b-mw 1234 is parked wrong", "B MW 1234", "B MW 1235"),
+    ("invoice 2024/00/17", "2024-0017", "2024-0018"),
+    ("the voucher is summer-20", "SUMMER20", "SUMMER25"),
+    ("could you check parcel jd 00-02 9918.44 for me", "JD0002991844", "JD0002991845"),
+    ("the licence plate reads hh ab 77", "HH-AB 77", "HH-AB 78"),
+    ("reservation HQ7 . 3ZP", "hq73zp", "hq73zq"),
+    ("tracking lp00 1234 5678 9 cn", "LP00123456789CN", "LP00123456788CN"),
+    ("dossier 2026.0815", "20260815", "20260816"),
 ]
 TIMES_AND_FRACTIONS = [
     ("reserve it for 20 February 2027, 19:00-21:30", "21:30", "21:45"),
@@ -118,25 +118,25 @@ MONEY = [
     ("US$ 15", "USD", "AUD"),
 ]
 WORDS = [
-("I swam in the lake, log it", "swimming", "sailing"),
-("a book for my child", "books for children", "books for adults"),
-("log that I drank two litres", "drinking", "eating"),
-("it shook and fell", "shaking and falling", "shaking and rising"),
-("two mice in the kitchen", "mouse in kitchen", "mouse in garage"),
-("sold the car", "selling the car", "washing the car"),
-("she chose red", "choosing red", "choosing blue"),
-("the earlier train", "early train", "late train"),
-("analyses of water", "analysis of water", "analysis of wine"),
+    ("I swam in the lake, log it", "swimming", "sailing"),
+    ("a book for my child", "books for children", "books for adults"),
+    ("log that I drank two litres", "drinking", "eating"),
+    ("it shook and fell", "shaking and falling", "shaking and rising"),
+    ("two mice in the kitchen", "mouse in kitchen", "mouse in garage"),
+    ("sold the car", "selling the car", "washing the car"),
+    ("she chose red", "choosing red", "choosing blue"),
+    ("the earlier train", "early train", "late train"),
+    ("analyses of water", "analysis of water", "analysis of wine"),
 ]
 PHONES = [
-("ring 020 7946 0123", "+44 20 7946 0123", "+44 20 7946 0124"),
-("ring +44 20 7946 0123", "020 7946 0123", "020 7946 0223"),
-("call 555-0134 ext. 12", "555-0134", "555-0135"),
-("my number is 06 12 34 56 78", "+33612345678", "+33612345679"),
-("tel. 030/901820", "+4930901820", "+4930901821"),
-("ring 0049 (0) 89 / 12 34 56", "+49 89 123456", "+49 89 123465"),
-("my mobile 0151/2345678", "+49 151 2345678", "+49 151 2345679"),
-("ring 07700 900 456 please", "+447700900456", "+447700900465"),
+    ("ring 020 7946 0123", "+44 20 7946 0123", "+44 20 7946 0124"),
+    ("ring +44 20 7946 0123", "020 7946 0123", "020 7946 0223"),
+    ("call 555-0134 ext. 12", "555-0134", "555-0135"),
+    ("my number is 06 12 34 56 78", "+33612345678", "+33612345679"),
+    ("tel. 030/901820", "+4930901820", "+4930901821"),
+    ("ring 0049 (0) 89 / 12 34 56", "+49 89 123456", "+49 89 123465"),
+    ("my mobile 0151/2345678", "+49 151 2345678", "+49 151 2345679"),
+    ("ring 07700 900 456 please", "+447700900456", "+447700900465"),
 ]
 DATES = [
     ("on 07-01 please", "2026-07-01", "2026-07-02"),
@@ -180,28 +180,28 @@ DATES = [
     ("April 2027, the 12th", "2027-04-12", "2027-04-13"),
 ]
 PRONOUNS = [
-("tell her she can have my slot", "You can have my slot.", "You can have my seat."),
-("text mum that I'll be home by eight", "I will be home by 8", "I will be home by 9"),
-("remind me that they owe us money", "They owe us money", "They owe us lunch"),
-(
+    ("tell her she can have my slot", "You can have my slot.", "You can have my seat."),
+    ("text mum that I'll be home by eight", "I will be home by 8", "I will be home by 9"),
+    ("remind me that they owe us money", "They owe us money", "They owe us lunch"),
+    (
         "tell Max he should bring his own towel",
         "You should bring your own towel.",
         "You should bring your own tent.",
     ),
-(
+    (
         "tell Ana I've moved to her old street",
         "I have moved to your old street",
         "I have moved to your new street",
     ),
-("ask mum how she's doing", "How are you doing?", "How are you sleeping?"),
-("tell him he needn't worry", "You need not worry", "You need not hurry"),
+    ("ask mum how she's doing", "How are you doing?", "How are you sleeping?"),
+    ("tell him he needn't worry", "You need not worry", "You need not hurry"),
 ]
 COUNTS = [
-("a table for me and two friends", "3", "5"),
-("my wife and two kids and me", "4", "9"),
-("four of us and a dog", "5", "9"),
-("dinner for my sister, her husband and me", "3", "6"),
-("for my boss and her two assistants", "3", "7"),
+    ("a table for me and two friends", "3", "5"),
+    ("my wife and two kids and me", "4", "9"),
+    ("four of us and a dog", "5", "9"),
+    ("dinner for my sister, her husband and me", "3", "6"),
+    ("for my boss and her two assistants", "3", "7"),
 ]
 ALL = [*CODES, *TIMES_AND_FRACTIONS, *DURATIONS, *SHARES, *MONEY, *WORDS, *PHONES, *DATES, *PRONOUNS]
 

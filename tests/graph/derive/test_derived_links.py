@@ -127,15 +127,6 @@ def test_a_list_of_ids_is_filled_by_the_ids_of_a_list() -> None:
     assert pairs_of(links_of(genres, discover)[genres["id"], discover["id"]]) == [("[].id", "genre_ids")]
 
 
-def test_a_collection_of_the_same_path_is_more_certain_than_another_of_the_name() -> None:
-    lists = [operation(f"GET /{kind}/chapters", many(record(id=NUMBER))) for kind in ("book", "club")]
-    details = [operation(f"GET /{kind}/chapters/{{chapter_id}}") for kind in ("book", "club")]
-    links = links_of(*lists, *details)
-    for one, (listing, detail) in enumerate(zip(lists, details, strict=True)):
-        own = links[listing["id"], detail["id"]].score
-        assert own > links[lists[1 - one]["id"], detail["id"]].score > 0
-
-
 def test_an_object_is_recognised_by_its_fields() -> None:
     person = record("name", "known_for", "gender", "profile_path", id=NUMBER)
     detail = operation("GET /person/{person_id}", person)
