@@ -88,10 +88,10 @@ def fake_server() -> Iterator[FakeServer]:
 @pytest.mark.parametrize(
     ("client", "stage", "given", "stream"),
     [
-        ("aiohttp", "generate", "login", False),
+        ("aiohttp", "infer", "key", False),
         ("openai", "infer", "header", True),
-        pytest.param("aiohttp", "infer", "key", False, marks=slow),
-        pytest.param("openai", "generate", "key", False, marks=slow),
+        pytest.param("openai", "generate", "login", False, marks=slow),
+        pytest.param("aiohttp", "generate", "header", True, marks=slow),
     ],
 )
 def test_no_secret_gets_out(
