@@ -141,7 +141,7 @@ def entries_of(path: Path) -> list[dict[str, Any]]:
                 found.append({**answers.get(line["key"], {}), **line})
         elif line["role"] != "critic":
             content = {name: value for name, value in line.items() if name not in _ADDRESS}
-            if line["role"] == "reformat":
+            if line["role"].startswith("reformat"):  # "reformat", "reformat MODEL"
                 content = {"reformatted": content["response"]}
             answers[line["key"]] = {**answers.get(line["key"], {}), **content}
     return found

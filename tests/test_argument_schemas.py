@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from builders import difficult_tools, workshop_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from toolassay.argument_schemas import (
     resolve,
     schema_at,
 )
-from toolassay.tools import ToolLibrary
 
 TREE: dict[str, Any] = {
     "type": "object",
@@ -50,11 +48,9 @@ def reasons(schema: dict[str, Any], arguments: Any) -> list[tuple[str, str]]:
     ("schema", "expected"),
     [
         ({}, "any"),
-        (True, "any"),
         ({"type": ["string", "null"]}, "string | null"),
         ({"enum": ["a", 1, None]}, "'a' | 1 | null"),
         ({"const": "x"}, "'x'"),
-        ({"type": "integer", "default": 3}, "integer = 3"),
         ({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {}}}]}, "string | {a?: any}"),
         (
             {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
@@ -199,10 +195,8 @@ def test_the_schema_of_a_place_follows_references_and_items(path: list[str | int
     [
         ({"type": ["string", "null"]}, {"string", "null"}),
         ({"enum": ["a", 1, None]}, {"string", "integer", "null"}),
-        ({"const": True}, {"boolean"}),
         ({"allOf": [{}, {"type": "array"}]}, {"array"}),
         ({"anyOf": [{"type": "string"}, {}]}, set()),
-        ({"properties": {}}, {"object"}),
         (True, set()),
     ],
 )
@@ -217,12 +211,10 @@ def test_kinds(schema: Any, kinds: set[str]) -> None:
         ({"member": {"name": None}}, {"member": {"name": None}}),
         ({"note": None, "count": None}, {"note": None}),
         ({"more": '{"a": [1]}', "note": "{}"}, {"more": {"a": [1]}, "note": "{}"}),
-        ({"lines": '[{"unit": "metre"}]'}, {"lines": [{"unit": "metre"}]}),
         (
             {"lines": [{"unit": "metre", "free": '{"b": 2}'}]},
             {"lines": [{"unit": "metre", "free": {"b": 2}}]},
         ),
-        ({"more": "{not JSON", "other": None}, {"more": "{not JSON", "other": None}),
         ({"count": "4"}, {"count": "4"}),
     ],
 )
@@ -235,9 +227,3 @@ def test_reading_a_value_back_changes_no_valid_one() -> None:
     for _ in range(500):
         deep = [deep]
     assert as_meant({"lines": deep}, ROOT, ROOT) == {"lines": deep}
-
-
-@pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])
-def test_the_imported_tools_of_the_tests_are_valid(tools: dict[str, Any]) -> None:
-    for tool in ToolLibrary.from_json(tools):
-        assert ArgumentValidator(tool.input_schema or {}).schema is tool.input_schema

@@ -51,10 +51,3 @@ def test_a_name_is_found_in_every_spelling_with_file_and_line(tmp_path: Path, su
     file.parent.mkdir()
     file.write_text(f"first line\nas in {name} folders\n")
     assert list(benchmark_names(tmp_path)) == [f"stages/infer{suffix}:2: as in {name} folders"]
-
-
-def test_the_benchmarks_folder_and_other_words_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "registry.py").write_text("TaskBench\n")
-    (tmp_path / "classes.py").write_text("class Benchmark: ...  # one task per benchmark\n")
-    assert list(benchmark_names(tmp_path)) == []

@@ -144,10 +144,6 @@ def test_the_commands_of_a_benchmark_belong_to_the_command_line(plant: Plant) ->
     assert broken(plant("stages/check.py", "import toolassay.benchmarks.classic.commands")) == {COMMANDS}
 
 
-def test_another_module_of_a_benchmark_may_not_import_the_command_line(plant: Plant) -> None:
-    assert LAYERS in broken(plant("benchmarks/classic/orders.py", "import toolassay.cli.options"))
-
-
 def test_heavy_libraries_are_imported_late(root: Path) -> None:
     package = root / "toolassay"
     found = {
@@ -163,15 +159,9 @@ def test_heavy_libraries_are_imported_late(root: Path) -> None:
     [
         "import torch",
         "from torch.nn import functional",
-        "if True: import torch",
         "if TYPE_CHECKING:\n    import json\nelse:\n    import torch",
         "class Model:\n    import torch",
-        "class Model:\n    class Inner:\n        from torch import nn",
         "try:\n    import torch\nexcept ImportError:\n    torch = None",
-        "try:\n    pass\nfinally:\n    import torch",
-        "with suppress(ImportError):\n    import torch",
-        "for _ in range(1):\n    import torch",
-        "match 1:\n    case _:\n        import torch",
         "torch = importlib.import_module('torch')",
         "def use(torch=__import__('torch')): ...",
         "names = [import_module('torch.nn') for _ in range(1)]",

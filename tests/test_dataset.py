@@ -86,10 +86,8 @@ def test_text_that_only_looks_like_json_stays_text() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[1]", "not an object"),
         ('{"user_request": "x"}', "has no 'id'"),
         ('{"id": "a"}', "no 'user_request' text"),
-        ('{"id": "a", "user_request": 3}', "no 'user_request' text"),
         ("{", "not valid JSON"),
         (f'{{"id": {"9" * 5000}}}', "not valid JSON"),
         ('{"id": true}', "has an 'id' that is not a text or whole number"),

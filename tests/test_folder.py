@@ -51,10 +51,7 @@ def test_describing_a_folder_keeps_what_was_known(tmp_path: Path) -> None:
     ("name", "fix"),
     [
         ("workbnch", 'write "workbench"'),
-        ("WorkBench", 'write "workbench"'),
-        ("classic-chats", 'write "classic"'),
         ("mine", "write one of taskbench, workbench, classic"),
-        (None, "write one of taskbench, workbench, classic"),
         (["taskbench"], 'write "taskbench"'),
     ],
 )

@@ -21,24 +21,6 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_quick_start_is_two_commands(readme: str) -> None:
-    section = readme.split("## Quick start")[1].split("\n## ")[0]
-    assert re.findall(r"^```(\w*)", section, re.MULTILINE)[::2] == ["bash", "bash"]
-    main, tests = blocks(section, "bash")
-    assert "toolassay pipeline" in main
-    assert "pytest" in tests
-
-
-def test_continuous_integration_runs_the_test_command(root: Path, readme: str) -> None:
-    tests = blocks(readme, "bash")[1]
-    script = (root / ".ci" / "run").read_text(encoding="utf-8")
-    assert "requirements-dev.txt" in tests
-    assert "requirements-dev.txt" in script
-    assert "python -m pytest" in script.splitlines()[-1]
-    assert "python -m mkdocs build --strict" in readme
-    assert "python -m mkdocs build --strict" in script
-
-
 def test_the_example_runs_on_the_example_tools(root: Path, readme: str, tmp_path: Path) -> None:
     section = readme.split("## Your own tools")[1]
     tools = json.loads(section[section.index('    {"nodes"') : section.index("or which parameters")])

@@ -63,7 +63,6 @@ def test_a_bare_list_of_tools(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "line", "message"),
     [
-        # The id of a tool is also a type and a description further up: the line is that of the second id.
         (
             [{"id": "x", "desc": "text", "input-type": ["text"]}, {"id": "text"}, {"id": "text"}],
             14,
@@ -71,12 +70,9 @@ def test_a_bare_list_of_tools(tmp_path: Path) -> None:
         ),
         ([{"id": "a"}, 7], 6, "tool 2 is not an object"),
         ([{"id": "a"}, {"desc": "no id"}], 6, "tool 2 has no id"),
-        ([{"id": "a"}, {"desc": "", "id": " "}], 8, "tool 2 has no id"),
         ([{"id": "a", "desc": 3}], 5, "description of tool 'a' is not text"),
         ([{"id": "a", "input-type": [1]}], 5, "'input-type' of tool 'a'"),
-        ([{"id": "a", "output-type": {"text": 1}}], 5, "'output-type' of tool 'a'"),
         ([{"id": "a", "parameters": {"day": "date"}}], 5, "'parameters' of tool 'a' is not a list"),
-        ([{"id": "a", "parameters": [{"type": "date"}]}], 5, "a parameter of tool 'a' has no name"),
         ([{"id": "a", "parameters": ["day", {"name": "day"}]}], 5, "two parameters of one name"),
     ],
 )
@@ -93,9 +89,7 @@ def test_a_malformed_tool_is_named_with_its_line(nodes: Any, line: int, message:
     ("text", "message"),
     [
         ('{"nodes": []}', "the tool library is empty"),
-        ("[]", "the tool library is empty"),
         ("{}", "no list of tools"),
-        ('{"nodes": {"a": 1}}', "no list of tools"),
         ("3", "no list of tools"),
     ],
 )

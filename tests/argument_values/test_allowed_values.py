@@ -24,10 +24,8 @@ def drawn(entry: dict[str, Any]) -> set[str]:
         ("string", "small | medium | large", {"small", "medium", "large"}),
         ("string", "'metric' or 'imperial'", {"metric", "imperial"}),
         ("string", "one of slow, fast, idle", {"slow", "fast", "idle"}),
-        ("string", "Grade of steel (soft/hard/brittle)", {"soft", "hard", "brittle"}),
         ("enum(72, 150, 300)", "", {"72", "150", "300"}),
         ("Literal['free', 'pro']", "", {"free", "pro"}),
-        ("integer", "one of 4, 8, 16", {"4", "8", "16"}),
         ("boolean", "whether to fire twice", {"true", "false"}),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 import pytest
@@ -20,10 +19,7 @@ from toolassay.argument_values.drawn_values import (
     matching_text,
 )
 from toolassay.argument_values.places import FedArgument, as_text
-from toolassay.gates.gate import Background
-from toolassay.gates.schema_gate import SchemaGate
-from toolassay.gold import Gold
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import Tool
 
 DRAWS = 30
 TEXT = {"type": "string"}
@@ -77,9 +73,7 @@ def test_a_text_is_the_last_word_of_its_name_with_a_number() -> None:
         ({"type": "string", "description": "single | double | suite"}, {"single", "double", "suite"}),
         ({"type": "string", "examples": ["se-28529731", "se-1"]}, {"se-28529731", "se-1"}),
         ({"type": "string", "default": "asc"}, {"asc"}),
-        ({"type": "integer", "default": 10, "maximum": 5, "minimum": 4}, {4, 5}),
         ({"type": "integer", "minimum": 3, "maximum": 5}, {3, 4, 5}),
-        ({"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 5}, {4}),
         ({"type": "integer", "multipleOf": 25, "minimum": 90, "maximum": 130}, {100, 125}),
         ({"type": "integer", "description": "Stars from 1 to 3"}, {1, 2, 3}),
         ({"type": "number", "minimum": 0, "maximum": 0.1, "multipleOf": 0.1}, {0, 0.1}),
@@ -138,17 +132,6 @@ def test_a_fed_argument_is_a_reference_and_is_not_stated() -> None:
         assert [place for place, _ in one.stated] == ["room.floor"]
 
 
-def test_a_fed_argument_chooses_the_alternative_that_has_it() -> None:
-    options = [
-        {"properties": {name: TEXT, "note": TEXT}, "required": [name], "type": "object"}
-        for name in ("city", "room_id")
-    ]
-    tool = Tool("t", input_schema={"type": "object", "anyOf": options})
-    fed = (FedArgument(("room_id",), 0, "<node-0>", ()),)
-    for one in draws(tool, fed=fed):
-        assert one.arguments["room_id"] == "<node-0>" and "city" not in one.arguments
-
-
 def test_given_values_are_used_and_converted_to_the_type() -> None:
     inner = {"type": "object", "properties": {"season": {"type": "integer"}}}
     tool = tool_with({"show": TEXT, "filter": inner}, required=["show"])
@@ -182,13 +165,6 @@ def test_alternatives_merged_parts_and_conditions_are_valid() -> None:
     )
 
 
-def test_parts_that_forbid_each_other_are_refused() -> None:
-    closed = {"properties": {"a": TEXT}, "additionalProperties": False}
-    schema = {"type": "object", "allOf": [closed, {"properties": {"b": TEXT}, "required": ["b"]}]}
-    with pytest.raises(UnfillableError, match="'b' was unexpected"):
-        draw_arguments(Tool("t", input_schema=schema), random.Random(1))
-
-
 def test_a_recursive_schema_ends() -> None:
     node = {"type": "object", "properties": {"name": TEXT, "child": {"$ref": "#/$defs/node"}}}
     optional = {"$defs": {"node": node}, "type": "object", "properties": {"top": {"$ref": "#/$defs/node"}}}
@@ -196,27 +172,6 @@ def test_a_recursive_schema_ends() -> None:
     endless = {**optional, "$defs": {"node": {**node, "required": ["child"]}}, "required": ["top"]}
     with pytest.raises(UnfillableError):
         draw_arguments(Tool("t", input_schema=endless), random.Random(1))
-
-
-def test_values_of_tools_without_schema_are_texts() -> None:
-    parameters = [
-        {"name": "arrival", "type": "date", "desc": "Day of arrival"},
-        {"name": "guests", "type": "integer", "desc": "How many"},
-        {"name": "meal", "type": "enum: breakfast, dinner", "desc": "Which meal"},
-        {"name": "rooms", "type": "list[integer]", "desc": "Room numbers"},
-    ]
-    library = ToolLibrary.from_json([{"id": "book", "desc": "Book a stay", "parameters": parameters}])
-    gate = SchemaGate(Background(library, "temporal"))
-    for seed in range(DRAWS):
-        drawn = draw_arguments(library["book"], random.Random(seed))
-        assert all(isinstance(one, str) for one in drawn.arguments.values())
-        assert date.fromisoformat(drawn.arguments["arrival"]).isoformat() == drawn.arguments["arrival"]
-        assert drawn.arguments["guests"].isdigit() and drawn.arguments["rooms"].isdigit()
-        assert drawn.arguments["meal"] in ("breakfast", "dinner")
-        arguments = [{"name": name, "value": value} for name, value in drawn.arguments.items()]
-        plan = [{"task": "book", "arguments": arguments}]
-        gold = Gold.of({"id": "1", "user_request": "Please.", "task_nodes": plan})
-        assert not [one for one in gate.check(gold) if one.state != "not applicable"]
 
 
 SCALARS: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -265,7 +220,7 @@ SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=SCHEMAS, name=st.sampled_from(["city", "amount", "x"]), seed=st.integers(0, 9))
 def test_drawn_arguments_are_never_invalid(schema: dict[str, Any], name: str, seed: int) -> None:
     root = {"type": "object", "properties": {name: schema}, "required": [name]}
@@ -306,7 +261,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=JSON)
 def test_a_broken_schema_is_refused_or_filled_but_never_fails(schema: Any) -> None:
     root = {"type": "object", "properties": {"x": schema}, "required": ["x"]}

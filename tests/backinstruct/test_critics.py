@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.backinstruct.critics import rule_critic, same_tool, teacher_verdict, verdicts
+from toolassay.backinstruct.critics import rule_critic, same_tool, teacher_verdict
 
 SAMPLED = st.lists(st.sampled_from(["Text Search", "Image", "b"]), max_size=5)
 WRITTEN = st.lists(st.sampled_from(["Text Search", "text_search", "IMAGE", "b", "c"]), max_size=5)
@@ -15,15 +15,9 @@ WRITTEN = st.lists(st.sampled_from(["Text Search", "text_search", "IMAGE", "b", 
     [
         ("Executable: yes\nCorrect: yes", "pass"),
         ("Executable: yes. Correct: no.", "fail"),
-        ("**Executable**: Yes, **Correct**: Yes", "pass"),
-        ({"Executable": "yes", "Correct": "no"}, "fail"),
-        ({"executable": True, "correct": True}, "pass"),
         ("Executable is yes", "unknown"),
         ("Everything looks right to me.", "unknown"),
-        ("It would not be executable; nobody asked whether it is correct.", "unknown"),
         (None, "unknown"),
-        (7, "unknown"),
-        ("", "unknown"),
     ],
 )
 def test_the_teacher_passes_only_in_so_many_words(review: object, verdict: str) -> None:
@@ -41,20 +35,9 @@ def test_a_link_the_other_way_round_is_another_link() -> None:
     assert rule_critic(["a", "b"], [("a", "b")], ["b", "a"], [("a", "b")]).both
 
 
-def test_an_extra_tool_is_noticed() -> None:
-    verdict = rule_critic(["a"], [], ["a", "ghost"], [])
-    assert not verdict.node
-    assert not verdict.both
-
-
 def test_names_that_differ_only_in_spelling_are_reported_apart_where_both_were_sampled() -> None:
     both = ["get_text", "get text"]
     assert rule_critic(both, [("get_text", "get text")], both, [("get_text", "get text")]).both
     assert not rule_critic(both, [], ["get_text", "get_text"], []).node
     assert not rule_critic(both, [("get_text", "get text")], both, [("get text", "get_text")]).link
     assert not rule_critic(both, [], ["get_text", "Get Text"], []).node
-
-
-def test_one_function_gives_all_verdicts() -> None:
-    said = verdicts(["a b"], [], ["A_b"], [("a", "b")], "Executable: yes. Correct: yes.")
-    assert (said.rule.node, said.rule.link, said.teacher) == (True, False, "pass")

@@ -98,12 +98,6 @@ def test_a_data_set_changed_by_hand_is_not_destroyed(folder: DataFolder) -> None
         format_data(DataFolder(folder.path), LIBRARY, "resource")
 
 
-def test_requests_alone_are_not_destroyed_either(folder: DataFolder) -> None:
-    folder.user_requests.write_text('{"id": 1, "user_request": "mine"}\n')
-    with pytest.raises(UsageError, match=r"user_requests\.json"):
-        format_data(folder, LIBRARY, "resource")
-
-
 def test_a_broken_raw_line_is_named_and_nothing_is_written(folder: DataFolder) -> None:
     with folder.data_raw.open("a") as stream:
         stream.write("{broken\n")
@@ -166,31 +160,6 @@ def test_where_nothing_can_be_formatted_nothing_is_overwritten(folder: DataFolde
         format_data(folder, LIBRARY, "resource", force=force)
     assert caught.value.exit_code == 1
     assert everything(folder) == before
-
-
-def test_where_the_critics_let_nothing_pass_nothing_is_overwritten(folder: DataFolder) -> None:
-    write_json_lines(folder.data_raw, [raw(1, review=BAD)])
-    with pytest.raises(ToolassayError, match="1 x not passed by the critics"):
-        format_data(folder, LIBRARY, "resource", critics="all")
-    assert not folder.data.exists()
-
-
-def test_an_empty_raw_file_is_named(folder: DataFolder) -> None:
-    folder.data_raw.write_text("")
-    with pytest.raises(ToolassayError, match=r"data_raw\.json: is empty") as caught:
-        format_data(folder, LIBRARY, "resource")
-    assert caught.value.exit_code == 1
-
-
-def test_each_table_has_a_heading(folder: DataFolder) -> None:
-    format_data(folder, LIBRARY, "resource")
-    blocks = (folder.path / "alignment_tables.md").read_text().split("\n\n")
-    assert [block.splitlines()[0][:9] for block in blocks] == [
-        "Samples t",
-        "| samples",
-        "Size of t",
-        "| samples",
-    ]
 
 
 def test_a_reason_counts_once_a_sample(folder: DataFolder) -> None:

@@ -124,12 +124,6 @@ def test_f13_of_two_nodes_of_one_tool_the_nearest_earlier_one_is_meant() -> None
     assert arguments(*nodes)[2] == ["<node-1>"]
 
 
-def test_names_are_those_of_the_library() -> None:
-    made, problems = label(record([{"id": "Text Merger", "input": ["a", "b", "c"]}]))
-    assert made is not None, problems
-    assert made["task_nodes"][0]["task"] == "Text_Merger"
-
-
 def test_f12_the_number_of_tools_and_the_type_are_those_of_the_plan() -> None:
     made, _ = label(record([{"id": "Translation", "input": ["a"]}]))
     assert made is not None
@@ -147,10 +141,6 @@ def test_a_tool_whose_id_looks_wrapped_is_itself(name: str) -> None:
     assert arguments((tool, ["hola"]), ("get_text", [name]), library=ALIKE)[1] == ["<node-0>"]
     nodes = (("b", ["hola"]), (tool, ["hola"]), ("get_text", [name]))
     assert arguments(*nodes, library=ALIKE)[2] == ["<node-1>"]
-
-
-def test_a_wrapped_name_is_unwrapped_where_no_node_is_called_so() -> None:
-    assert arguments(("b", ["hola"]), ("get_text", ["<b>"]), library=ALIKE)[1] == ["<node-0>"]
 
 
 def test_ids_that_differ_only_in_spelling_are_distinguished() -> None:
@@ -194,21 +184,11 @@ def test_steps_move_with_their_nodes() -> None:
     assert plain["task_steps"] == ["Translate", "Search", "Merge"]
 
 
-def test_sampled_nodes_may_be_plain_names() -> None:
-    raw = record([{"id": "Translation", "input": ["a"]}]) | {"sampled_nodes": ["zzz"]}
-    made, problems = label(raw)
-    assert made is not None, problems
-    assert made["sampled_nodes"] == [{"task": "zzz"}]
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"sampled_nodes": [3]}, "sampled_nodes is not a list of tools"),
         ({"sampled_nodes": [{"name": "a"}]}, "sampled_nodes is not a list of tools"),
-        ({"sampled_nodes": "Translation"}, "sampled_nodes is not a list of tools"),
         ({"sampled_links": [{"a": 1}]}, "sampled_links is not a list of links"),
-        ({"sampled_links": ["ab"]}, "sampled_links is not a list of links"),
         ({"sampled_links": {"source": "a"}}, "sampled_links is not a list of links"),
     ],
 )
@@ -232,17 +212,12 @@ def test_temporal_arguments_stay_as_they_are() -> None:
     [
         (record([]), "the invoking graph has no nodes"),
         (record([{"id": "Ghost", "input": []}]), "unknown tool 'Ghost'"),
-        (record([{"input": []}]), "the invoking graph has no nodes"),
         (
             record([{"id": "Translation", "input": ["<node-4>"]}]),
             "node 0 refers to <node-4>, which is no other node",
         ),
         (record([{"id": "Translation", "input": [None]}]), "an input of node 0 is not a text"),
         (record([{"id": "Translation", "input": ["a"]}], task_steps=["1", "2"]), "2 steps for 1 nodes"),
-        (
-            record([{"id": "Translation", "input": ["a"]}], task_steps="one"),
-            "task_steps is not a list of texts",
-        ),
         (record([{"id": "Translation", "input": ["a"]}], user_request=" "), "user_request is not a text"),
         (
             record(
@@ -266,12 +241,6 @@ def test_what_cannot_be_a_label_is_refused_with_the_reason(raw: dict[str, Any], 
     made, problems = label(raw)
     assert made is None
     assert problem in problems
-
-
-def test_a_missing_review_is_no_reason_to_refuse() -> None:
-    made, _ = label(record([{"id": "Translation", "input": ["a"]}]))
-    assert made is not None
-    assert made["check_by_teacher"] is None
 
 
 ANYTHING = st.recursive(
@@ -324,17 +293,13 @@ WHOLE, FORK = [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (2, 3)]
     [
         (WHOLE, WHOLE, "chain"),
         (WHOLE[:2], WHOLE, "chain"),
-        (WHOLE[1:], WHOLE, "chain"),
         ([(0, 1), (2, 3)], WHOLE, "chain"),
-        ([], WHOLE, "chain"),
         (WHOLE[:2], None, "chain"),
         (FORK, WHOLE, "dag"),
-        (FORK[:2], WHOLE, "dag"),
         ([*WHOLE, (0, 2)], WHOLE, "dag"),
         (FORK, FORK, "dag"),
         (WHOLE, FORK, "chain"),
         ([(0, 1), (2, 3)], FORK, "dag"),
-        ([(0, 1), (2, 3)], [(0, 1), (2, 3)], "dag"),
     ],
 )
 def test_a_chain_that_lost_a_link_is_not_a_dag(

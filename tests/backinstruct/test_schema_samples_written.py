@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from schema_graphs import CINEMA
@@ -12,13 +11,9 @@ from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample
-from toolassay.gold import Gold
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.prompt_templates import Wording
-from toolassay.review.decision import edited
-from toolassay.review.session import draw_plan
-from toolassay.schemas import plan_schema, sample_schema
 
 SAMPLE = Sample(
     0,
@@ -36,20 +31,6 @@ WRITTEN = [
     },
     {"source": "list_shows", "target": "open_doors", "fields": []},
 ]
-
-
-def raw(*nodes: tuple[str, dict[str, Any]], links: list[tuple[str, str]]) -> dict[str, Any]:
-    """A raw record with a plan that a model wrote."""
-    graph = {
-        "nodes": [
-            {"id": name, "arguments": [{"name": key, "value": value} for key, value in given.items()]}
-            for name, given in nodes
-        ],
-        "links": [{"source": source, "target": target} for source, target in links],
-    }
-    steps = [f"Step {number}: Call {name}" for number, (name, _) in enumerate(nodes, start=1)]
-    result = {"task_steps": steps, "user_request": "Please help.", "invoking_graph": graph}
-    return {"id": "3-00000", "seed": 3, "result": result}
 
 
 @pytest.mark.parametrize("wording", ["default", "example"])
@@ -88,55 +69,3 @@ def test_a_record_and_its_label_keep_the_fields() -> None:
     assert label["sampled_links"] == WRITTEN
     assert label["type"] == "chain"
     assert label["task_nodes"][1]["arguments"][0]["value"]["movie_id"] == "<node-0>.results[0].id"
-
-
-def test_nodes_are_sorted_by_their_references_at_any_depth() -> None:
-    record = raw(
-        ("list_shows", {"filter": {"cinema": "Odeon", "movie_id": "<node-1>.results[0].id"}}),
-        ("search_movies", {"query": "dogs"}),
-        links=[("search_movies", "list_shows")],
-    )
-    label, problems = Labeller(CINEMA.library, "schema").label(record)
-    assert problems == [] and label is not None
-    assert [node["task"] for node in label["task_nodes"]] == ["search_movies", "list_shows"]
-    (argument,) = label["task_nodes"][1]["arguments"]
-    assert argument["value"] == {"cinema": "Odeon", "movie_id": "<node-0>.results[0].id"}
-    assert label["task_steps"] == ["Step 1: Call search_movies", "Step 2: Call list_shows"]
-
-
-@pytest.mark.parametrize(
-    ("movie", "problem"),
-    [
-        ("<node-4>.id", "node 1 refers to <node-4>, which is no other node"),
-        ("<node-1>", "node 1 refers to <node-1>, which is no other node"),
-    ],
-)
-def test_a_reference_to_no_other_node_is_a_problem(movie: str, problem: str) -> None:
-    nodes = ("search_movies", {"query": "dogs"}), ("movie_details", {"movie_id": movie})
-    record = raw(*nodes, links=[("search_movies", "movie_details")])
-    assert Labeller(CINEMA.library, "schema").label(record) == (None, [problem])
-
-
-def test_structured_output_takes_references_and_links() -> None:
-    from jsonschema import Draft202012Validator
-
-    tools = [CINEMA.library[name] for name in SAMPLE.nodes]
-    written = write_instruction(SAMPLE, CINEMA.library, "schema")
-    Draft202012Validator(sample_schema(tools, 2, "schema", check=False)).validate(written)
-    assert "task_links" in plan_schema(CINEMA.library, "schema")["properties"]
-
-
-def test_links_that_stay_after_a_review_keep_their_fields() -> None:
-    record = raw_record(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
-    label, _ = Labeller(CINEMA.library, "schema").label(record)
-    assert label is not None
-    changed = edited(label, {"task_links": [label["task_links"][0]]})
-    assert changed["sampled_links"] == [WRITTEN[0]]
-
-
-def test_the_review_draws_a_reference_to_a_part_without_a_link() -> None:
-    record = raw_record(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
-    label, _ = Labeller(CINEMA.library, "schema").label(record)
-    assert label is not None
-    lines = draw_plan(Gold.of(label | {"task_links": []}), CINEMA.library)["lines"]
-    assert [(line["from"], line["to"], line["kind"]) for line in lines] == [(0, 1, "reference")]

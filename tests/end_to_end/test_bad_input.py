@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import files_below, inside, shell, write_lines
+from running import files_below, inside, shell
 
 from toolassay.testkit import FakeServer
 
@@ -37,25 +37,12 @@ def missing(name: str) -> Prepare:
     return lambda folder: (folder / name).unlink()
 
 
-def directory(name: str) -> Prepare:
-    def prepare(folder: Path) -> None:
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).mkdir()
-
-    return prepare
-
-
 def both(*steps: Prepare) -> Prepare:
     def prepare(folder: Path) -> None:
         for step in steps:
             step(folder)
 
     return prepare
-
-
-def unformatted(raw: str) -> Prepare:
-    """Samples in a folder without a data set."""
-    return both(missing("user_requests.json"), text("data_raw.json", raw))
 
 
 def graph(*links: Any, **more: Any) -> str:
@@ -69,7 +56,6 @@ def graph_only(content: str) -> Prepare:
 
 
 LINK = {"source": "A", "target": "B", "type": "text"}
-RAW = {"id": "1-00000", "seed": 1, "method": "single", "result": {}}
 
 PLAN = {"task_steps": ["x"], "task_nodes": [{"task": "Painter", "arguments": ["x"]}], "task_links": []}
 
@@ -85,52 +71,38 @@ def labelled() -> Prepare:
 
 # stage, what is wrong, further arguments, what the line must say
 CASES: dict[str, tuple[str, Prepare, tuple[str, ...], tuple[str, ...]]] = {
-    "temperature no number": ("infer", labelled(), ("--temperature", "nan"), ("--temperature nan", "from 0")),
-    "top_p no share": ("infer", labelled(), ("--top_p", "7"), ("--top_p 7", "from 0 to 1")),
-    "no tools": ("graph", missing("tool_desc.json"), (), ("tool_desc.json", "no such file", "Fix:")),
-    "tools not JSON": ("graph", text("tool_desc.json", '{\n "nodes": [\n}'), (), ("tool_desc.json:3", "JSON")),
-    "tools not UTF-8": ("graph", text("tool_desc.json", b"\xff\xfe{}"), (), ("tool_desc.json", "UTF-8")),
-    "empty library": ("graph", text("tool_desc.json", tools()), (), ("tool_desc.json", "empty", "Fix:")),
-    "a repeated id": ("graph", text("tool_desc.json", tools(tool(), tool())), (), ("tool_desc.json:", "'A' occurs twice")),
-    "a tool without id": ("graph", text("tool_desc.json", tools({"desc": "x"})), (), ("tool_desc.json", "no id")),
-    "a tool without types": ("graph", text("tool_desc.json", tools(tool(), {"id": "B"})), (), ("'B'", "temporal")),
-    "unknown dependency type": ("graph", text("x", ""), ("--dependency_type", "causal"), ("'causal'", "resource, temporal or schema")),
-    "an unknown flag": ("graph", text("x", ""), ("--colour", "red"), ("--colour",)),
-    "an unknown tool in a link": ("generate", graph_only(graph(LINK, {**LINK, "target": "C"})), (), ("graph_desc.json:", "unknown tool 'C'", "Fix:")),
-    "a link that is text": ("generate", graph_only(graph("A -> B")), (), ("graph_desc.json", "link 1")),
-    "no links": ("generate", text("graph_desc.json", tools(tool())), (), ("graph_desc.json", "links", "Fix:")),
-    "no graph": ("generate", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
-    "graph given but missing": ("generate", text("x", ""), ("--graph_desc", "none.json"), ("none.json", "no such file")),
-    "a size that cannot be had": ("generate", text("x", ""), ("--method", "chain", "--tool_number", "40"), ("chain of 40",)),
-    "weights": ("generate", text("x", ""), ("--shape_weights", "star=1"), ("'star'",)),
-    "raw not JSON": ("generate", text("data_raw.json", '{"id": 1}\n{x\n'), ("--seed", "1"), ("data_raw.json:", "Fix:")),
-    "template missing": ("generate", text("x", ""), ("--prompt_template", "none.txt"), ("none.txt", "no such file")),
-    "template without nodes": ("generate", text("x", ""), ("--prompt_template", "{}/t.txt"), ("t.txt", "$nodes")),
-    "a broken journal of samples": ("generate", lambda folder: sample_file(folder, "journal.jsonl", "{x\n{}\n"), ("--seed", "1"), ("journal.jsonl:1", "Fix:")),
-    "no samples": ("generate", text("x", ""), ("--number_of_samples", "0"), ("number_of_samples",)),
-    "a port that is none": ("generate", text("x", ""), ("--api_port", "99999"), ("api_port",)),
-    "no raw": ("format", text("x", ""), (), ("data_raw.json", "data_engine.py")),
-    "format raw not JSON": ("format", unformatted(json.dumps(RAW) + "\n{x\n"), (), ("data_raw.json:2", "Fix:")),
-    "no requests": ("infer", missing("user_requests.json"), (), ("user_requests.json", "format_data.py")),
-    "requests not JSON": ("infer", text("user_requests.json", '{"id": 1, "user_request": "x"}\n{x'), (), ("user_requests.json:2",)),
-    "request without text": ("infer", text("user_requests.json", '{"id": 1}\n'), (), ("user_requests.json:1", "user_request", "Fix:")),
-    "no data for demos": ("infer", text("x", ""), ("--use_demos", "2"), ("data.json", "--use_demos 0")),
-    "unknown demo": ("infer", text("data.json", '{"id": 1}\n'), ("--demo_ids", "9"), ("data.json", "'9'")),
-    "template without tools": ("infer", text("x", ""), ("--prompt_template", "{}/t.txt"), ("t.txt", "$request")),
-    "extra body missing": ("infer", text("x", ""), ("--extra_body", "none.json"), ("none.json", "no such file")),
-    "a model without name": ("infer", text("x", ""), ("--llm", ""), ("--llm",)),
-    "half a worker": ("infer", text("x", ""), ("--multiworker", "0"), ("multiworker",)),
-    "a broken manifest": ("infer", lambda folder: run_file(folder, "manifest.json", "{"), (), ("manifest.json:1", "Fix:")),
-    "a broken journal": ("infer", lambda folder: run_file(folder, "journal.jsonl", "{x\n{}\n"), (), ("journal.jsonl:1", "Fix:")),
-    "a prediction without id": ("infer", lambda folder: prediction(folder, '{"result": {}}\n'), (), ("gpt-4.json:1", "Fix:")),
-    "a picture of nothing": ("visualize", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
-    "samples of nothing": ("sample", both(missing("graph_desc.json"), missing("tool_desc.json")), (), ("tool_desc.json", "no such file")),
-    "no labels": ("evaluate", predicted(), ("--llm", "gpt-4"), ("data.json", "no such file", "Fix:")),
-    "labels not JSON": ("evaluate", both(predicted(), text("data.json", '{"id": 1}\n{x\n')), ("--llm", "gpt-4"), ("data.json:", "Fix:")),
-    "an unknown metric": ("evaluate", labelled(), ("--llm", "gpt-4", "-m", "charm"), ("'charm'", "Fix:")),
-    "an unknown alignment": ("evaluate", labelled(), ("--llm", "gpt-4", "--alignment", "me"), ("alignment", "Fix:")),
-    "another model": ("evaluate", labelled(), ("--llm", "other"), ("other.json", "found: gpt-4")),
-    "nothing to evaluate": ("evaluate", text("x", ""), (), ("predictions", "Fix:")),
+"temperature no number": ("infer", labelled(), ("--temperature", "nan"), ("--temperature nan", "from 0")),
+"no tools": ("graph", missing("tool_desc.json"), (), ("tool_desc.json", "no such file", "Fix:")),
+"tools not UTF-8": ("graph", text("tool_desc.json", b"\xff\xfe{}"), (), ("tool_desc.json", "UTF-8")),
+"empty library": ("graph", text("tool_desc.json", tools()), (), ("tool_desc.json", "empty", "Fix:")),
+"a repeated id": ("graph", text("tool_desc.json", tools(tool(), tool())), (), ("tool_desc.json:", "'A' occurs twice")),
+"a tool without types": ("graph", text("tool_desc.json", tools(tool(), {"id": "B"})), (), ("'B'", "temporal")),
+"unknown dependency type": ("graph", text("x", ""), ("--dependency_type", "causal"), ("'causal'", "resource, temporal or schema")),
+"an unknown tool in a link": ("generate", graph_only(graph(LINK, {**LINK, "target": "C"})), (), ("graph_desc.json:", "unknown tool 'C'", "Fix:")),
+"no links": ("generate", text("graph_desc.json", tools(tool())), (), ("graph_desc.json", "links", "Fix:")),
+"no graph": ("generate", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
+"a size that cannot be had": ("generate", text("x", ""), ("--method", "chain", "--tool_number", "40"), ("chain of 40",)),
+"weights": ("generate", text("x", ""), ("--shape_weights", "star=1"), ("'star'",)),
+"raw not JSON": ("generate", text("data_raw.json", '{"id": 1}\n{x\n'), ("--seed", "1"), ("data_raw.json:", "Fix:")),
+"template missing": ("generate", text("x", ""), ("--prompt_template", "none.txt"), ("none.txt", "no such file")),
+"template without nodes": ("generate", text("x", ""), ("--prompt_template", "{}/t.txt"), ("t.txt", "$nodes")),
+"a broken journal of samples": ("generate", lambda folder: sample_file(folder, "journal.jsonl", "{x\n{}\n"), ("--seed", "1"), ("journal.jsonl:1", "Fix:")),
+"a port that is none": ("generate", text("x", ""), ("--api_port", "99999"), ("api_port",)),
+"no raw": ("format", text("x", ""), (), ("data_raw.json", "data_engine.py")),
+"no requests": ("infer", missing("user_requests.json"), (), ("user_requests.json", "format_data.py")),
+"requests not JSON": ("infer", text("user_requests.json", '{"id": 1, "user_request": "x"}\n{x'), (), ("user_requests.json:2",)),
+"request without text": ("infer", text("user_requests.json", '{"id": 1}\n'), (), ("user_requests.json:1", "user_request", "Fix:")),
+"no data for demos": ("infer", text("x", ""), ("--use_demos", "2"), ("data.json", "--use_demos 0")),
+"unknown demo": ("infer", text("data.json", '{"id": 1}\n'), ("--demo_ids", "9"), ("data.json", "'9'")),
+"extra body missing": ("infer", text("x", ""), ("--extra_body", "none.json"), ("none.json", "no such file")),
+"a broken manifest": ("infer", lambda folder: run_file(folder, "manifest.json", "{"), (), ("manifest.json:1", "Fix:")),
+"a picture of nothing": ("visualize", missing("graph_desc.json"), (), ("graph_desc.json", "generate_graph.py")),
+"samples of nothing": ("sample", both(missing("graph_desc.json"), missing("tool_desc.json")), (), ("tool_desc.json", "no such file")),
+"labels not JSON": ("evaluate", both(predicted(), text("data.json", '{"id": 1}\n{x\n')), ("--llm", "gpt-4"), ("data.json:", "Fix:")),
+"an unknown metric": ("evaluate", labelled(), ("--llm", "gpt-4", "-m", "charm"), ("'charm'", "Fix:")),
+"an unknown alignment": ("evaluate", labelled(), ("--llm", "gpt-4", "--alignment", "me"), ("alignment", "Fix:")),
+"another model": ("evaluate", labelled(), ("--llm", "other"), ("other.json", "found: gpt-4")),
+"nothing to evaluate": ("evaluate", text("x", ""), (), ("predictions", "Fix:")),
 }  # fmt: skip
 
 
@@ -174,9 +146,7 @@ def test_one_line_and_nothing_written(
     assert not fake_server.received
 
 
-@pytest.mark.parametrize(
-    "script", ["generate_graph.py", "visualize_graph.py", "format_data.py", "inference.py", "evaluate.py"]
-)
+@pytest.mark.parametrize("script", ["generate_graph.py", "inference.py"])
 @pytest.mark.parametrize("kind", ["missing", "a file"])
 def test_a_data_dir_that_is_none(tmp_path: Path, script: str, kind: str) -> None:
     if kind == "a file":
@@ -185,18 +155,6 @@ def test_a_data_dir_that_is_none(tmp_path: Path, script: str, kind: str) -> None
     assert done.code == 2
     assert "none" in done.error
     assert set(files_below(tmp_path)) <= {"none"}
-
-
-def test_data_engine_without_anything_and_with_a_file_for_a_folder(tmp_path: Path) -> None:
-    done = shell("data_engine.py", cwd=tmp_path)
-    assert done.code == 2
-    assert "--graph_desc" in done.error
-    data_folder(tmp_path / "data")
-    (tmp_path / "file").write_text("mine")
-    done = shell("data_engine.py", "--data_dir", "file", "--graph_desc", "data/graph_desc.json", cwd=tmp_path)
-    assert done.code == 2
-    assert "file: is a file, a folder is needed" in done.error
-    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_dotenv_that_is_no_text(tmp_path: Path, fake_server: FakeServer) -> None:
@@ -219,31 +177,6 @@ def test_an_unreachable_server(tmp_path: Path, script: str) -> None:
     assert "Fix: check --llm, --api_addr/--api_port" in done.error
     assert not (tmp_path / "data" / "data_raw.json").exists()
     assert not (tmp_path / "data" / "predictions" / "gpt-4.json").exists()
-
-
-def test_format_data_does_not_touch_what_it_did_not_write(tmp_path: Path, fake_server: FakeServer) -> None:
-    data_folder(tmp_path / "data")
-    served = ("--data_dir", "data", "--api_port", str(fake_server.port), "--number_of_samples", "3")
-    assert shell("data_engine.py", *served, "--seed", "1", cwd=tmp_path).code == 0
-    before = files_below(tmp_path)
-    assert "data/user_requests.json" in before and "data/data.json" not in before
-    done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
-    assert done.code == 2
-    assert "user_requests.json" in done.error and "--force" in done.error
-    write_lines(tmp_path / "data" / "data.json", [{"id": "published"}])
-    before = files_below(tmp_path)
-    done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
-    assert done.code == 2
-    assert "data.json" in done.error and "--force" in done.error
-    assert files_below(tmp_path) == before
-    done = shell("format_data.py", "--data_dir", "data", "--force", "true", cwd=tmp_path)
-    assert done.code == 0, done.err
-    copies = {path.read_bytes() for path in (tmp_path / "data").glob("*.2*.json")}
-    assert {before["data/data.json"], before["data/user_requests.json"]} <= copies
-    # What it wrote itself it replaces without asking.
-    assert shell("data_engine.py", *served[:-1], "5", cwd=tmp_path).code == 0
-    done = shell("format_data.py", "--data_dir", "data", cwd=tmp_path)
-    assert done.code == 0 and "Format 5 out of 5" in done.out
 
 
 def test_a_folder_in_the_way_of_what_is_written(tmp_path: Path, fake_server: FakeServer) -> None:

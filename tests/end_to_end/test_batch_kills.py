@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -108,36 +105,6 @@ def test_a_run_killed_in_its_second_batch_repeats_nothing_of_the_first(
     assert done.code == 0, done.err
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [5, 2]
     check(tmp_path, fake_server, expected, attempts=ITEMS + 2)
-
-
-@slow
-def test_a_run_killed_again_and_again(tmp_path: Path, fake_server: FakeServer) -> None:
-    """Start number n is killed at its call number n / 2, before or after the server has done it."""
-    expected = undisturbed(tmp_path / "other", fake_server)
-    data_folder(tmp_path / "data", ITEMS)
-    fake_server.behaviour = lambda prompt, number: "500" if number == 2 else "whole"
-    service, kills = fake_server.batches, 0
-    for start in range(16):
-        faults = iter(["whole"] * (start // 2) + [("hold", "hold-after")[start % 2]])
-        service.fault = partial(_next, faults)
-        process = started("infer", *arguments(fake_server), cwd=tmp_path)
-        while service.held == kills and process.poll() is None:
-            time.sleep(0.02)
-        if service.held == kills:
-            process.communicate()  # it ended before that call
-            break
-        kill(process)
-        kills += 1
-    service.fault = lambda step, number: "whole"
-    fake_server.release()
-    done = shell("infer", *arguments(fake_server), cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert kills >= 8
-    check(tmp_path, fake_server, expected, attempts=ITEMS + 1)
-
-
-def _next(faults: Iterator[str], step: str, number: int) -> str:
-    return next(faults, "whole")
 
 
 def test_the_state_survives_a_torn_line(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import bundled_plans, chat_folder, data_folder
+from builders import bundled_plans, data_folder
 from running import (
     Capture,
     Finished,
@@ -325,28 +325,3 @@ def test_probes_and_their_judge_go_in_batches(
     assert lines["single"] == lines["batch"]
     models = [batch.lines[0]["body"]["model"] for batch in fake_server.batches.batches]
     assert models == ["gpt-4", "judge"]
-
-
-def test_chats_go_in_a_batch_and_their_rows_have_no_time(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = chat_folder(tmp_path / "data")
-    batch: tuple[str, ...]
-    for name, batch in (("single", ()), ("batch", ("--batch", "openai"))):
-        done = infer(capsys, fake_server, folder, "--prediction_dir", name, *batch)
-        assert done.code in (0, 3), done.err
-    one, other = (lines_of(folder / name / "gpt-4.json") for name in ("single", "batch"))
-    assert len(one) == len(other) > 2
-    for row, batch_row in zip(one, other, strict=True):
-        assert row.pop("time_to_pred") is not None and batch_row.pop("time_to_pred") is None
-        assert row == batch_row
-
-
-def test_each_trial_is_a_batch(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    folder = data_folder(tmp_path / "data", 3)
-    assert batched(capsys, fake_server, folder, "--trials", "2").code == 0
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 3]
-    keys = {batch.facts["metadata"]["toolassay"] for batch in fake_server.batches.batches}
-    assert len(keys) == 2
-    done = batched(capsys, fake_server, folder, "--trials", "2")
-    assert done.code == 0 and len(fake_server.received) == 6

@@ -14,7 +14,7 @@ from toolassay.testkit import FakeServer
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"
 
 
-@pytest.mark.parametrize("workers", [(), ("--multiworker", "1"), ("--multiworker", "30")])
+@pytest.mark.parametrize("workers", [(), ("--multiworker", "1")])
 def test_a_number_of_requests_is_kept_to_and_a_higher_one_goes_on(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer, workers: tuple[str, ...]
 ) -> None:

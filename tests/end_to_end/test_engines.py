@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, chat_folder, workbench_folder
+from builders import ROOT, workbench_folder
 from engine_cluster import dask_cluster, killed_at
 from running import files_below, inside, lines_of, process
 
 from toolassay import evaluate, format_data, generate, infer
-from toolassay.errors import UsageError
 
 SAMPLES, TASKS = 60, 23
 MODEL = "toolassay.offline.offline_model:OfflineModel.complete"
@@ -129,15 +128,6 @@ def test_two_processes_act_and_judge_like_one(tmp_path: Path) -> None:
     first, second = (untimed(tmp_path / "one" / name) for name in ("metrics_a", "metrics_b"))
     assert first.keys() >= {"offline.json", "offline.items.jsonl", "random.json", "random.items.jsonl"}
     assert first == second
-
-
-def test_two_processes_choose_workflows_like_one(tmp_path: Path) -> None:
-    for name, engine in (("one", None), ("two", "local:2")):
-        (tmp_path / name).mkdir()
-        infer(chat_folder(tmp_path / name), llm="offline", engine=engine)
-    assert untimed(tmp_path / "one") == untimed(tmp_path / "two")
-    with pytest.raises(UsageError, match="scored in one process"):
-        evaluate(tmp_path / "one", llm="offline", engine="local:2")
 
 
 def test_what_an_engine_does_not_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

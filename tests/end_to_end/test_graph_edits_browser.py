@@ -102,21 +102,3 @@ def test_edits_made_in_the_page_are_in_the_next_graph_and_in_its_page(browser: B
     assert "added in graph_edits.json" in page.locator(".cards.before > li").first.inner_text()
     assert second.trouble == []
     second.close()
-
-
-def test_a_pinned_link_stays_when_it_is_no_longer_derived(browser: Browser, folder: Path) -> None:
-    run("visualize", "--data_dir", str(folder), cwd=folder)
-    first = OpenedPage(browser, folder / "graph_desc.html")
-    first.page.fill("#search", "search_film")
-    first.page.press("#search", "Enter")
-    first.page.get_by_role("button", name="Pin search_film → film_details").click()
-    with first.page.expect_download() as download:
-        first.page.click("#export")
-    download.value.save_as(folder / "graph_edits_patch.json")
-    first.close()
-    before = graph_of(folder).dependency("search_film", "film_details")
-    assert before is not None
-    run("graph", "--data_dir", ".", "--edits", "graph_edits_patch.json", cwd=folder)
-    run("graph", "--data_dir", ".", "--min_confidence", "1", cwd=folder)
-    (kept,) = graph_of(folder).dependencies()
-    assert kept == before.with_further(pinned=True)

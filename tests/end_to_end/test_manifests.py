@@ -13,8 +13,7 @@ from builders import data_folder
 from running import Capture, entries_of, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
-from toolassay.models import ModelOptions, ToolCall
-from toolassay.serving.completions import Received, Reply
+from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer
 
 REFUSED = {
@@ -169,19 +168,3 @@ def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     done = inside(capsys, "infer", *asked)
     assert done.code == 0 and "answers and is used" not in done.err
     assert len(lines_of(run / "ledger.jsonl")) == 4
-
-
-def test_a_plan_that_comes_as_tool_calls_is_kept_and_reported(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    async def calls(received: Received) -> Reply:
-        return Reply(tool_calls=[ToolCall("c1", "Translation", '{"input": []}')])
-
-    fake_server.answer = calls
-    folder = data_folder(tmp_path, 2)
-    done = infer(capsys, fake_server, folder)
-    assert done.code == 0 and "warning: the model answers with tool calls" in done.err
-    for entry in entries_of(folder / "predictions/runs/gpt-4/journal.jsonl"):
-        assert entry["outcome"] == "malformed"
-        (call,) = entry["tool_calls"]
-        assert (call["id"], call["name"], call["arguments"]) == ("c1", "Translation", '{"input": []}')

@@ -18,7 +18,7 @@ STAGES = (
     (
         "data_engine.py",
         "generate",
-        ("--llm", "offline", "--number_of_samples", "150", "--seed", "3", "--check", "true"),
+        ("--llm", "offline", "--number_of_samples", "20", "--seed", "3", "--check", "true"),
     ),
     ("format_data.py", "format", ()),
     ("inference.py", "infer", ("--llm", "offline")),

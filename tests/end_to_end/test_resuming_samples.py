@@ -78,27 +78,6 @@ def test_a_drawn_seed_is_printed_recorded_and_continued(
     assert len(seeds) > 1
 
 
-def test_forced_generation_starts_over_and_keeps_the_old_samples(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path)
-    settings = ("--seed", "3", "--number_of_samples", "4")
-    assert generate(capsys, fake_server, folder, *settings).code == 0
-    before = files_below(folder)
-    done = generate(capsys, fake_server, folder, *settings, "--temperature", "0.1")
-    assert done.code == 2
-    assert "temperature: 0.7 -> 0.1" in done.error
-    assert files_below(folder) == before
-    fake_server.forget()
-    assert (
-        generate(capsys, fake_server, folder, *settings, "--temperature", "0.1", "--force", "true").code == 0
-    )
-    assert len(fake_server.received) == 4
-    (kept,) = (folder / "runs").glob("gpt-4.2*")
-    assert (kept / "data_raw.json").read_bytes() == before["data_raw.json"]
-    assert len(lines_of(folder / "data_raw.json")) == 4
-
-
 def test_another_seed_is_refused_and_leaves_no_trace(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:

@@ -30,15 +30,15 @@ def test_samples_of_a_schema_graph_pass_every_gate_and_are_exported(capsys: Capt
         return done.out
 
     folder = cinema_folder(tmp_path / "d")
-    drawn = ["--number_of_samples", "80", "--seed", "3", *SIZES]
+    drawn = ["--number_of_samples", "40", "--seed", "3", *SIZES]
     ran("generate", "--data_dir", folder, "--llm", "offline", *drawn)
     ran("format", "--data_dir", folder)
     labels = lines_of(folder / "data.json")
-    assert len(labels) == 80
+    assert len(labels) == 40
     assert {label["type"] for label in labels} == {"single", "chain", "dag"}
     ran("check", "--data_dir", folder, "--out", tmp_path / "checked")
     levels = [line["level"] for line in lines_of(tmp_path / "checked" / "gates.jsonl")]
-    assert levels == ["pass"] * 80
+    assert levels == ["pass"] * 40
 
     ran("export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "rows")
     values = [
@@ -57,7 +57,7 @@ def test_by_score_false_draws_other_samples_and_is_recorded(capsys: Capture, tmp
     kept = []
     for name, more in (("with", []), ("without", ["--by_score", "false"])):
         folder = cinema_folder(tmp_path / name)
-        arguments = ["--llm", "offline", "--number_of_samples", "30", "--seed", "3", *SIZES, *more]
+        arguments = ["--llm", "offline", "--number_of_samples", "12", "--seed", "3", *SIZES, *more]
         done = inside(capsys, "generate", "--data_dir", folder, *arguments)
         assert done.code == 0, done.err
         settings = json.loads((folder / "benchmark.json").read_text())["generation"]

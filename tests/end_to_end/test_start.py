@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import environment, process, shell
+from running import environment, shell
 
 import toolassay
 from toolassay.cli.main import load
@@ -71,19 +71,6 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     )
     assert done.stdout.count("\n") == 1
     assert "Error" not in done.stderr and "fault" not in done.stderr
-
-
-def test_the_help_of_infer_is_in_sections(tmp_path: Path) -> None:
-    told = process("infer", "--help", cwd=tmp_path).out
-    titles = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert titles == [
-        *("Data:", "Model:", "Limits and cost:", "Security:"),
-        *("TaskBench:", "WorkBench and CLASSic:", "WorkBench:", "CLASSic:", "Options:"),
-    ]
-    last = told.split("\nOptions:\n")[1].split("\n\n")[0]
-    assert last.split()[:2] == ["-h,", "--help"] and last.count("--") == 1
-    model = told.split("\nModel:\n")[1].split("\n\n")[0]
-    assert "--llm" in model and "--top_p" in model and "--limit" not in model
 
 
 def test_every_stage_that_takes_a_model_has_the_same_default() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import workbench_folder
-from dialects import LITELLM, taking
+from dialects import taking
 from running import Capture, infer, inside, lines_of
 
 from toolassay.serving.completions import Received, Reply
@@ -53,14 +53,3 @@ def test_it_acts_under_a_schema_of_its_tools(folder: Path, server: FakeServer, c
     assert done.code == 2
     assert "structured: auto -> None" in done.error.replace("'", "")
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
-
-
-def test_where_no_schema_is_taken_it_acts_as_before(
-    folder: Path, server: FakeServer, capsys: Capture
-) -> None:
-    server.complaint = taking(refusal=LITELLM)
-    done = infer(capsys, server, folder, "--agent", "react", "--limit", "1", "--structured", "auto")
-    assert done.code == 0, done.err
-    (line,) = lines_of(folder / "predictions/gpt-4.json")
-    assert line["function_calls"] == ['calendar.search_events.func(query="x")']
-    assert sent(server)[-2:] == [None, None]

@@ -36,7 +36,6 @@ def infer(place: Path, *arguments: str, **more: str) -> tuple[int, str]:
         ("OPENAI_BASE_URL={url}", ["--api_key", SECRET], {}, 2),
         ("OPENAI_BASE_URL={url}", ["--extra_headers", "headers.json"], {}, 2),
         ("OPENAI_BASE_URL={url}", ["--client", "openai"], {"OPENAI_CUSTOM_HEADERS": f"X-Id: {SECRET}"}, 2),
-        ("OPENAI_BASE_URL={url}/${{OPENAI_API_KEY}}", [], KEY, 2),
         ("OPENAI_BASE_URL={url}\nOPENAI_API_KEY=own", [], KEY, 2),
         ("AZURE_OPENAI_ENDPOINT={url}", ["--client", "openai"], KEY, 2),
         ("OPENAI_BASE_URL={url}\nOPENAI_API_KEY=own", [], {}, 0),

@@ -147,18 +147,10 @@ async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words
 @pytest.mark.parametrize(
     "schema",
     [
-        {"type": "array", "items": {"type": "integer", "minimum": 3, "maximum": 4}, "minItems": 5},
         {"type": "string", "pattern": "^[A-Z]{3}-[0-9]{4}$"},
         {"type": ["null", "number"], "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         {"const": {"a": [1]}},
         {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"enum": ["x"]}}},
-        {
-            "type": "object",
-            "oneOf": [
-                {"properties": {"a": {"type": "string"}}, "required": ["a"]},
-                {"properties": {"b": {"type": "string"}}, "required": ["b"]},
-            ],
-        },
         {"allOf": [{"type": "object", "required": ["a"]}, {"properties": {"a": {"type": "boolean"}}}]},
         {
             "type": "object",
@@ -183,8 +175,6 @@ async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words
             },
         },
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 3},
-        {"type": "array", "prefixItems": [{"const": "a"}, {"type": "integer"}], "items": False},
-        {"properties": {"api_token": {"type": "string", "minLength": 40, "maxLength": 40}}},
     ],
 )
 @pytest.mark.parametrize("seed", range(2))
@@ -417,15 +407,6 @@ async def test_a_typed_tool_returns_a_file_or_a_text(
     assert await result_of(maker, input="b.txt") != made
 
 
-async def test_a_tool_without_an_output_schema_says_what_it_did() -> None:
-    async with world([tool("send_mail", {"to": {"type": "string"}}), tool("convert_file", NAME)]) as call:
-        said = await call("send_mail", to="ann@example.org")
-        assert said.startswith("Created mail ")
-        assert said.endswith("(to ann@example.org).")
-        assert len(await call.state()) == 1
-        assert await call("convert_file", name="a.txt") == "Result of convert file for name a.txt."
-
-
 # What the executor says of tools
 
 
@@ -433,9 +414,7 @@ async def test_a_tool_without_an_output_schema_says_what_it_did() -> None:
     ("name", "annotations", "expected"),
     [
         ("get_customer", {}, True),
-        ("search_films", {}, True),
         ("create_customer", {}, False),
-        ("run_report", {"readOnlyHint": True}, True),
         ("get_and_lock", {"readOnlyHint": False}, False),
         ("search_and_replace", {}, False),
         ("search_and_replace", {"readOnlyHint": True}, True),

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from executions import refused_call, results_of, text_of
+from executions import refused_call, results_of
 from gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -71,43 +70,6 @@ def test_arguments_as_objects_go_through_every_template(name: str, plan: CallPla
         assert "None" not in text.replace(plan.request, "") or "None" in json.dumps(line_of(plan))
         for call in plan.calls:
             assert f'"name": "{call.tool}"' in text
-
-
-@pytest.mark.parametrize("name", ["hermes", "mistral"])
-@given(plan=plans())
-@settings(max_examples=25)
-def test_arguments_as_text_and_several_calls_go_through_most(name: str, plan: CallPlan) -> None:
-    for parallel in (False, True):
-        text = rendered(name, line_of(plan, parallel=parallel))
-        for call in plan.calls:
-            assert f'"name": "{call.tool}"' in text
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(plan=plans(), number=st.integers(0, 5))
-@settings(max_examples=25)
-def test_executed_results_and_refused_calls_go_through_every_template(
-    name: str, plan: CallPlan, number: int
-) -> None:
-    values = [{"id": place, "note": f'the "{place}"'} for place in range(plan.size)]
-    results = results_of(plan, values)
-    for one in (results, refused_call(results, number % plan.size, "ENOENT: no file 'x'")):
-        line = line_of(plan, results=one, as_objects=True, closing="$results")
-        text = rendered(name, line)
-        for value in values:
-            assert text_of(value) in text
-        assert ("ENOENT: no file 'x'" in text) is (one.refused is not None)
-        assert line["messages"][-1]["content"] in text
-
-
-def test_the_strictest_says_what_it_does_not_take() -> None:
-    plan = plan_of(Gold.of(some_labels()[3]), RESOURCE, "resource")
-    chats = Chats(RESOURCE, "resource")
-
-    with pytest.raises(TemplateError, match="arguments must be an object"):
-        rendered("llama", line_of(plan, chats))
-    with pytest.raises(TemplateError, match="single tool-calls at once"):
-        rendered("llama", line_of(plan, chats, parallel=True, as_objects=True))
 
 
 def test_calls_stand_in_the_text_as_the_model_is_to_write_them() -> None:

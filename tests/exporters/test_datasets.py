@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from executions import execution_of, plans_of, results_of, write_executions
 from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
 from toolassay import export, split
 from toolassay.calls.call_plan import plan_of
-from toolassay.calls.execution_record import ExecutedCall
-from toolassay.exporters.formats import CHAT_FORMATS, FORMATS, Format, plan_of_row, row_of
+from toolassay.exporters.formats import FORMATS, Format, plan_of_row, row_of
 from toolassay.gold import Gold
 from toolassay.splits import SplitFile
 
@@ -63,36 +61,6 @@ def test_it_loads_as_it_was_exported(to: Format, tmp_path: Path, load: Any) -> N
             assert [row["id"] for row in lines_of(tmp_path / "out" / "index" / f"{name}.jsonl")] == [
                 row["id"] for row in part
             ]
-
-
-@pytest.mark.parametrize("to", FORMATS)
-def test_results_and_refused_calls_load_as_they_were_exported(to: Format, tmp_path: Path, load: Any) -> None:
-    folder = write_folder(tmp_path / "data", some_labels())
-    plans = plans_of(folder, RESOURCE, "resource")
-    results = [[f"picture {number}.png" for number in range(plan.size)] for plan in plans]
-    wrong = ExecutedCall(0, plans[0].calls[0].tool, {"text": ["a", {"b": 1}]}, error="text: not a text")
-    write_executions(
-        folder,
-        [
-            execution_of(plan.id, plan, texts, wrong_call=wrong if plan is plans[0] else None)
-            for plan, texts in zip(plans, results, strict=True)
-        ],
-    )
-    share = 0.2 if to in CHAT_FORMATS else 0
-    export(folder, to=to, out=tmp_path / "out", arguments="object", recoveries=share)
-    found = list(load(tmp_path / "out")["train"])
-
-    if to in CHAT_FORMATS:
-        assert [json.dumps(row) for row in found] == [
-            json.dumps(line) for line in lines_of(tmp_path / "out" / "train.jsonl")
-        ]
-        assert "not a text" in json.dumps(found[0])
-        assert "null" not in json.dumps(found)
-    else:
-        assert found == [
-            row_of(plan, results_of(plan, texts)) for plan, texts in zip(plans, results, strict=True)
-        ]
-        assert [plan_of_row(row) for row in found] == plans
 
 
 @pytest.mark.parametrize("to", FORMATS)

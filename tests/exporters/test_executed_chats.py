@@ -9,7 +9,7 @@ from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan
+from toolassay.calls.call_plan import Call, CallPlan
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
 from toolassay.exporters.formats import (
     Chats,
@@ -24,7 +24,6 @@ from toolassay.exporters.formats import (
 )
 
 CHATS = Chats(TEMPORAL, "temporal")
-EXECUTED = ChatStyle(closing="$results")
 _results = st.sampled_from([7, 2.5, True, "done", "", [1, 2], {"id": 4, "note": "späte <node-9>"}])
 
 
@@ -110,19 +109,6 @@ def test_a_row_with_results_is_read_back_as_the_same_plan(one: tuple[CallPlan, P
     assert [call["result"] for call in row["calls"]] == list(results.texts)
     assert row["answer"] == grounded_answer([results.texts[call] for call in plan.results()])
     assert row["results"] == "executed"
-
-
-def test_a_referenced_number_is_a_number() -> None:
-    calls = (Call("pay", (Argument("amount", 3),)), Call("book", (Argument("seats", "<node-0>.left"),)))
-    plan = CallPlan("1", "Pay, then book.", (), calls, ((0, 1),))
-    messages = chat_of(plan, [], CHATS.names, EXECUTED, results_of(plan, [{"left": 4}, "Booked."]))[
-        "messages"
-    ]
-
-    assert [message["role"] for message in messages[1:]] == ["assistant", "tool"] * 2 + ["assistant"]
-    assert messages[2]["content"] == '{"left": 4}'
-    assert messages[3]["tool_calls"][0]["function"]["arguments"] == '{"seats": 4}'
-    assert messages[-1]["content"] == "Booked."
 
 
 def test_a_refused_call_in_a_parallel_turn_keeps_the_order_of_execution() -> None:

@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 from executions import execution_of, plans_of, write_executions
 from gold_samples import TEMPORAL, label, write_folder
-from running import files_below, inside, lines_of
+from running import inside, lines_of
 
-from toolassay import export
 from toolassay.calls.execution_record import ExecutedCall, Execution
-from toolassay.screen import Screen
 
 
 def named(**values: Any) -> list[Any]:
@@ -149,20 +147,6 @@ def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path, capsy
     )
 
 
-def test_a_chat_shows_the_error_and_then_the_right_call(folder: Path, capsys: Any) -> None:
-    write_executions(folder, executions(folder, wrong=[4]))
-    _, out = run(capsys, folder, "--recoveries", "0.1", "--arguments", "object")
-
-    assert contents(out)[1:] == [
-        '{"left": 4}',
-        '[{"seats": "four"}]',
-        "seats: not a number",
-        '[{"seats": 4, "film_title": "Heat"}]',
-        "Booked 4.",
-        "Booked 4.",
-    ]
-
-
 def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys: Any) -> None:
     write_executions(folder, executions(folder, wrong=range(10)))
 
@@ -175,29 +159,6 @@ def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys
     assert few < chosen("--recoveries", "0.6")
     assert few != chosen("--recoveries", "0.3", "--seed", "5")
     assert chosen() == set()
-
-
-def test_a_wrong_call_that_objects_cannot_hold_is_left_out(folder: Path) -> None:
-    said: list[str] = []
-    wrong = ExecutedCall(1, "book", {"seats": 2**64}, error="seats: too many")
-    write_executions(folder, [replace(one, wrong_call=wrong) for one in executions(folder)])
-    settings: dict[str, Any] = {"to": "openai", "recoveries": 1.0, "out": folder.parent / "out"}
-    result = export(folder, **settings, arguments="object", screen=Screen(say=said.append))
-
-    assert (result.counts, result.refused) == ({"train": 10}, 0)
-    assert any("only 0 of 10 samples have one" in line for line in said)
-    assert export(folder, **settings).counts == {"train": 10}
-    assert all(line["recovery"] for line in lines_of(result.path / "index" / "train.jsonl"))
-
-
-@pytest.mark.parametrize("to", ["openai", "sharegpt", "jsonl", "hf"])
-def test_the_same_data_give_the_same_files(to: Any, folder: Path, tmp_path: Path) -> None:
-    write_executions(folder, executions(folder, wrong=range(10)))
-    share = 0.5 if to in ("openai", "sharegpt") else 0.0
-    for name in ("a", "b"):
-        export(folder, to=to, out=tmp_path / name, recoveries=share, seed=3)
-
-    assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
 
 
 @pytest.mark.parametrize(

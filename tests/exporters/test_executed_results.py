@@ -44,14 +44,6 @@ def test_results_are_in_the_order_of_the_calls(tmp_path: Path) -> None:
     assert (found.executor, found.marking, found.refused) == ("mcp", "executed", None)
 
 
-def test_the_text_for_the_model_comes_before_the_result(tmp_path: Path) -> None:
-    assert read(tmp_path, [with_call(0, text="4 seats left")]).texts == ("4 seats left", "Booked.")
-
-
-def test_results_of_the_simulator_are_simulated(tmp_path: Path) -> None:
-    assert read(tmp_path, [replace(RUN, executor="simulate")]).marking == "simulated"
-
-
 def test_of_several_executions_of_one_id_the_last_counts(tmp_path: Path) -> None:
     other = with_call(1, result="Later.")
 
@@ -89,12 +81,10 @@ def test_a_plan_that_did_not_run_is_refused(outcome: Outcome, fix: str, tmp_path
             [replace(RUN, calls=RUN.calls[:1])],
             "task_nodes[0]: has no result in executions.jsonl; run toolassay execute",
         ),
-        ([with_call(1, tool="pay")], "task_nodes[0]: has no result in executions.jsonl"),
         (
             [with_call(1, error="sold out")],
             "executions.jsonl: has no results of this sample, its outcome is failed",
         ),
-        ([with_call(1, result={"error": "sold out"})], "executions.jsonl: has no results of this sample"),
         (
             [with_call(1, arguments={"seat": 4})],
             "task_nodes[0]: was executed with 'seat', which is not a parameter of 'book'",
@@ -153,11 +143,3 @@ def test_a_malformed_line_is_reported_with_its_number(line: str, tmp_path: Path)
 
     with pytest.raises(UsageError, match=r"executions\.jsonl:3: "):
         ExecutedResults(path, TEMPORAL, "temporal")
-
-
-def test_blank_lines_and_a_byte_order_mark_are_skipped(tmp_path: Path) -> None:
-    path = tmp_path / "executions.jsonl"
-    line = json.dumps(RUN.to_json()).encode()
-    path.write_bytes(b"\xef\xbb\xbf" + line + b"\n \n" + line)
-
-    assert ExecutedResults(path, TEMPORAL, "temporal").of(1, PLAN).texts[1] == "Booked."

@@ -23,14 +23,10 @@ def answer(*results: Any) -> str:
     ("result", "expected"),
     [
         ("The desk is yours.\nSee you on Friday.", "The desk is yours.\nSee you on Friday."),
-        ("  42\n", "42"),
         (42, "42"),
-        (True, "true"),
         ({"id": 7, "free": False, "title": "Heat", "next": None}, "id: 7, free: false, title: Heat"),
         ({"name": "Ann", "notes": "x" * 101, "note": "x" * 100}, f"name: Ann, note: {'x' * 100}"),
         ({"notes": "word " * 30, "next": None}, f"notes: {('word ' * 30).strip()}"),
-        ({"cast": [1, 2], "name": "Ann"}, "name: Ann, cast: 2 items: 1; 2"),
-        ({"files": ["a.txt", "b.txt"], "more": []}, "files: 2 items: a.txt; b.txt"),
         (
             {"owner": {"name": "Ann", "home": {"city": "Oslo"}}, "price": 2},
             "price: 2, owner.name: Ann, owner.home.city: Oslo",
@@ -38,11 +34,8 @@ def answer(*results: Any) -> str:
         (["a", 2, None, 4.50], "4 items: a; 2; 4.5"),
         ([{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], "2 items: (id: 1, name: a); (id: 2, name: b)"),
         ([[1, 2], [3]], "2 items: 2 items; 1 item"),
-        ([None], "1 item"),
         ([{}], "1 item"),
-        (list(range(5)), "5 items: 0; 1; 2; 3; 4"),
         (list(range(6)), "6 items: 0; 1; 2; 3; 4; …"),
-        ('{"not": json', '{"not": json'),
         ({f"f{n}": n for n in range(11)}, ", ".join(f"f{n}: {n}" for n in range(10))),
     ],
 )
@@ -61,9 +54,7 @@ def test_numbers_are_written_as_in_the_result() -> None:
     [
         ("Room 12", 7, "Room 12"),
         ("Room 12 is free", 8, "Room 12…"),
-        ("Room 1234 is free", 8, "Room …"),
         ("中文" * 6, 5, "中文中文…"),
-        ("中文12345678", 5, "中文…"),
         ("12345678", 5, "1234…"),
         ("a bcdefghijkl", 10, "a bcdefgh…"),
     ],

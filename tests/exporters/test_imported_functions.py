@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from builders import imported_tool, workshop_tools
-from jsonschema import Draft202012Validator
+from builders import imported_tool
 
 from toolassay.calls.call_plan import Names, function_of, plan_of
-from toolassay.exporters.formats import Chats, ChatStyle, calls_of, chat_of, plan_of_row, row_of
+from toolassay.exporters.formats import Chats, ChatStyle, calls_of, chat_of
 from toolassay.gold import Gold
 from toolassay.tools import ToolLibrary
-
-WORKSHOP = ToolLibrary.from_json(workshop_tools())
-MEMBER = {"name": "Ann", "email": "ann@example.org", "phone": None}
 
 
 def label(**values: Any) -> dict[str, Any]:
@@ -26,22 +22,6 @@ def label(**values: Any) -> dict[str, Any]:
 def function(tool: dict[str, Any]) -> dict[str, Any]:
     library = ToolLibrary.from_json([tool])
     return function_of(library.tools[0], "temporal", Names.of(library, "temporal"))
-
-
-def test_arguments_keep_their_json_types() -> None:
-    plan = plan_of(Gold.of(label(member=MEMBER, plan="yearly", newsletter=True)), WORKSHOP, "temporal")
-    chats = Chats(WORKSHOP, "temporal")
-    chat = chat_of(plan, chats.offered(plan), chats.names, ChatStyle())
-    (call,) = chat["messages"][1]["tool_calls"]
-    assert json.loads(call["function"]["arguments"]) == {
-        "member": MEMBER,
-        "plan": "yearly",
-        "newsletter": True,
-    }
-    offered = next(item["function"] for item in chat["tools"] if item["function"]["name"] == "add_member")
-    assert Draft202012Validator(offered["parameters"]).is_valid(json.loads(call["function"]["arguments"]))
-    assert calls_of(chat["messages"], chats.names) == plan.calls
-    assert plan_of_row(row_of(plan)) == plan
 
 
 def test_arguments_keep_their_names_in_the_function_and_in_calls() -> None:

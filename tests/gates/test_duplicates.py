@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from toolassay.gates.duplicate_gates import ContaminationGate, DuplicateGate
 from toolassay.gates.gate import Finding, Gate
 from toolassay.gold import Gold
@@ -50,12 +48,6 @@ def test_line_numbers_distinguish_items_of_one_id() -> None:
     assert [len(gate.check(label)) for label in labels] == [0, 1]
 
 
-def test_without_lines_the_id_counts() -> None:
-    labels = [Gold.of({"id": key, "user_request": CROP}) for key in ("a", "b")]
-    (finding,) = DuplicateGate(labels).check(labels[1])
-    assert finding.reason == "has the same words as 'a'"
-
-
 def test_without_a_request_there_is_nothing_to_compare() -> None:
     labels = golds("", " ")
     for gate in (DuplicateGate(labels), ContaminationGate(labels, labels)):
@@ -74,14 +66,6 @@ def test_contamination_names_the_other_set() -> None:
             "user_request",
         )
     ]
-
-
-def test_sets_are_read_once_and_may_be_streams() -> None:
-    def stream() -> Iterator[Gold]:
-        yield from golds(CROP, CROP)
-
-    assert DuplicateGate(stream()).check(golds(CROP, CROP)[1])
-    assert ContaminationGate(stream(), stream()).check(golds(CROP)[0])
 
 
 def test_the_threshold_is_an_option() -> None:

@@ -72,10 +72,6 @@ def test_a_chain_that_is_none_is_doubtful(kind: str | None, count: int) -> None:
     assert len([f for f in check(GraphGate(OFFICE), record) if f.where == "type"]) == count
 
 
-def test_a_sample_of_the_wrong_form_is_rejected() -> None:
-    assert ("reject", "sampled_nodes") in told(check(GATE, {**PLAN, "sampled_nodes": [3]}))
-
-
 def test_without_a_graph_resource_types_still_decide() -> None:
     gate = GraphGate(Background(STUDIO.library, "resource"))
     turned = plain(label(("Speaker", ["hi"]), ("Describer", ["a.jpg"]), links="Speaker>Describer"))

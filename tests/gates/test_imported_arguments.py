@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import difficult_tools, imported_tool, workshop_tools
+from builders import workshop_tools
 from small_libraries import check, label, named, told
 
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.gates.gate import Background, Gate
+from toolassay.gates.gate import Background
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate
-from toolassay.gold import Gold
 from toolassay.tools import ToolLibrary
 
 WORKSHOP = Background(ToolLibrary.from_json(workshop_tools()), "temporal")
@@ -34,13 +32,10 @@ def booked(**changes: Any) -> dict[str, Any]:
     "record",
     [
         booked(),
-        booked(guests=["Ann", "Bo"]),
         booked(hours=3.0),
         label(("add_member", named(**MEMBER))),
-        label(("add_member", named(**MEMBER, newsletter=False))),
         label(("add_member", named(member={**MEMBER["member"], "phone": None}, plan="monthly"))),
         label(("close_day", [])),
-        label(("search-notes", named(query="oak", tags=[]))),
         label(("user.profile", [{"name": "user.name", "value": "owl"}])),
         label(("report_damage", named(machine="saw", severity="low", parts=["belt"]))),
     ],
@@ -53,10 +48,8 @@ def test_valid_arguments_pass(record: dict[str, Any]) -> None:
     "values",
     [
         {"hours": "<node-0>"},
-        {"guests": "<node-0>"},
         {"guests": ["Ann", "<node-0>"]},
         {"day": "find_benches"},
-        {"bench": "<node-0>", "hours": "<node-0>"},
     ],
 )
 def test_a_reference_is_valid_in_every_place(values: dict[str, Any]) -> None:
@@ -79,34 +72,17 @@ def test_a_reference_is_valid_in_every_place(values: dict[str, Any]) -> None:
             "'hours' of 'book_bench': 'four' is not of type",
         ),
         ("book_bench", {**BOOKING, "hours": "4"}, "[2].value", "is not of type 'integer'; repair writes 4"),
-        ("book_bench", {**BOOKING, "hours": True}, "[2].value", "True is not of type 'integer'"),
         ("book_bench", {**BOOKING, "hours": 9}, "[2].value", "9 is greater than the maximum of 8"),
         ("book_bench", {**BOOKING, "guests": "Ann"}, "[3].value", 'repair writes ["Ann"]'),
-        (
-            "book_bench",
-            {**BOOKING, "guests": ["Ann", 2]},
-            "[3].value[1]",
-            "'guests[1]' of 'book_bench': 2 is not",
-        ),
-        ("book_bench", {**BOOKING, "hours": None}, "[2].value", "None is not of type 'integer'"),
         ("book_bench", {**BOOKING, "seat": "1"}, "[3].name", "not 'seat'"),
         ("book_bench", {"bench": "B2", "hours": 1}, "", "no value for 'day'"),
-        ("book_bench", {**BOOKING, "bench": " "}, "", "no value for 'bench'"),
         ("book_bench", {**BOOKING, "bench": "N/A"}, "[0].value", "'N/A' says no value for 'bench'"),
-        ("book_bench", {**BOOKING, "hours": "about <node-1>"}, "[2].value", "is not of type 'integer'"),
-        (
-            "find_benches",
-            {"day": "2026-05-14", "kind": "stone"},
-            "[1].value",
-            "'stone' is not one of ['wood'",
-        ),
         (
             "add_member",
             {"member": {"name": "Ann"}, "plan": "yearly"},
             "[0].value",
             "'email' is a required property",
         ),
-        ("add_member", {**MEMBER, "member": "Ann"}, "[0].value", "'Ann' is not of type 'object'"),
         (
             "order_material",
             {"project": "shelf", "lines": [{"material": "oak", "amount": 0, "unit": "piece"}]},
@@ -135,29 +111,6 @@ def test_a_violated_format_is_for_a_person() -> None:
     assert findings[0].reason == "'day' of 'book_bench': '14 May 2026' is not a 'date'"
 
 
-def test_further_names_are_allowed_where_the_schema_says_so() -> None:
-    open_tool = imported_tool(
-        "send", "Sends.", {"to": {"type": "string"}}, additionalProperties={"type": "integer"}
-    )
-    gate = SchemaGate(Background(ToolLibrary.from_json([open_tool]), "temporal"))
-    assert check(gate, label(("send", named(to="Bo", size=3)))) == []
-    assert told(check(gate, label(("send", named(to="Bo", size="big"))))) == [
-        ("reject", "task_nodes[0].arguments[1].value")
-    ]
-
-
-def test_what_only_the_whole_object_violates_is_reported_once() -> None:
-    either = imported_tool(
-        "find",
-        "Finds.",
-        {"id": {"type": "integer"}, "title": {}},
-        anyOf=[{"required": ["id"]}, {"required": ["title"]}],
-    )
-    gate = SchemaGate(Background(ToolLibrary.from_json([either]), "temporal"))
-    assert told(check(gate, label(("find", [])))) == [("reject", "task_nodes[0].arguments")]
-    assert check(gate, label(("find", named(id=1)))) == []
-
-
 def test_an_invalid_input_schema_names_file_line_and_tool(tmp_path: Path) -> None:
     tools = workshop_tools()
     tools["nodes"][1]["input_schema"]["properties"]["hours"]["minimum"] = "one"
@@ -176,10 +129,8 @@ def test_an_invalid_input_schema_names_file_line_and_tool(tmp_path: Path) -> Non
     ("before", "after"),
     [
         ({"hours": "4"}, {"hours": 4}),
-        ({"hours": "4.0"}, {"hours": 4}),
         ({"guests": "Ann Lee"}, {"guests": ["Ann Lee"]}),
         ({"guests": '["Ann", "Bo"]'}, {"guests": ["Ann", "Bo"]}),
-        ({"bench": 12}, {"bench": "12"}),
         ({"guests": [1, "Bo"]}, {"guests": ["1", "Bo"]}),
     ],
 )
@@ -249,20 +200,7 @@ def test_repair_renumbers_references_inside_of_values() -> None:
             "Bench B2 for 3 hours on 2026-05-14, with Ann",
             "quarantine",
         ),
-        ("book_bench", {**BOOKING, "hours": 7}, "Bench B2 for 3 hours on 2026-05-14", "quarantine"),
-        (
-            "add_member",
-            {**MEMBER, "newsletter": False},
-            "Add Ann Lee, ann@example.org, to the yearly plan",
-            None,
-        ),
         ("add_member", MEMBER, "Add Ann Lee, ann@example.com, to the yearly plan", "reject"),
-        (
-            "order_material",
-            {"project": "shelf", "lines": [{"material": "oak", "amount": 4, "unit": "piece"}]},
-            "Order 4 oak for the shelf project",
-            None,
-        ),
         (
             "order_material",
             {"project": "shelf", "lines": [{"material": "oak", "amount": 4, "unit": "piece"}]},
@@ -277,31 +215,3 @@ def test_each_value_inside_of_an_argument_must_be_grounded(
 ) -> None:
     findings = check(KNOWN, label((tool, named(**values)), user_request=request_text))
     assert [finding.state for finding in findings] == ([] if state is None else [state])
-
-
-def test_no_value_makes_a_gate_or_repair_fail() -> None:
-    deep: Any = "x"
-    for _ in range(200):
-        deep = [deep]
-    library = ToolLibrary.from_json({"nodes": [*workshop_tools()["nodes"], *difficult_tools()["nodes"]]})
-    background = Background(library, "temporal")
-    gates: list[Gate] = [SchemaGate(background), GroundingGate(background)]
-    odd: list[Any] = [
-        None,
-        {},
-        [],
-        "",
-        deep,
-        {"a": {"b": [1, None]}},
-        10**40,
-        1e308,
-        True,
-        "<node-7>",
-        {"": ""},
-    ]
-    for tool in library:
-        names = [parameter.name for parameter in tool.parameters] or ["x"]
-        for value in odd:
-            record = label((tool.id, [{"name": name, "value": value} for name in names]))
-            json.dumps([finding.to_json() for gate in gates for finding in gate.check(Gold.of(record))])
-            repair(record, background)

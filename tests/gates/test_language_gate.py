@@ -36,13 +36,11 @@ def test_a_placeholder_is_rejected(placeholder: str) -> None:
         "Book a flight with check_in_date 3 May.",
         "Book a flight and set the roomType to suite.",
         'Book a flight with {"room": 12}.',
-        "Book a flight for ['Ada', 'Bo'].",
         "Book a flight, notify=True.",
         "Book a flight to P\u0430ris.",  # a Cyrillic a
         "Book a flight to Malm\ufffd.",
         "Get the forecast for Bergen for Bergen.",
         "Book a flight to Oslo on Friday. Mail it to me. Book a flight to Oslo on Friday.",
-        "请给我订一张 {city} 的票",
     ],
 )
 def test_other_residue_is_held_back(text: str) -> None:
@@ -54,11 +52,9 @@ def test_other_residue_is_held_back(text: str) -> None:
     [
         'Post {"a": 1} to the service.',
         "Pay $250 to None of them but Ada, and keep 20 % of it.",
-        "Explain <b>bold</b>, x=3 and a == b [sic].",
         "Ask 'again and again' in Bora Bora, again and again and again.",
         "Mail it to 'Bergen' to Bo, from check_in_date.txt and 'roomType'.",
         "Measure 5 µm and 3 kΩ, then greet Παύλος and Иван.",
-        "Bitte buche ein Zimmer für zwei Personen.",
     ],
 )
 def test_a_sound_request_passes(text: str) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from small_libraries import FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
+from small_libraries import OFFICE, STUDIO, label, named
 
-from toolassay.dataset import read_labels
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate
@@ -73,24 +72,18 @@ def test_names_of_tools_everywhere() -> None:
     ("change", "kind"),
     [
         (lambda r: r["task_nodes"][0].update(arguments="a fox"), "form"),
-        (lambda r: r["task_nodes"][0].update(arguments='["a fox"]'), "form"),
         (lambda r: r["task_nodes"][0].update(arguments={"name": "text", "value": "a fox"}), "form"),
         (lambda r: r["task_nodes"][0].update(arguments={"prompt": "a fox"}), "form"),
         (argument(0, 0, {"name": "prompt", "value": "a fox"}), "form"),
-        (argument(0, 0, {"value": "a fox"}), "form"),
         (argument(2, 0, "<Node-1>"), "reference"),
         (argument(2, 0, "<node_1>"), "reference"),
-        (argument(2, 0, "node 1"), "reference"),
-        (argument(2, 0, "Image_Editor"), "reference"),
         (argument(2, 0, "<output of Image Editor>"), "reference"),
         (argument(2, 0, "[the picture of step 2]"), "reference"),
-        (argument(2, 0, "output_of_step_2"), "reference"),
         (lambda r: r.update(task_steps="\n".join(r["task_steps"])), "steps"),
         (lambda r: r.update(task_steps=" ".join(r["task_steps"])), "steps"),
         (lambda r: r["task_links"].append(dict(r["task_links"][0])), "duplicate link"),
         (lambda r: r.update(n_tools=5), "size"),
         (lambda r: r.update(type="single"), "shape"),
-        (lambda r: r.update(type=None), "shape"),
     ],
 )
 def test_a_label_bent_mechanically_comes_back(change: Callable[[dict[str, Any]], Any], kind: str) -> None:
@@ -101,10 +94,8 @@ def test_a_label_bent_mechanically_comes_back(change: Callable[[dict[str, Any]],
     ("change", "kind"),
     [
         (lambda r: r["task_nodes"][0].update(arguments={"day": "Monday", "seats": "4"}), "form"),
-        (lambda r: r["task_nodes"][0].update(arguments=[{"day": "Monday"}, {"seats": "4"}]), "form"),
         (lambda r: r["task_nodes"][0]["arguments"][0].update(name="Day"), "argument name"),
         (lambda r: r["task_nodes"][1]["arguments"][1].update(value="Book Room"), "reference"),
-        (lambda r: r["task_nodes"][1]["arguments"][1].update(value="output of book_room"), "reference"),
     ],
 )
 def test_a_temporal_label_bent_mechanically_comes_back(
@@ -165,11 +156,8 @@ def test_steps_that_follow_the_nodes_go_along() -> None:
     [
         lambda r: r["task_nodes"][1].update(task="Image Edit"),
         lambda r: r["task_nodes"][0].update(arguments={"x": 1}),
-        argument(0, 0, {"x": "a fox"}),
         argument(2, 0, "<node-7>"),
         argument(2, 0, "[the picture of step 1]"),  # no link says so
-        argument(2, 0, "[the picture of step 9]"),
-        argument(2, 0, "Painter"),  # no link says so
         lambda r: (
             r["task_links"].reverse() or r["task_links"][0].update(source="Describer", target="Painter")
         ),
@@ -181,15 +169,3 @@ def test_a_wrong_plan_stays_wrong(change: Callable[[dict[str, Any]], Any]) -> No
     gates = (SchemaGate(STUDIO), GraphGate(STUDIO), WiringGate(STUDIO))
     assert any(gate.check(Gold.of(mended)) for gate in gates)
     assert repairs == []
-
-
-def test_a_chain_that_is_none_is_not_renamed() -> None:
-    record = bent(lambda r: (r["task_links"].pop(), r.update(type="chain")))
-    assert repair(record, STUDIO)[1] == []
-
-
-@pytest.mark.parametrize("name", FOLDERS)
-def test_clean_labels_are_left_alone(name: str) -> None:
-    background = background_of(name)
-    for _, record in read_labels(ROOT / f"data_{name}" / "data.json"):
-        assert repair(record, background) == (record, [])

@@ -15,12 +15,9 @@ STUDIO_GATE, OFFICE_GATE = SchemaGate(STUDIO), SchemaGate(OFFICE)
     "record",
     [
         label(("Image Editor", ["make it blue", "example.JPG"])),
-        label(("Image Editor", ["example.jpg", "make it blue"])),
         label(("Painter", ["a fox"]), ("Image Editor", ["<node-0>", "greener"])),
-        label(("Cutter", ["a.wav"]), ("Painter", ["<node-0>"]), ("Splicer", ["<node-0>", "b.mp3"])),
         label(("Downloader", ["www.example.com/page"])),
         label(("Clock", None), ("Printer", ["<node-0>"])),
-        label(("Clock", [])),
         label(("Painter", ["a fox"]), task_steps=None),
     ],
 )
@@ -39,17 +36,12 @@ def test_valid_resource_plans_pass(record: dict[str, Any]) -> None:
         ([("Describer", ["https://x.org/9"])], "quarantine", "task_nodes[0].arguments[0]", "a web address"),
         ([("Downloader", ["example.mp4"])], "reject", "task_nodes[0].arguments[0]", "a video file"),
         ([("Splicer", ["a.wav"])], "reject", "task_nodes[0].arguments", "no argument gives the audio"),
-        ([("Splicer", ["a.wav", ""])], "reject", "task_nodes[0].arguments", "no argument gives the audio"),
         ([("Painter", None), ("Clock", [])], "reject", "task_nodes[0].arguments", "gives the text"),
         ([("Painter", ["a", "b"])], "reject", "task_nodes[0].arguments[1]", "'b' is one argument too many"),
         ([("Painter", [2])], "quarantine", "task_nodes[0].arguments[0]", "a number, not a text"),
         ([("Painter", [["a"]])], "reject", "task_nodes[0].arguments[0]", "a list"),
-        ([("Painter", [True])], "reject", "task_nodes[0].arguments[0]", "a truth value"),
-        ([("Painter", named(text="a"))], "reject", "task_nodes[0].arguments[0]", "an object, not a text"),
         ([("Painter", "a fox")], "reject", "task_nodes[0].arguments", "is not a list of arguments"),
-        ([("Painter", ["N/A"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
         ([("Painter", ["…"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
-        ([("Painter", ["<text>"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
         ([("Painter", ["None"])], "quarantine", "task_nodes[0].arguments[0]", "which says nothing"),
         ([("Painter", ["\u200b"])], "reject", "task_nodes[0].arguments", "no argument gives the text"),
         (
@@ -73,13 +65,9 @@ def test_invalid_resource_calls_are_reported(nodes: Any, state: str, where: str,
         label(("book_room", named(day="2026-05-14", seats=4, note="by the window"))),
         label(("send_mail", named(to="anna@example.com", text="Hello <node-0>"))),
         label(("make_note", named(text="tea")), ("send_mail", named(to="make_note", text="<node-0>"))),
-        label(("set_heating", named(mode="Eco"))),
         label(("lock_up", None), ("make_note", named(text="tea"))),
-        label(("order_tracking", named(anything="at all"))),
         label(("book_room", named(day="29 February", seats="zwei", note="none"))),
         label(("make_note", named(text="N/A")), user_request="Note that N/A stands for nothing."),
-        label(("make_note", named(text="...")), user_request="Note '...' and no more."),
-        label(("make_note", named(text="-")), user_request="Note a dash."),
     ],
 )
 def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
@@ -91,17 +79,13 @@ def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
     [
         ("book_room", named(day="banana", seats=4), "reject", "[0].value", "is a date; got 'banana'"),
         ("book_room", named(day="Monday", seats="many"), "reject", "[1].value", "a whole number"),
-        ("book_room", named(day="Monday", seats=2.5), "reject", "[1].value", "a whole number"),
         ("book_room", named(day="Monday"), "reject", "", "no value for 'seats'"),
-        ("book_room", named(day="Monday", seats=None), "reject", "", "no value for 'seats'"),
         ("book_room", named(day="Monday", seats=3, colour="red"), "reject", "[2].name", "not 'colour'"),
         ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "repair writes 'day'"),
         ("send_mail", named(to="my boss", text="hi"), "reject", "[0].value", "an e-mail address"),
         ("make_note", named(text=["a"]), "reject", "[0].value", "a list"),
-        ("make_note", named(text={"a": 1}), "reject", "[0].value", "an object"),
         ("make_note", named(text=7), "quarantine", "[0].value", "a number"),
         ("make_note", [*named(text="a"), *named(text="b")], "reject", "[1]", "twice"),
-        ("make_note", ["tea"], "reject", "[0]", "not of the form"),
         ("set_heating", named(mode="hot"), "reject", "[0].value", "none of eco, warm"),
         ("set_heating", named(mode="very eco"), "quarantine", "[0].value", "none of eco, warm"),
         ("lock_up", named(door="front"), "reject", "[0].name", "takes no parameters"),
@@ -151,8 +135,3 @@ def test_gold_without_arguments_is_not_applicable_but_its_tools_must_be_known() 
 def test_a_single_call_without_what_it_needs_has_lost_it() -> None:
     assert told(check(STUDIO_GATE, label(("Painter", None)))) == [("quarantine", "task_nodes[0]")]
     assert told(check(OFFICE_GATE, label(("lock_up", None)))) == [("not applicable", "")]
-
-
-def test_faults_of_the_label_are_reported() -> None:
-    record = label(("Painter", ["a"]), user_request=" ", task_steps="Paint", sampled_nodes=3)
-    assert told(check(STUDIO_GATE, record)) == [("reject", "user_request"), ("quarantine", "task_steps")]

@@ -69,13 +69,11 @@ SAYS = {
     [
         (["yes", "yes"], "pass"),
         (["no", "yes"], "quarantine"),
-        (["yes", "no"], "quarantine"),
         (["no", "?"], "quarantine"),
         (["no", "no"], "reject"),
         (["no", "yes", "no"], "reject"),
         (["yes", "?"], "unknown"),
         (["yes", "lost"], "unknown"),
-        (["yes", "not for it"], "not applicable"),
         (["no", "not for it"], "quarantine"),
     ],
 )
@@ -93,14 +91,11 @@ def test_one_model_quarantines_and_two_reject(said: list[str], state: str) -> No
     [
         ("writer", NO, "no", "reject"),
         ("writer", NO, "yes", "quarantine"),
-        ("writer", NO, "?", "quarantine"),
         ("writer", YES, "no", "quarantine"),
         ("writer", "Looks good!", "yes", "pass"),
-        ("writer", None, "yes", "pass"),
         ("judge", NO, "no", "quarantine"),
         ("judge", NO, "yes", "pass"),
         ("", NO, "no", "quarantine"),
-        ("", NO, "yes", "quarantine"),
     ],
 )
 def test_the_stored_review_is_an_opinion_of_the_model_that_wrote_the_label(

@@ -108,17 +108,6 @@ def test_implied_links_are_written_as_null_and_read_back(tmp_path: Path) -> None
         assert len(json.loads(written(graph, max_links=None))["links"]) == 20
 
 
-def test_implied_links_keep_the_spelling_they_were_implied_by(tmp_path: Path) -> None:
-    tools = [{**SPEAK, "output-type": ["Audio"]}, HEAR]
-    library = ToolLibrary.from_json({"nodes": tools}, normalise_types=False)
-    graph = ToolGraph.build(library, "resource")
-    path = tmp_path / "graph_desc.json"
-    path.write_text(written(graph, max_links=0))
-
-    assert [tuple(link) for link in graph.links()] == [("hear", "speak", "text")]
-    assert list(ToolGraph.load(path).links()) == list(graph.links())
-
-
 def test_a_link_without_type_gets_the_shared_types(tmp_path: Path) -> None:
     links = [{"source": "speak", "target": "hear"}, {"source": "dub", "target": "dub"}]
     nodes = [{**SPEAK, "output-type": ["Audio"]}, HEAR, DUB, {**DUB, "id": "mix"}]
@@ -131,22 +120,11 @@ def test_a_link_without_type_gets_the_shared_types(tmp_path: Path) -> None:
     ]
 
 
-def test_link_types_are_spelt_as_the_types_of_tools(tmp_path: Path) -> None:
-    nodes = [{**SPEAK, "output-type": ["Audio"]}, HEAR]
-    path = graph_file(
-        tmp_path, {"nodes": nodes, "links": [{"source": "speak", "target": "hear", "type": "Audio"}]}
-    )
-
-    assert [link.type for link in ToolGraph.load(path).links()] == ["audio"]
-
-
 @pytest.mark.parametrize(
     ("link", "line", "message"),
     [
         ({"source": "speak", "target": "audio"}, 42, "names the unknown tool 'audio'"),
-        ({"source": "Hear", "target": "speak"}, 41, "names the unknown tool 'Hear'"),
         ({"source": "speak"}, 40, "link 2 has no target"),
-        ({"source": "speak", "target": 3}, 42, "link 2 has no target"),
         (["speak", "hear"], 40, "link 2 is not an object"),
         ({"source": "speak", "target": "speak2"}, 42, "nothing of any type goes from 'speak' to 'speak2'"),
         ({"source": "speak", "target": "hear", "type": "text"}, 43, "nothing of type 'text' goes from"),
@@ -168,13 +146,10 @@ def test_a_malformed_link_is_named_with_its_line(link: Any, line: int, message: 
     ("value", "message"),
     [
         ({"nodes": [SPEAK]}, "has no links"),
-        ([SPEAK], "has no links"),
         ({"nodes": [SPEAK], "links": {}}, "'links' is not a list"),
         ({"nodes": [], "links": []}, "the tool library is empty"),
         ({"nodes": [SPEAK], "links": None, "dependency_type": "causal"}, "unknown dependency type 'causal'"),
-        ({"nodes": [SPEAK], "links": None, "dependency_type": [1]}, "unknown dependency type"),
         ({"nodes": [SPEAK, {"id": "bare"}], "links": []}, "'bare' has neither input-type nor output-type"),
-        ({"nodes": [SPEAK, {"id": "bare"}], "links": None}, "'bare' has neither input-type nor output-type"),
     ],
 )
 def test_a_malformed_graph(value: Any, message: str, tmp_path: Path) -> None:

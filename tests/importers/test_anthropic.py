@@ -15,7 +15,6 @@ FORECAST = {"name": "forecast", "description": "The weather of tomorrow.", "inpu
     "values",
     [
         [[FORECAST]],
-        [FORECAST],
         [{**FORECAST, "type": "custom"}],
         [{"model": "m", "max_tokens": 9, "messages": [], "tools": [FORECAST]}],
         [{"requests": [{"custom_id": "1", "params": {"model": "m", "tools": [FORECAST]}}]}],
@@ -53,13 +52,6 @@ def test_tools_of_the_provider_and_other_forms_are_skipped(tmp_path: Path) -> No
         "'other' has the form of 'mcp': import it with `toolassay import mcp`",
         "'input_schema' is no JSON Schema",
     ]
-
-
-def test_cache_control_and_strict_are_losses(tmp_path: Path) -> None:
-    incoming = read(
-        IMPORTER, tmp_path, [{**FORECAST, "cache_control": {"type": "ephemeral"}, "strict": True}]
-    )
-    assert fields(incoming) == ["cache_control", "strict"]
 
 
 def test_examples_become_examples_of_the_schema(tmp_path: Path) -> None:

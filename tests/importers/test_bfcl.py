@@ -59,25 +59,6 @@ def test_equal_functions_of_many_questions_are_one_tool(tmp_path: Path, values: 
     assert not tool.losses
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("String", {"type": "string"}),
-        ("Bigint", {"type": "integer"}),
-        ("Hashtable", {"type": "object"}),
-        (["double", "null"], {"type": ["number", "null"]}),
-        (["any", "null"], {}),
-    ],
-)
-def test_types_of_other_languages_become_types_of_json_schema(
-    tmp_path: Path, given: Any, expected: dict[str, Any]
-) -> None:
-    parameters = {"type": "dict", "properties": {"x": {"type": given}}}
-    (tool,) = read(IMPORTER, tmp_path, {"name": "f", "parameters": parameters}).tools
-    assert tool.input_schema["properties"]["x"] == expected
-    assert not tool.losses
-
-
 def test_the_mark_optional_gives_a_warning_only_where_it_contradicts_required(tmp_path: Path) -> None:
     marks = {"a": True, "b": "True", "c": False, "d": True, "optional": False}
     properties = {name: {"type": "string", "optional": mark} for name, mark in marks.items()}

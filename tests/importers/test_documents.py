@@ -50,13 +50,11 @@ def bomb() -> str:
         (bomb(), "expands to too many values through its aliases"),
         ("[" * 200_000, "nested"),
         ("a:\n" + "".join("  " * n + "- \n" for n in range(1, DEEPEST + 5)), "levels deep"),
-        ('{"a":' * 100_000, "nested too deeply"),
         ("a: *b", "has no anchor"),
         ("paths:\n  /a: {get: 1}\n  /a: {post: 2}\n", ":3: the key '/a' occurs twice"),
         ('{"a": {"b": 1, "b": 2}}', "has the key 'b' twice"),
         ("a: 1\n---\nb: 2\n", "several YAML documents"),
         ("a: [1,\nb: 2", "neither JSON nor YAML"),
-        ('{"a": 1,\n "b" 2}', "not valid JSON"),
         ("a: !!python/object/apply:os.system [true]\n\tb: 1", "neither JSON nor YAML"),
     ],
 )

@@ -52,11 +52,3 @@ def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     ):
         import_taskbench(tmp_path / "data", domain="multimedia")
     assert not (tmp_path / "data").exists()
-
-
-def test_a_missing_reader_of_parquet_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    write_rows(tmp_path / "downloaded" / "data.parquet", [])
-    with pytest.raises(UsageError, match=r"pyarrow is needed to read it\. Fix: in the checkout: pip install"):
-        import_taskbench(tmp_path / "data", domain="multimedia", folder=tmp_path / "downloaded")
-    assert not (tmp_path / "data").exists()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.intake import ImportFinding, Intake, grouped, take_in, unique_ids
+from toolassay.importers.intake import ImportFinding, Intake, take_in, unique_ids
 from toolassay.tools import ToolLibrary
 
 
@@ -59,17 +59,6 @@ def test_tools_of_one_name_get_the_name_of_their_server() -> None:
     tools = [named("search", "web"), named("read", "web"), named("search", "files")]
     assert unique_ids(tools) == ["web.search", "read", "files.search"]
     assert unique_ids(tools[::-1]) == ["files.search", "read", "web.search"]
-
-
-def test_a_valid_name_is_the_id_and_a_server_in_another_script_is_not_lost() -> None:
-    assert unique_ids([named("_search"), named("search"), named("__init__")]) == [
-        "_search",
-        "search",
-        "__init__",
-    ]
-    first, second = unique_ids([named("find", "搜索"), named("find", "web")])
-    assert first.startswith("tool_") and first.endswith(".find")
-    assert second == "web.find"
 
 
 @given(st.lists(st.tuples(st.text(max_size=80), st.sampled_from(["", "a", "服务"])), max_size=12))
@@ -130,11 +119,3 @@ def test_what_json_cannot_hold_is_replaced() -> None:
     assert node["desc"] == "Pays \ufffd."
     assert node["input_schema"]["properties"] == {"a\ufffd": {"default": None, "title": "😀"}}
     assert any("hidden characters: U+D83D" in finding.reason for finding in intake.report.warnings)
-
-
-def test_equal_findings_are_counted_together() -> None:
-    findings = [
-        ImportFinding(name, f"input_schema.properties.{name}.type", f"no type '{name}'") for name in "abc"
-    ]
-    (group,) = grouped([*findings, findings[0]])
-    assert group == (findings[0], 3)

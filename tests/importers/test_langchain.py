@@ -26,14 +26,12 @@ DUMPED = {
     "values",
     [
         [DUMPED],
-        [[DUMPED]],
         [DUMPED, DUMPED],
         [{**NAMED, "tool_call_schema": CITY}],
         [{**NAMED, "args": CITY["properties"]}],
         [{"name": "forecast", "args_schema": {"description": NAMED["description"], **CITY}}],
         [{"type": "function", "function": {**NAMED, "parameters": CITY}}],
         [{**NAMED, "parameters": CITY}],
-        [{"tools": [DUMPED]}],
         [{**NAMED, "args_schema": "<class 'shop.City'>", "args": CITY["properties"]}],
     ],
 )

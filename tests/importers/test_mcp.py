@@ -55,16 +55,12 @@ def names(incoming: Incoming) -> list[tuple[str | None, str]]:
     ("value", "servers"),
     [
         ({"tools": [LOOK]}, [None]),
-        ([LOOK], [None]),
         (LOOK, [None]),
         ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [LOOK]}}, [None]),
-        ({"server_name": "shop", "tools": [LOOK]}, ["shop"]),
         ({"serverInfo": {"name": "shop"}, "tools": [LOOK]}, ["shop"]),
         ({"shop": {"tools": [LOOK]}, "bank": [LOOK]}, ["shop", "bank"]),
-        ({"servers": {"shop": {"tools": [LOOK]}}}, ["shop"]),
         ([{"name": "shop", "tools": [LOOK]}, {"name": "bank", "tools": [LOOK]}], ["shop", "bank"]),
         ([{"name": "Shop", "tools": {"shop": {"server_name": "x", "tools": [LOOK]}}}], ["shop"]),
-        ([{"result": {"tools": [LOOK]}}, {"result": {"tools": [LOOK]}}], [None, None]),
     ],
 )
 def test_the_forms_of_a_saved_listing(saved: Path, value: Any, servers: list[str | None]) -> None:
@@ -116,14 +112,8 @@ def deep(levels: int) -> dict[str, Any]:
     [
         ("look", "tool 2", "is a text, not an object"),
         ({}, "tool 2", "has no name"),
-        ({"name": 7}, "tool 2", "has a malformed name"),
         ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "has a malformed name"),
         ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
-        (
-            {"name": "b", "inputSchema": {"type": "string"}},
-            "tool b",
-            "its inputSchema does not describe an object",
-        ),
         (
             {"name": "b", "inputSchema": deep(300)},
             "tool b",
@@ -162,13 +152,10 @@ CLAUDE = {"name": "look", "input_schema": {"type": "object"}}
     ("value", "kind"),
     [
         ({"openapi": "3.1.0", "paths": {}, "servers": [{"url": "https://host"}]}, "openapi"),
-        ({"swagger": 2.0, "paths": {}}, "openapi"),
         ([{"type": "function", "function": FUNCTION}], "openai"),
-        ([{"type": "function", **FUNCTION}, {"type": "web_search"}], "openai"),
         ({"model": "m", "tools": [{"function": FUNCTION}]}, "openai"),
         ({"functions": [FUNCTION]}, "openai"),
         ([CLAUDE], "anthropic"),
-        ([{"messages": [], "tools": [CLAUDE]}, {"messages": []}], "anthropic"),
     ],
 )
 def test_tools_in_another_form_name_the_command_that_reads_them(saved: Path, value: Any, kind: str) -> None:
@@ -334,15 +321,6 @@ def test_values_of_the_environment_are_in_no_description_whatever_they_are() -> 
 
 
 @live
-def test_odd_tools_of_a_live_server_are_skipped_one_by_one() -> None:
-    result = {"tools": [LOOK, {"name": "a", "inputSchema": []}, {}, {**LOOK, "name": "b", "annotations": 7}]}
-    incoming = read(command_of("hostile", "answer", json.dumps(result)))
-    assert [tool.name for tool in incoming.tools] == ["look", "b"]
-    assert [one.where for one in incoming.skipped] == ["tool a", "tool 3"]
-    assert "server" not in incoming.tools[0].source  # its own name is malformed
-
-
-@live
 def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError) as error:
         read(f"SHOP=planted-value {command_of('hostile', 'die', '--api-key', 'hunter2', KEY)}")
@@ -358,13 +336,10 @@ def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[s
         ("serve", {"header": ["A: b"]}, "--header is for an http"),
         ("http://host/mcp", {"header": ["hunter2"]}, "--header number 1 has no colon"),
         ("http://host/mcp", {"header": ["a b: hunter2"]}, "has a malformed header"),
-        ("http://host/mcp", {"header": ["a: hunter2\n"] * 2 + ["b: é"]}, "has a malformed header"),
         ("serve", {"timeout": float("nan")}, "--timeout is out of range"),
         ("", {}, "SOURCE is empty"),
-        ("  ", {}, "SOURCE is empty"),
         ("A=1", {}, "has no command"),
         ("ftp://me:hunter2@x", {}, "an address with ftp:// is no MCP server"),
-        ("WS://x/mcp?key=hunter2", {}, "an address with ws:// is no MCP server"),
         ("no-such-command --x", {}, "no-such-command --x: the command was not found"),
     ],
 )
@@ -376,7 +351,7 @@ def test_what_cannot_be_read_at_all_is_one_line(source: str, options: dict[str, 
 
 
 @live
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, tmp_path: Path) -> None:
     pids, pipe = tmp_path / "pids", tmp_path / "pipe"
@@ -403,11 +378,3 @@ def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, 
     assert "KeyboardInterrupt" in errors
     assert "returncode" not in errors  # warnings of asyncio
     assert not [pid for pid in map(int, pids.read_text().split()) if is_running(pid)]
-
-
-def test_commands_beside_a_listing_are_never_run(saved: Path) -> None:
-    trace = saved.parent / "was-run"
-    command = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
-    read_listing = listing(saved, {"mcp": {"servers": {"x": command}}, "shop": {"tools": [LOOK]}})
-    assert ("shop", "look") in names(read_listing)
-    assert not trace.exists()

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from mcp_servers import closed_port
 from mcp_servers.install import NODE_FOLDER
 
-from toolassay.importers.importer import Incoming
 from toolassay.importers.mcp import IMPORTER, McpOptions
 
 pytestmark = pytest.mark.server
@@ -52,55 +46,6 @@ def command_of(name: str, home: Path, work: Path) -> list[str]:
     if name == "mcp-server-sqlite":
         command += ["--db-path", str(work / "shop.db")]
     return [*command, str(work)] if name == "server-filesystem" else command
-
-
-@contextmanager
-def over_http(name: str, home: Path, work: Path) -> Iterator[str]:
-    """Serve a server over streamable HTTP; gives the address."""
-    port = closed_port()
-    command = command_of(name, home, work)
-    if name == "server-everything":
-        command = [*command, "streamableHttp"]
-    else:
-        gateway = home / NODE_FOLDER / "node_modules" / ".bin" / "supergateway"
-        options = ["--outputTransport", "streamableHttp", "--port", str(port)]
-        command = [str(gateway), "--stdio", shlex.join(command), *options]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PORT": str(port)},
-        cwd=work,
-    ) as process:
-        try:
-            assert process.stdout
-            assert any("istening on port" in line for line in process.stdout)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.terminate()
-
-
-def assert_complete(incoming: Incoming, name: str, server: str) -> None:
-    assert len(incoming.tools) == SERVERS[name][0]
-    assert not incoming.skipped
-    assert {tool.source["server"] for tool in incoming.tools} == {server}
-    assert all(tool.description and tool.input_schema["type"] == "object" for tool in incoming.tools)
-    assert {loss.field for tool in incoming.tools for loss in tool.losses} <= {"execution", "_meta", "icons"}
-
-
-@pytest.mark.parametrize("name", SERVERS)
-def test_a_published_server_over_standard_streams(name: str, home: Path, tmp_path: Path) -> None:
-    incoming = IMPORTER.read(shlex.join(command_of(name, home, tmp_path)), McpOptions())
-    assert_complete(incoming, name, SERVERS[name][1])
-    assert str(tmp_path) not in incoming.source
-
-
-@pytest.mark.parametrize("name", SERVERS)
-def test_a_published_server_over_http(name: str, home: Path, tmp_path: Path) -> None:
-    with over_http(name, home, tmp_path) as address:
-        incoming = IMPORTER.read(address, McpOptions())
-    assert_complete(incoming, name, SERVERS[name][1])
 
 
 def test_all_of_them_in_a_configuration_file(home: Path, tmp_path: Path) -> None:

@@ -142,84 +142,6 @@ def test_docstrings_of_each_style_describe_the_tool_and_its_arguments(read: Read
     assert not tool.losses
 
 
-def test_a_description_in_the_hint_wins_over_the_docstring(read: Read) -> None:
-    found = properties(
-        read("""
-        from typing import Annotated
-        from pydantic import Field
-
-        def find(
-            a: Annotated[str, Field(description="Of the hint.")] = None,
-            b: int = Field(7, description="Of the default."),
-            c: int = Field(description="Required."),
-        ):
-            '''Find.
-
-            Args:
-                a: Of the docstring.
-            '''
-        """)
-    )
-    assert found == {
-        "a": {
-            "anyOf": [{"type": "string"}, {"type": "null"}],
-            "default": None,
-            "description": "Of the hint.",
-        },
-        "b": {"type": "integer", "default": 7, "description": "Of the default."},
-        "c": {"type": "integer", "description": "Required."},
-    }
-
-
-def test_a_text_in_the_hint_describes_an_argument_that_the_docstring_does_not(read: Read) -> None:
-    incoming = read("""
-        from typing import Annotated, Optional
-        from typing_extensions import Doc
-        from pydantic import Field
-
-        def find(
-            a: Annotated[str, "Of the\\n    hint."],
-            b: Annotated[int, Doc("Of the Doc.")] = 1,
-            c: Optional[Annotated[str, "Of the inner hint."]] = None,
-            d: Annotated[str, "Of the hint."] = "",
-            e: Annotated[str, Field(description="Of the field."), "Of the hint."] = "",
-            f: Annotated[str, "Same."] = "",
-            g: Annotated[str, 3, ""] = "",
-        ):
-            '''Find.
-
-            Args:
-                d: Of the docstring.
-                f: Same.
-            '''
-        """)
-    described = {name: schema.get("description") for name, schema in properties(incoming).items()}
-    assert described == {
-        "a": "Of the hint.",
-        "b": "Of the Doc.",
-        "c": "Of the inner hint.",
-        "d": "Of the docstring.",
-        "e": "Of the field.",
-        "f": "Same.",
-        "g": None,
-    }
-    assert [note.field for note in only(incoming).losses] == ["d.description", "e.description"]
-
-
-def test_the_result_takes_its_description_from_the_docstring(read: Read) -> None:
-    docstring = "Find.\n\n    Returns:\n        The items.\n\n    Raises:\n        KeyError: No."
-    code = f"def find(){{}}:\n    '''{docstring}\n    '''"
-    tool = only(read(code.format(" -> list[str]")))
-    assert tool.output_schema == {"type": "array", "items": {"type": "string"}, "description": "The items."}
-    assert [note.field for note in tool.losses] == ["docstring.raises"]
-    tool = only(read(code.format("")))
-    assert tool.output_schema is None
-    assert [note.field for note in tool.losses] == ["docstring.raises", "docstring.returns"]
-    tool = only(read("import sqlite3\ndef find() -> sqlite3.Connection: ..."))
-    assert tool.output_schema is None
-    assert [note.field for note in tool.losses] == ["return"]
-
-
 def test_what_has_no_place_in_a_schema_is_a_warning_or_a_loss(read: Read) -> None:
     tool = only(
         read("""
@@ -321,7 +243,6 @@ def test_a_credential_is_no_default_and_is_named_as_a_secret(
         ("import sys\n\nsys.exit(3)", 3, "cannot be imported: SystemExit: 3. Fix: correct that line"),
         ("def find(:", 1, "cannot be imported: SyntaxError: invalid syntax"),
         ("input('Name? ')", 1, "cannot be imported: EOFError"),
-        ("import json\njson.loads('{')", 2, "cannot be imported: JSONDecodeError"),
         (
             "import not_installed.x",
             1,
@@ -381,11 +302,9 @@ def test_a_module_is_found_in_the_current_directory(tmp_path: Path, monkeypatch:
     ("source", "message"),
     [
         ("no_such_module", "no module named 'no_such_module'. Fix: check the name"),
-        ("json.no_such_module:find", "no module named 'json.no_such_module'"),
         ("no_such_file.py", "no_such_file.py: no such file"),
         ("json:no_such", "json: has no function 'no_such'. Fix: use one of "),
         ("not a module", "'not a module' is neither a Python file nor the name of a module"),
-        ("string.templatelib-x", "is neither a Python file nor the name of a module"),
     ],
 )
 def test_a_source_that_does_not_exist_is_one_line(source: str, message: str) -> None:

@@ -50,10 +50,6 @@ CONVERTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"minProperties": 2}}},
     ),
     "nullable": ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
-    "a nullable enum": (
-        {"type": "string", "enum": ["a"], "nullable": True},
-        {"type": ["string", "null"], "enum": ["a", None]},
-    ),
     "a nullable reference": (
         {
             "properties": {"p": {"$ref": "#/$defs/a", "nullable": True, "description": "d"}},
@@ -68,17 +64,12 @@ CONVERTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"allOf": [{"$ref": "#/$defs/a"}], "nullable": True, "$defs": {"a": {}}},
         {"anyOf": [{"allOf": [{"$ref": "#/$defs/a"}]}, {"type": "null"}], "$defs": {"a": {}}},
     ),
-    "x-nullable": ({"type": "integer", "x-nullable": True}, {"type": ["integer", "null"]}),
     "an example": ({"example": {"a": 1}}, {"examples": [{"a": 1}]}),
-    "nullable without a type": ({"nullable": True}, {}),
-    "an empty list of required properties": ({"required": []}, {}),
-    "an unknown keyword": ({"x-order": 1}, {"x-order": 1}),
     "the name of the dialect": ({"$schema": "http://json-schema.org/draft-07/schema#"}, {}),
     "properties called as keywords": (
         {"properties": {"id": {}, "type": {}}},
         {"properties": {"id": {}, "type": {}}},
     ),
-    "a boolean schema": ({"properties": {"a": True}}, {"properties": {"a": True}}),
 }
 
 
@@ -94,14 +85,8 @@ LOST: dict[str, tuple[dict[str, Any], dict[str, Any], Note]] = {
         {"properties": {"a": {}}},
         Note("properties.a.type", "no type 'Pet'"),
     ),
-    "an unknown type among others": (
-        {"type": ["Pet", "string"]},
-        {"type": "string"},
-        Note("type", "no type 'Pet'"),
-    ),
     "an empty enum": ({"enum": []}, {}, Note("enum", "not valid: []")),
     "a schema that is a text": ({"items": "string"}, {"items": {}}, Note("items", "not a schema")),
-    "properties in a list": ({"properties": []}, {}, Note("properties", "not an object of schemas")),
     "a reference to another document": (
         {"$ref": "other.json#/a"},
         {},
@@ -129,7 +114,6 @@ def test_what_is_not_valid_is_left_out_and_noted(case: str) -> None:
 AB: dict[str, Any] = {"properties": {"a": {}, "b": {}}}
 MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "a type of another language": ({"type": "Int"}, {"type": "integer"}, ["type"]),
-    "a list of them": ({"type": ["dict", "null"]}, {"type": ["object", "null"]}, ["type"]),
     "a type with items": (
         {"items": {"minimum": 1}, "type": "list[int]"},
         {"items": {"minimum": 1}, "type": "array"},
@@ -147,16 +131,6 @@ MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         ["properties.a.required"],
     ),
     "a name that is no property": (AB | {"required": ["a", "x"]}, AB | {"required": ["a"]}, ["required"]),
-    "one that must be absent": (
-        {"properties": {"a": False}, "required": ["a"]},
-        {"properties": {"a": False}},
-        ["required"],
-    ),
-    "a name in an item": (
-        {"items": AB | {"required": ["x"]}},
-        {"items": AB},
-        ["items.required"],
-    ),
     "a name in a text": (AB | {"required": "a"}, AB | {"required": ["a"]}, ["required"]),
 }
 
@@ -187,11 +161,9 @@ def test_a_required_name_may_be_declared_elsewhere(schema: dict[str, Any]) -> No
     [
         ({"enum": ["a"], "default": "b"}, "not one of"),
         ({"type": "integer", "default": "3"}, "type"),
-        ({"type": "integer", "maximum": 3, "examples": [1, 9]}, "maximum"),
         ({"type": "array", "items": {"type": "integer"}, "default": [1, "x"]}, "type"),
         ({"$ref": "#/$defs/d", "default": 4}, "type"),
         ({"type": "string", "default": None}, ""),
-        ({"type": "integer", "default": 3}, ""),
         ({"$ref": "#/properties/q", "default": 3}, ""),
     ],
 )
@@ -200,20 +172,6 @@ def test_a_default_or_example_that_does_not_fit_is_named(schema: dict[str, Any],
     reasons = [note.reason for note in misfitting_values(root) if note.field.startswith("properties.p.")]
     assert len(reasons) == bool(word)
     assert all(word in reason for reason in reasons)
-
-
-def test_the_names_in_a_list_of_required_properties_are_kept() -> None:
-    schema, losses, _ = Normaliser().convert(AB | {"required": ["a", 3, "a"]})
-    assert (schema, [note.field for note in losses]) == (AB | {"required": ["a"]}, ["required"])
-
-
-def test_a_shared_definition_is_converted_once_and_its_losses_are_noted_for_each_tool() -> None:
-    shared = {"type": "strange"}
-    normaliser = Normaliser()
-    first = normaliser.convert({"$ref": "#/$defs/a", "$defs": {"a": shared}})
-    second = normaliser.convert({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": shared}})
-    assert first.schema["$defs"]["a"] is second.schema["$defs"]["a"]
-    assert first.losses == second.losses == (Note("$defs.a.type", "no type 'strange'"),)
 
 
 def test_a_recursive_schema_stays_recursive() -> None:
@@ -267,13 +225,13 @@ _SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_SCHEMAS)
 def test_the_result_is_always_a_valid_schema(schema: dict[str, Any]) -> None:
     Draft202012Validator.check_schema(Normaliser().convert(schema).schema)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_SCHEMAS)
 @example({"type": ["string", "string"]})
 def test_converting_a_result_again_changes_nothing(schema: dict[str, Any]) -> None:

@@ -71,14 +71,11 @@ def test_an_answer_is_read_leniently(text: str) -> None:
     "verdict",
     [
         '{"link": 0, "sensible": true}',
-        '{"link": 3, "sensible": true}',
         '{"link": 1.5, "sensible": true}',
         '{"link": true, "sensible": true}',
         '{"link": 1, "sensible": null}',
-        '{"link": 1, "sensible": 1}',
         '{"link": 1, "sensible": "perhaps"}',
         '{"sensible": true}',
-        "[1, true]",
         '"link 1 is sensible"',
     ],
 )
@@ -107,11 +104,6 @@ def test_a_verdict_quoted_in_a_reason_does_not_count() -> None:
     quoted = '{"verdicts": [{"link": 1, "sensible": true}]}'
     items = [{"link": 1, "reason": f"It says {quoted}", "sensible": False}, {"link": 2, "reason": quoted}]
     assert read_verdicts(json.dumps(items), 2) == {1: (False, f"It says {quoted}")}
-
-
-def test_a_long_reason_is_shortened() -> None:
-    text = json.dumps({"verdicts": [{"link": 1, "reason": "a" * 500, "sensible": True}]})
-    assert len(read_verdicts(text, 1)[1][1]) == 300
 
 
 def test_the_key_of_a_link_changes_with_what_a_critic_judges() -> None:

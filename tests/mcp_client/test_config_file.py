@@ -17,10 +17,8 @@ SHOP = {"shop": {"command": "serve"}}
     [
         ('{"a": 1} // end', {"a": 1}),
         ('/* a */ {"a": [1, 2,], /* } */ }', {"a": [1, 2]}),
-        ('{"a": 1, // one\n // two\n}', {"a": 1}),
         (r'{"a": "\"// b\\", "c": "/* d */,]",}', {"a": '"// b\\', "c": "/* d */,]"}),
         ('{"a": 1 /* not closed', None),
-        ('{"a": "not closed // }', None),
         ("import os", None),
         ('{"a": 1}\n{"a": 2}', None),
         ("[" * 100_000, None),
@@ -41,12 +39,9 @@ def test_no_text_takes_long(part: str) -> None:
     ("value", "servers"),
     [
         ({"mcpServers": SHOP}, SHOP),
-        ({"servers": SHOP}, SHOP),
         ({"mcp": {"servers": SHOP}, "a": 1}, SHOP),
         ({"mcp": {"servers": SHOP}, "a": {"tools": []}}, None),
         ({"mcp": {"servers": SHOP}, "tools": []}, None),
-        ({"mcp": {"mcp": {"servers": SHOP}}}, None),
-        ({"mcp": {"tools": []}}, None),
         ({"servers": {"shop": {"command": "serve", "tools": []}}}, None),
         ([SHOP], None),
     ],

@@ -108,12 +108,10 @@ async def test_the_environment_is_minimal(monkeypatch: pytest.MonkeyPatch) -> No
         ("die_later", "ended with exit status 4 ('ValueError: no shelf') before it answered tools/list"),
         ("flood_garbage", "sent more than 500 lines that are no MCP messages"),
         ("flood_notifications", "sent more than 500 messages that are no answer"),
-        ("flood_requests", "sent more than 500 messages that are no answer"),
         ("endless_line", "sent a message of more than 2 MiB"),
         ("many_messages", "sent more than 8 MiB"),
         ("repeat_cursor", "repeats a cursor"),
         ("endless_pages", "lists more than 40 pages"),
-        ("endless_tools", "lists more than 10,000 tools"),
     ],
 )
 async def test_a_hostile_server_is_one_line(behaviour: str, reason: str) -> None:
@@ -221,19 +219,14 @@ def page(kind: str, body: bytes = b"<html>", status: int = 200, **headers: str) 
 @pytest.mark.parametrize(
     ("server", "reason"),
     [
-        (lambda: answering(403), "answered HTTP 403 Forbidden"),
         (page("text/html", status=404), "answered HTTP 404 Not Found"),
-        (page("application/json", b'{"detail": "Not Found"}', status=404), "answered HTTP 404 Not Found"),
         (
             page("application/json", b'{"detail": "no"}', status=500),
             "answered HTTP 500 Internal Server Error",
         ),
-        (lambda: answering(405), "answered HTTP 405 Method Not Allowed"),
-        (lambda: answering(503), "answered HTTP 503 Service Unavailable"),
         (lambda: answering(202), "with the error 'server answered a request with 202 Accepted'"),
         (page("text/html"), "answered initialize with text/html, not with MCP"),
         (page("application/json", b"[1,"), "answered initialize with something else than MCP"),
-        (page("application/json", b"{}"), "answered initialize with something else than MCP"),
         (
             page(
                 "application/json",
@@ -310,9 +303,3 @@ async def test_an_address_that_never_answers_is_one_line() -> None:
         assert "did not answer" in text
         assert "within 0.5 s" in text
     listener.close()
-
-
-async def test_values_of_the_environment_are_not_in_last_words_whatever_they_are() -> None:
-    env = {"T_DB_PASS": "swordfish", "T_PASSPHRASE": "correcthorse", "T_PIN": "48213"}
-    text = await failure(config_of("hostile", "die", *env.values(), **env))
-    assert "('bad key *** *** *** at None')" in text

@@ -164,15 +164,6 @@ def endless_tools() -> None:
     serve(lambda params: {"tools": [TOOL] * 999, "nextCursor": f"{params.get('cursor', '')}x"})
 
 
-def two_pages() -> None:
-    """Give two pages."""
-    serve(
-        lambda params: (
-            {"tools": [{**TOOL, "name": "touch"}]} if params else {"tools": [TOOL], "nextCursor": "next"}
-        )
-    )
-
-
 def answer() -> None:
     """Give the result that the argument is as JSON."""
     serve(lambda params: json.loads(ARGUMENTS[0]), serverInfo="none", instructions=["a list"])
@@ -197,21 +188,6 @@ def refuse() -> None:
     for line in sys.stdin:
         if (number := json.loads(line).get("id")) is not None:
             send({"id": number, "error": {"code": -32603, "message": f"no access\nfor {ARGUMENTS[0]}"}})
-
-
-def modern() -> None:
-    """Know only the protocol of 2026, which has no handshake."""
-    about = {"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "2"}}
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request.get("method") == "server/discover":
-            result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "_meta": about}
-            more = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public", "instructions": "Pay."}
-            send({"id": request["id"], "result": result | more})
-        elif request.get("method") == "tools/list":
-            send({"id": request["id"], "result": {"tools": [TOOL, {"odd": 1}]}})
-        elif "id" in request:
-            send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
 
 
 def environment() -> None:

@@ -46,9 +46,6 @@ def bad(arguments: dict[str, Any]) -> Any:
         sys.stderr.write("Segmentation fault\x1b[31m\n")
         sys.stderr.flush()
         os._exit(3)
-    elif MODE == "crash_third":
-        if LOG.read_text().split().count("bad") == 3:
-            os._exit(3)
     elif MODE == "huge":
         for _ in range(64):
             sys.stdout.write("x" * 2**20)
@@ -65,9 +62,6 @@ def bad(arguments: dict[str, Any]) -> Any:
     elif MODE == "flood_notifications":
         while True:
             send({"method": "notifications/message", "params": {"level": "info", "data": "hello"}})
-    elif MODE == "flood_stderr":
-        for _ in range(500):
-            sys.stderr.write("e" * 65536)
     elif MODE == "memory":
         block = bytearray(300 * 2**20)
         block[:: 2**12] = b"x" * (len(block) // 2**12)
@@ -93,8 +87,6 @@ def main() -> None:
     ]
     if MODE in ("wrong_schema", "unstructured", "json_error"):
         tools[1]["outputSchema"] = SCHEMA
-    if MODE == "writes":
-        tools[1]["annotations"] = {"readOnlyHint": False}
     for line in sys.stdin:
         request = json.loads(line)
         method, number = request.get("method"), request.get("id")

@@ -140,41 +140,6 @@ def test_a_random_agent_ends_and_gives_each_tool_what_it_requires() -> None:
     assert numbers == set(range(1, MOST_TOOLS + 1))
 
 
-class Lend:
-    """A tool with an argument of every type."""
-
-    name, function_name = "desk.lend", "desk__lend"
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        properties: dict[str, Any] = {
-            "days": {"type": "integer"},
-            "rate": {"type": "number"},
-            "fast": {"type": "boolean"},
-            "kind": {"enum": ["a", "b"]},
-            "names": {"type": "array", "items": {"type": "string"}},
-            "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-            "address": {"type": "object", "properties": {"city": {}}, "required": ["city"]},
-        }
-        return {"properties": properties, "required": list(properties)}
-
-
-def test_arguments_have_the_type_that_is_declared() -> None:
-    found = answer("random", AgentTask(REQUEST, NOW, tools=[Lend()]))
-    given = json.loads(found.tool_calls[0].arguments)
-    kinds = {name: type(value) for name, value in given.items()}
-    assert kinds == {
-        "days": int,
-        "rate": float,
-        "fast": bool,
-        "kind": str,
-        "names": list,
-        "note": str,
-        "address": dict,
-    }
-    assert given["kind"] in "ab" and given["address"]["city"] in REQUEST
-
-
 @pytest.mark.parametrize("as_call", [False, True])
 def test_a_workflow_is_chosen_at_random_or_none(as_call: bool) -> None:
     def chosen(name: str, item: str) -> str:
@@ -184,11 +149,6 @@ def test_a_workflow_is_chosen_at_random_or_none(as_call: bool) -> None:
     items = list(map(str, range(40)))
     assert {chosen("nothing", item) for item in items} == {"none"}
     assert {chosen("random", item) for item in items} == {name for name, _ in CANDIDATES}
-
-
-def test_random_answers_to_empty_lists_are_those_of_nothing() -> None:
-    for task in (AgentTask("", NOW), ChoiceTask(CHAT, (), "none")):
-        assert answer("random", task) == answer("nothing", task)
 
 
 def test_a_baseline_plays_no_other_role() -> None:

@@ -10,7 +10,6 @@ import pytest
 from builders import difficult_tools, imported_tool, workshop_tools
 
 from toolassay.argument_schemas import ArgumentValidator
-from toolassay.argument_values.places import ABSENT, filled_arguments, places_of, template_of
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
@@ -22,11 +21,9 @@ from toolassay.offline.offline_model import OfflineModel
 from toolassay.offline.planner import Planner
 from toolassay.offline.work_order import unfillable
 from toolassay.offline.writer.instruction import write_instruction
-from toolassay.serving.offline_answers import calls_of, graph_of
 from toolassay.tools import ToolLibrary
 
 BOTH = [workshop_tools(), difficult_tools()]
-WORKSHOP = ToolLibrary.from_json(workshop_tools())
 
 
 def leaves(value: Any) -> list[Any]:
@@ -64,14 +61,6 @@ def test_the_offline_critic_accepts_what_the_offline_writer_writes(tools: dict[s
         assert said.endswith("Executable: yes\nCorrect: yes"), said
 
 
-def test_of_many_optional_arguments_two_are_stated_and_objects_left_out() -> None:
-    library = ToolLibrary.from_json(difficult_tools())
-    assert [one.parameter.name for one in places_of(library["set_options"], 2)] == [
-        *("option_0", "option_1", "option_2", "option_3")
-    ]
-    assert "photo" not in template_of(WORKSHOP["report_damage"], 64)
-
-
 @pytest.mark.parametrize("tools", BOTH)
 def test_the_planner_plans_json_values(tools: dict[str, Any]) -> None:
     library = ToolLibrary.from_json(tools)
@@ -87,12 +76,6 @@ def test_the_planner_plans_json_values(tools: dict[str, Any]) -> None:
             total += len(gold)
             right += sum(found.get(name) == value for name, value in gold.items())
     assert right > total / 2, (right, total)
-
-
-def test_a_planner_leaves_out_what_the_request_does_not_say() -> None:
-    planner = Planner(ToolGraph.build(WORKSHOP, "temporal"))
-    plan = planner.plan("Order material for a project.")
-    assert [node["arguments"] for node in plan.nodes] == [[]]
 
 
 @pytest.mark.parametrize("tools", BOTH)
@@ -113,31 +96,6 @@ def test_random_plans_have_valid_types(tools: dict[str, Any]) -> None:
                 "exclusiveMinimum",
                 "format",
             }
-
-
-def test_absent_values_leave_no_empty_objects() -> None:
-    def nothing(place: object) -> Any:
-        return ABSENT
-
-    assert filled_arguments(WORKSHOP["order_material"], 2, nothing) == []
-    assert filled_arguments(WORKSHOP["close_day"], 2, nothing) == []
-
-
-def test_function_calls_of_a_served_model_fill_nested_arguments() -> None:
-    tools = [
-        {
-            "type": "function",
-            "function": {"name": tool["id"], "description": tool["desc"], "parameters": tool["input_schema"]},
-        }
-        for tool in workshop_tools()["nodes"]
-        if tool["id"] == "order_material"
-    ]
-    asked = "Order material for the project 'shelf': material 'oak board', amount 4, unit metre."
-    plan = Planner(graph_of(json.dumps(tools))).plan(asked).to_json()
-    (call,) = calls_of(plan, tools)
-    arguments = json.loads(call.arguments)
-    assert arguments["lines"][0]["unit"] == "metre"
-    assert not [name for name in ("lines", "project") if isinstance(arguments.get(name), int)]
 
 
 def endless(width: int, kind: str) -> dict[str, Any]:

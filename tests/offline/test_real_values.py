@@ -51,49 +51,11 @@ def test_a_row_that_agrees_with_what_the_call_has_is_chosen() -> None:
         assert row is not None and row["repository"] == "beta"
 
 
-def test_equal_rows_count_once() -> None:
-    rows = {"t": {"a": ["x"] * 99 + ["y"]}}
-    found = [real_arguments(rows, "t", Random(seed)) for seed in range(60)]
-    assert 15 < found.count({"a": "y"}) < 45
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=4), st.lists(st.sampled_from("xyz"), max_size=4))
-def test_hand_written_lists_of_any_lengths_are_used(one: list[str], other: list[str]) -> None:
-    found = real_arguments({"t": {"one": one, "other": other}}, "t", Random(1))
-    if not one and not other:
-        assert found is None
-        return
-    assert found is not None
-    assert set(found) == {name for name, values in (("one", one), ("other", other)) if values}
-    assert found.get("one", "a") in (one or ["a"]) and found.get("other", "x") in (other or ["x"])
-
-
 def test_a_list_takes_its_items_in_order_and_has_no_others() -> None:
     one = tool("open_pages", "names", names={"type": "array", "items": TEXT})
     for seed in range(20):
         drawn = draw_arguments(one, Random(seed), given={"names": ["Ann Moss", "Bo Lind"]})
         assert drawn.arguments == {"names": ["Ann Moss", "Bo Lind"]}
-
-
-NESTED = tool(
-    "delete_notes",
-    "deletions",
-    deletions={
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {"owner": TEXT, "notes": {"type": "array", "items": TEXT}},
-            "required": ["owner", "notes"],
-        },
-    },
-)
-
-
-def test_values_in_nested_lists_are_used() -> None:
-    for seed in range(20):
-        real = {"deletions.owner": ["Ann Moss"], "deletions.notes": ["likes tea"]}
-        drawn = draw_arguments(NESTED, Random(seed), given=real)
-        assert drawn.arguments == {"deletions": [{"owner": "Ann Moss", "notes": ["likes tea"]}]}
 
 
 def test_a_fed_argument_wins_over_a_real_one() -> None:

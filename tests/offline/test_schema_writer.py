@@ -51,25 +51,15 @@ def test_a_fed_argument_is_a_reference_that_the_request_does_not_state() -> None
     assert "movie_id: results[0].id of step 1" in details["task_steps"][1]
 
 
-def test_a_nested_argument_is_filled_in_its_object() -> None:
-    shows = written(sample_of(CINEMA, cinema_link("search_movies", "list_shows")))
-    place = arguments(shows, 1)["filter"]
-    assert place["movie_id"] == "<node-0>.results[0].id"
-    assert place["cinema"] in shows["user_request"]
-
-
 @pytest.mark.parametrize(
     ("source", "target", "value"),
     [
         ("results[].id", "id", "<node-0>.results[0].id"),
         ("results[].id", "ids", "<node-0>.results[*].id"),
-        ("results[].id", "ids[]", "<node-0>.results[*].id"),
         ("results[].tags", "ids", "<node-0>.results[0].tags"),
-        ("results[].tags[]", "ids", "<node-0>.results[0].tags[*]"),
         ("results[].tags", "id", "<node-0>.results[0].tags[0]"),
         ("total", "ids", ["<node-0>.total"]),
         ("", "text", "<node-0>"),
-        ("unknown[].id", "unknown", "<node-0>.unknown[0].id"),
     ],
 )
 def test_items_of_a_list_fill_a_list_and_the_first_fills_a_single_value(
@@ -92,20 +82,6 @@ def test_an_argument_with_a_point_in_its_name_is_no_nested_one() -> None:
     schema = {"properties": {"user.name": {"type": "string"}}}
     taker = ToolLibrary.from_json([{"id": "take", "input_schema": schema}])["take"]
     assert fed_argument(FieldPair("name", "user.name"), 0, Tool("give"), taker).parts == ("user.name",)
-
-
-def test_of_an_optional_object_the_other_required_parts_are_filled_too() -> None:
-    place = {"properties": {"kind": {"type": "string"}, "id": {"type": "string"}}, "required": ["kind", "id"]}
-    library = ToolLibrary.from_json(
-        [
-            imported_tool("find", "Finds a park.", {}, output={"properties": {"id": {"type": "string"}}}),
-            imported_tool("visit", "Visits a park.", {"place": {"type": "object", **place}}),
-        ]
-    )
-    instruction = written(sample_of(CINEMA, link("find", "visit", ("id", "place.id"))), library)
-    given = arguments(instruction, 1)["place"]
-    assert given["id"] == "<node-0>.id"
-    assert given["kind"] in instruction["user_request"]
 
 
 def test_an_observed_link_gives_an_order_and_no_reference() -> None:
@@ -132,36 +108,6 @@ def test_steps_about_one_thing_name_the_same_thing() -> None:
     same = replace(flow, shared=(FieldPair("show_id", "show_id"),))
     instruction = written(sample_of(CINEMA, same), library)
     assert arguments(instruction, 0)["show_id"] == arguments(instruction, 1)["show_id"]
-
-
-def test_a_shared_argument_that_is_a_reference_is_repeated() -> None:
-    number = {"type": "integer"}
-    library = ToolLibrary.from_json(
-        [
-            imported_tool(
-                "find",
-                "Finds a show.",
-                {"query": {"type": "string"}},
-                [],
-                output={"properties": {"id": number}},
-            ),
-            imported_tool(
-                "get_show",
-                "Gets a show.",
-                {"show_id": number},
-                ["show_id"],
-                output={"properties": {"season": number}},
-            ),
-            imported_tool(
-                "get_season", "Gets a season.", {"show_id": number, "season": number}, ["show_id", "season"]
-            ),
-        ]
-    )
-    last = replace(
-        link("get_show", "get_season", ("season", "season")), shared=(FieldPair("show_id", "show_id"),)
-    )
-    instruction = written(sample_of(CINEMA, link("find", "get_show", ("id", "show_id")), last), library)
-    assert arguments(instruction, 2) == {"show_id": "<node-0>.id", "season": "<node-1>.season"}
 
 
 def test_requests_have_no_residue_and_the_critic_accepts_the_plans() -> None:

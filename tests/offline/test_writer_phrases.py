@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -9,7 +8,6 @@ from writer_libraries import NAMES, graph_of
 from toolassay.dataset import Sample
 from toolassay.graph import Link
 from toolassay.offline.writer.clauses import slot_names, wire_calls, written_phrases
-from toolassay.offline.writer.english import read_list
 from toolassay.tools import Tool, ToolLibrary
 
 
@@ -39,19 +37,3 @@ def test_links_feed_inputs_by_type_each_once() -> None:
     call = wire_calls(Sample(0, 0, "dag", ("a", "b", "c", "join"), links), library, "resource")[3]
     assert [slot.source for slot in call.slots] == [None, 0, 1]
     assert call.waits == (2,)
-
-
-def test_word_lists_have_no_quotation_marks_in_literals() -> None:
-    kinds = read_list("kinds")
-    for topic in read_list("topics"):
-        assert not re.search("['\"]", json.dumps(list(topic.values()), ensure_ascii=False).replace('"', ""))
-    assert not [v for entry in kinds.values() for v in entry.get("values", ()) if re.search("['\"]", v)]
-
-
-def test_word_lists_know_every_kind_they_mention() -> None:
-    kinds, roles = read_list("kinds"), read_list("roles")
-    used = {kind for entry in read_list("temporal_phrases").values() for kind in entry["values"].values()}
-    assert used <= set(kinds)
-    assert {role for entry in read_list("resource_phrases").values() for role in entry["inputs"]} <= set(
-        roles
-    )

@@ -127,20 +127,3 @@ def test_it_acts_in_the_sandbox(server: Server, tmp_path: Path, form: tuple[str,
     assert len(calls(place)) == sent
     scored = toolassay("evaluate", "--data_dir", place, "--llm", MODEL, cwd=place)
     assert scored.code == 3, "two of 690 tasks were asked"
-
-
-def test_it_chooses_workflows(server: Server, tmp_path: Path) -> None:
-    place = tmp_path / "chats"
-    shutil.copytree(ROOT / "data_classic", place)
-    infer(server, place, "--limit", "3", *SHORT)
-    assert outcomes(place).total() == 3
-    sent = len(calls(place))
-    infer(server, place, "--limit", "3", *SHORT)
-    assert len(calls(place)) == sent
-    scored = toolassay("evaluate", "--data_dir", place, "--llm", MODEL, cwd=place)
-    assert scored.code == 3, "three of 600 messages were asked"
-
-
-def test_it_is_attacked(server: Server, folder: Path) -> None:
-    infer(server, folder, "--security", "2", *SHORT)
-    assert outcomes(folder).total() >= 2

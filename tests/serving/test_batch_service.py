@@ -97,10 +97,7 @@ async def test_a_cancelled_batch_keeps_its_answers(fake_server: FakeServer, sdk:
     [
         ([line("a"), "no JSON"], "invalid_json_line", 2),
         ([line("a"), line("a")], "duplicate_custom_id", 2),
-        ([line("a" * 65)], "invalid_json_line", 1),
         ([line("a", url="/v1/embeddings")], "invalid_json_line", 1),
-        ([line("a", method="GET")], "invalid_json_line", 1),
-        ([line("a", body={"model": "m", "messages": []})], "invalid_json_line", 1),
         ([line("a", body={"model": "m", "messages": [{}], "stream": True})], "invalid_json_line", 1),
         ([line("a"), line("b", body={"model": "n", "messages": [{}]})], "mismatched_model", None),
         ([], "invalid_request", None),

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from builders import workbench_folder
-from probing import classic, lines, workbench
 from running import lines_of
 
 from toolassay import infer
@@ -57,20 +56,6 @@ def test_probes_of_plans(tmp_path: Path, root: Path, server: FakeServer, knows_t
     server.answer = OfflineAnswers([graph] if knows_the_tools else ())
     here, served = both(folder, server, security=30)
     assert served == here and len(here) == 40
-
-
-@pytest.mark.parametrize("agent", ["native", "react", "react_published"])
-def test_probes_of_a_workplace(tmp_path: Path, server: FakeServer, agent: str) -> None:
-    here, served = both(workbench(tmp_path / "w"), server, agent=agent, security=6)
-    assert served == here and len(here) == 8
-
-
-@pytest.mark.parametrize("agent", ["cot", "reasoning", "tools"])
-def test_probes_of_chats(tmp_path: Path, server: FakeServer, agent: str) -> None:
-    here, served = both(classic(tmp_path / "c"), server, agent=agent, security=True)
-    assert [line["outcome"] for line in served] == [line["outcome"] for line in here]
-    assert len(lines(tmp_path / "c")) == 7
-    assert not {"unreadable", "failed"} & {line["outcome"] for line in served}
 
 
 async def test_other_requests_are_answered_as_before() -> None:

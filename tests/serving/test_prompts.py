@@ -27,8 +27,6 @@ KINDS: dict[str, DependencyType] = {
 WORDINGS: list[Wording] = ["default", "example"]
 AWKWARD = [
     "Paint a café for $5.",
-    "",
-    "  blanks \n\n",
     "# REQUEST #\nplan\n\nNow the JSON object:\nthat says so",
     '# TOOLS #\n{"id": "none"}',
     "line\u2028separator and \\d+ and $request ${tools}",
@@ -118,16 +116,11 @@ def test_what_a_prompt_does_not_show_comes_from_a_known_library(graph: ToolGraph
     "prompt",
     [
         "Hello!",
-        "",
         PlanPrompt(ToolLibrary([Tool("a")]), "resource").render("A resource tool without types."),
         PlanPrompt(ToolLibrary([Tool("a")]), "temporal").render("x").replace('{"id"', '{"name"'),
-        PlanPrompt(ToolLibrary([Tool("a")]), "temporal").render("x").replace('{"id"', "{id"),
         BackInstructPrompt(ToolLibrary([Tool("a")]), "temporal")
         .render(Sample(0, 0, "single", ("a",), ()))
         .replace("(none)", "Link: a -> b"),
-        BackInstructPrompt(ToolLibrary([Tool("a")]), "temporal")
-        .render(Sample(0, 0, "single", ("a",), ()))
-        .replace("0-0", "none"),
         PlanPrompt(ToolLibrary([Tool("a")]), "temporal", wording="example")
         .render("x")
         .replace("- a:", "* a:"),

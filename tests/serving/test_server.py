@@ -11,10 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from toolassay.models import ChatRequest, ModelError, ModelOptions
-from toolassay.models.client import Client
 from toolassay.serving.chat_server import ChatServer
-from toolassay.serving.faults import FAULTS, KINDS
+from toolassay.serving.faults import KINDS
 from toolassay.serving.offline_answers import DONE, WHAT_IT_KNOWS, OfflineAnswers
 from toolassay.testkit import FakeServer
 
@@ -166,25 +164,6 @@ async def test_every_fault_is_met_and_over(fake_server: FakeServer, kind: str, s
     assert fake_server.faulty == 1
 
 
-async def test_what_the_bodies_look_like(fake_server: FakeServer) -> None:
-    kinds = ["empty-choices", "null-content", "html", "text", "cut-json", "drip", "length", "declined"]
-    fake_server.fail_first(*kinds)
-    came = {kind: await post(fake_server, {"messages": HELLO}) for kind in kinds}
-    whole = await answer(fake_server)
-    content = whole["choices"][0]["message"]["content"]
-    said = {kind: json.loads(text) for kind, (_, _, text) in came.items() if kind not in ("html", "cut-json")}
-    assert said["empty-choices"]["choices"] == []
-    assert said["null-content"]["choices"][0]["message"]["content"] is None
-    assert came["html"][1] == "text/html"
-    assert came["text"][1] == "text/plain"
-    for kind in ("text", "drip"):
-        assert said[kind]["choices"] == whole["choices"]
-    assert said["length"]["choices"][0]["message"]["content"] == content[: len(content) // 2]
-    assert said["declined"]["choices"][0]["message"]["refusal"]
-    with pytest.raises(ValueError, match=r"Unterminated|Expecting"):
-        json.loads(came["cut-json"][2])
-
-
 async def test_a_hanging_server_says_nothing(fake_server: FakeServer) -> None:
     fake_server.fail_first("hang")
     fake_server.release()
@@ -233,21 +212,6 @@ async def test_a_server_that_restarts(fake_server: FakeServer) -> None:
     assert not await refused(fake_server)
     fake_server.go_away()
     assert await refused(fake_server)
-
-
-@pytest.mark.parametrize(
-    "kind", sorted(FAULTS.keys() - {"odd", "text", "hang", "cut-stream", "drip", "refused"})
-)
-async def test_the_client_gets_over_every_fault(fake_server: FakeServer, kind: str) -> None:
-    fake_server.fail_first(kind)
-    model = Client("m", ModelOptions(api_base=fake_server.base))
-    try:
-        response = await model.complete(ChatRequest(HELLO))
-    except ModelError as error:
-        pytest.fail(f"{kind}: {error}")
-    finally:
-        await model.close()
-    assert response.attempts > 1
 
 
 async def test_the_sdk(offline_server: FakeServer) -> None:

@@ -16,8 +16,6 @@ REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-0
     "spelled",
     [
         REQUEST.upper(),
-        REQUEST.replace(" ", "  \n"),
-        REQUEST.replace(",", "").replace("!", "."),
         REQUEST.replace("'", "’"),
         REQUEST.replace("e-mail", "email"),
         REQUEST.replace("ë", "e\u0308"),

@@ -79,7 +79,6 @@ BOTH = {"type": "object", "properties": {**A["properties"], **B["properties"]}} 
     ("schema", "accepted", "changed"),
     [
         ({"type": "object", "anyOf": [A, B]}, BOTH, ["anyOf"]),
-        ({"type": "object", "oneOf": [A, {"allOf": [A, B]}]}, BOTH | {"required": ["a"]}, ["oneOf"]),
         ({"type": "object", "allOf": [A, B]}, BOTH | {"required": ["a", "b"]}, ["allOf"]),
         (
             {"type": "object", "$ref": "#/$defs/a", "$defs": {"a": A}},
@@ -94,24 +93,11 @@ BOTH = {"type": "object", "properties": {**A["properties"], **B["properties"]}} 
             },
             ["anyOf"],
         ),
-        (
-            {"type": "object", "anyOf": [A, {"$ref": "#"}]},
-            {"type": "object", "properties": A["properties"]},
-            ["anyOf"],
-        ),
         ({**A}, {"type": "object", **A}, ["type"]),
         (
             {"type": "object", "properties": {"a": {"type": ["array", "null"]}}},
             {"type": "object", "properties": {"a": {"type": ["array", "null"], "items": {}}}},
             ["properties.a.items"],
-        ),
-        (
-            {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "array"}}}},
-            {
-                "type": "object",
-                "properties": {"a": {"type": "array", "items": {"type": "array", "items": {}}}},
-            },
-            ["properties.a.items.items"],
         ),
     ],
 )
@@ -143,30 +129,6 @@ def test_mcp_keeps_ids_results_and_hints() -> None:
         ("weather.forecast", "tags", "the form has no place for it"),
         ("weather.forecast", "source", "the form has no place for all of it"),
     ]
-
-
-def test_mcp_lists_tools_of_several_servers_by_server() -> None:
-    result = exported("mcp", FORECAST, NOW)
-    listings = result.document["servers"]
-    assert [listing.get("name") for listing in listings] == ["weather", None]
-    assert [[tool["name"] for tool in listing["tools"]] for listing in listings] == [
-        ["weather.forecast"],
-        ["now"],
-    ]
-
-
-def test_taskbench_has_the_published_keys_only() -> None:
-    result = exported("taskbench", FORECAST)
-    assert result.document == {
-        "nodes": [
-            {
-                "id": "weather.forecast",
-                "desc": "The weather of tomorrow.",
-                "parameters": [{"name": "city", "type": "string", "desc": "Where."}],
-            }
-        ]
-    }
-    assert fields(result) == ["output_schema", "annotations", "tags", "source", "input_schema"]
 
 
 PUBLISHED: dict[str, list[dict[str, Any]]] = {

@@ -177,13 +177,6 @@ def test_the_order_of_the_tools_does_not_matter(some: list[dict[str, Any]], rand
     assert facts(*mixed) == facts(*some)
 
 
-def test_the_order_of_two_alike_arguments_elsewhere_does_not_matter() -> None:
-    accounts = operation("GET /accounts", many(record(id=NUMBER)))
-    one = operation("POST /transfers", needs={"from_account_id": NUMBER, "to_account_id": NUMBER})
-    other = operation("POST /debits", needs={"to_account_id": NUMBER, "from_account_id": NUMBER})
-    assert facts(accounts, one, other) == facts(other, one, accounts)
-
-
 @given(libraries)
 @settings(max_examples=40)
 def test_what_is_explained_is_what_is_derived(some: list[dict[str, Any]]) -> None:

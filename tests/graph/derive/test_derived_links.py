@@ -31,8 +31,6 @@ from toolassay.output_paths import EACH, parse_path
 
 UUID = {"type": "string", "format": "uuid"}
 EMAIL = {"type": "string", "format": "email"}
-FILM_LIST = operation("GET /films", many(record("id", "title")))
-FILM_OF_ID = operation("GET /film", needs={"film_id": TEXT})
 CREATE = operation("POST /orders", record("id", "status"), needs={"product": TEXT})
 ORDER = {"order_id": TEXT}
 
@@ -82,13 +80,10 @@ def test_a_removal_gives_nothing() -> None:
     ("given", "taken", "least", "most"),
     [
         (TEXT, TEXT, 0.8, 1),
-        (UUID, UUID, 0.8, 1),
         ({}, TEXT, 0.8, 1),
-        ({"type": ["string", "null"]}, TEXT, 0.8, 1),
         (NUMBER, {"type": "number"}, 0.7, 0.82),
         (NUMBER, TEXT, 0.6, 0.8),
         (TEXT, NUMBER, 0.5, 0.75),
-        (UUID, EMAIL, 0.2, 0.5),
         (TEXT, {"type": "string", "enum": ["a"]}, 0.2, 0.5),
         ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, 0.8, 1),
         ({"enum": ["a"]}, {"enum": ["b"]}, 0, 0),
@@ -132,19 +127,6 @@ def test_a_list_of_ids_is_filled_by_the_ids_of_a_list() -> None:
     assert pairs_of(links_of(genres, discover)[genres["id"], discover["id"]]) == [("[].id", "genre_ids")]
 
 
-def test_an_id_is_more_certain_than_a_name() -> None:
-    assert score(FILM_LIST, FILM_OF_ID) > score(operation("GET /films", many(record("name"))), FILM_OF_ID)
-
-
-def test_a_collection_of_the_same_path_is_more_certain_than_another_of_the_name() -> None:
-    lists = [operation(f"GET /{kind}/chapters", many(record(id=NUMBER))) for kind in ("book", "club")]
-    details = [operation(f"GET /{kind}/chapters/{{chapter_id}}") for kind in ("book", "club")]
-    links = links_of(*lists, *details)
-    for one, (listing, detail) in enumerate(zip(lists, details, strict=True)):
-        own = links[listing["id"], detail["id"]].score
-        assert own > links[lists[1 - one]["id"], detail["id"]].score > 0
-
-
 def test_an_object_is_recognised_by_its_fields() -> None:
     person = record("name", "known_for", "gender", "profile_path", id=NUMBER)
     detail = operation("GET /person/{person_id}", person)
@@ -152,17 +134,6 @@ def test_an_object_is_recognised_by_its_fields() -> None:
     link = links_of(detail, credit)[credit["id"], detail["id"]]
     assert pairs_of(link) == [("cast[].id", "person_id")]
     assert "it has the fields of a person" in link.reasons[0]
-
-
-def test_common_fields_are_not_recognised() -> None:
-    plain = record("name", id=NUMBER)
-    detail = operation("GET /person/{person_id}", plain)
-    credit = operation("GET /movie/{movie_id}/credits", record(cast=many(plain)))
-    assert not links_of(detail, credit)
-    # One uncommon field of both is not enough.
-    more = record("name", "gender", "label", "size", id=NUMBER)
-    detail = operation("GET /person/{person_id}", record("name", "gender", "birthday", id=NUMBER))
-    assert not links_of(detail, operation("GET /movie/{movie_id}/credits", record(cast=many(more))))
 
 
 def test_an_argument_that_every_tool_takes_counts_little() -> None:
@@ -193,14 +164,8 @@ def test_tools_without_output_schema_have_weaker_links_from_their_names() -> Non
     ("gives", "path"),
     [
         ({"type": "object"}, ""),
-        ({"type": "object", "additionalProperties": True}, ""),
         (many({}), ""),
-        (many({"type": "object"}), ""),
-        (record(notes=many({})), ""),
-        (record(notes=many({"type": "object"}), total=NUMBER), ""),
-        (record("result"), ""),
         (record(result={"type": "object", "additionalProperties": True}), ""),
-        (record(result=many({"type": "object"})), ""),
         (record(result={"anyOf": [many({}), {"type": "null"}]}), ""),
         (
             {
@@ -211,10 +176,8 @@ def test_tools_without_output_schema_have_weaker_links_from_their_names() -> Non
         ),
         (TEXT, ""),
         (many(TEXT), "[]"),
-        (record(result=many(TEXT)), "result[]"),
         (record(lines=many(TEXT)), "lines[]"),
         ({"type": "boolean"}, None),
-        (record(result={"type": "boolean"}), None),
         (record(done={"type": "boolean"}), None),
         (record("author"), None),
         (record("author", lines=many(record("author"))), None),
@@ -235,14 +198,14 @@ def test_only_a_result_that_may_be_it_fills_an_argument_by_description(
     assert not reached.shapes or reached.shapes & takes(target, ["note_id"], is_whole=not path)
 
 
-def test_a_whole_object_fills_no_text_that_a_description_names() -> None:
-    source = mcp_tool("take_snapshot", record("author"))
-    wanted = {"description": "What take_snapshot returned."}
-    assert score(source, mcp_tool("press", needs={"shot": wanted}))
-    assert not score(source, mcp_tool("press", needs={"uid": {**wanted, "type": "string"}}))
-
-
-@pytest.mark.parametrize("name", ["B", "Bike", "Model", "BikeDTO", "Result"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "B",
+        "BikeDTO",
+        "Result",
+    ],
+)
 def test_the_name_of_a_schema_does_not_matter_where_a_field_says_what_it_is(name: str) -> None:
     bikes = record(result=many({"$ref": f"#/$defs/{name}"}))
     bikes["$defs"] = {name: record("bike_id", "model") | {"title": name}}
@@ -250,13 +213,6 @@ def test_the_name_of_a_schema_does_not_matter_where_a_field_says_what_it_is(name
     link = links_of(source, mcp_tool("book", needs={"bike_id": TEXT}))["list_bikes", "book"]
     assert (link.origin, pairs_of(link)) == ("schema", [("result[].bike_id", "bike_id")])
     assert link.score > 0.7
-
-
-def test_what_a_description_says_that_a_tool_returns_is_given() -> None:
-    target = mcp_tool("open_it", needs={"folder_id": TEXT})
-    assert score(mcp_tool("scan", description="Lists all folders in a path."), target) > 0.2
-    assert not score(mcp_tool("scan", description="Counts bytes in the folders."), target)
-    assert not score(mcp_tool("scan", description="Lists users by folder."), target)
 
 
 def test_a_description_that_names_another_tool_links_them() -> None:
@@ -271,13 +227,6 @@ def test_a_description_that_names_another_tool_links_them() -> None:
 
 
 # Explanations
-
-
-def test_an_explanation_of_a_link_has_its_score_its_fields_and_its_reasons() -> None:
-    library = library_of(*FILMS)
-    link = links_of(*FILMS)[SEARCH["id"], DETAIL["id"]]
-    lines = Derivation(library).explain(SEARCH["id"], DETAIL["id"])
-    assert lines == [f"score {link.score:.2f} from schema", "results[].id → movie_id", *link.reasons]
 
 
 def test_a_link_that_is_too_weak_is_explained_as_none() -> None:

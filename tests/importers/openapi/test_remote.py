@@ -163,7 +163,6 @@ def test_a_redirect_does_not_lead_everywhere(site: Site, target: str, message: s
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ((500, {}, b""), "is answered with status 500"),
         ((200, {}, b"\xff"), "is not UTF-8 text"),
         ((200, {}, b"{'"), "is not valid JSON"),
         ((200, {"Content-Length": "99"}, b"{}"), "cannot be fetched"),

