@@ -79,12 +79,12 @@ def placed_leaves(value: Any) -> Iterator[tuple[Place, Leaf]]:
     count = 0
     while waiting and count < _MOST_LEAVES:
         place, item = waiting.pop()
+        count += 1  # lists in lists too: a place is as long as they are deep
         if isinstance(item, Mapping):
             waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
         elif isinstance(item, list | tuple):
             waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
         elif isinstance(item, str | int | float):
-            count += 1
             yield place, item
 
 
