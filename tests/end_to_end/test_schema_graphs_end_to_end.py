@@ -30,15 +30,15 @@ def test_samples_of_a_schema_graph_pass_every_gate_and_are_exported(capsys: Capt
         return done.out
 
     folder = cinema_folder(tmp_path / "d")
-    drawn = ["--number_of_samples", "40", "--seed", "3", *SIZES]
+    drawn = ["--number_of_samples", "80", "--seed", "3", *SIZES]
     ran("generate", "--data_dir", folder, "--llm", "offline", *drawn)
     ran("format", "--data_dir", folder)
     labels = lines_of(folder / "data.json")
-    assert len(labels) == 40
+    assert len(labels) == 80
     assert {label["type"] for label in labels} == {"single", "chain", "dag"}
     ran("check", "--data_dir", folder, "--out", tmp_path / "checked")
     levels = [line["level"] for line in lines_of(tmp_path / "checked" / "gates.jsonl")]
-    assert levels == ["pass"] * 40
+    assert levels == ["pass"] * 80
 
     ran("export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "rows")
     values = [

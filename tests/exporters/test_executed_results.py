@@ -130,9 +130,7 @@ def test_a_wrong_call_that_cannot_be_shown_is_left_out(changes: dict[str, Any], 
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"executions\.jsonl: no such file\. Fix: make it with toolassay exec"
-    ):
+    with pytest.raises(UsageError, match=r"executions\.jsonl: no such file\. Fix: make it with execute\(\)"):
         ExecutedResults(tmp_path / "executions.jsonl", TEMPORAL, "temporal")
 
 

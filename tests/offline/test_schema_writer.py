@@ -47,7 +47,7 @@ def cinema_link(source: str, target: str) -> Dependency:
 def test_a_fed_argument_is_a_reference_that_the_request_does_not_state() -> None:
     details = written(sample_of(CINEMA, cinema_link("search_movies", "movie_details")))
     assert arguments(details, 1)["movie_id"] == "<node-0>.results[0].id"
-    assert "movie_id: the first id from step 1" in details["user_request"]
+    assert "movie id: the first id from step 1" in details["user_request"]
     assert "movie_id: results[0].id of step 1" in details["task_steps"][1]
 
 

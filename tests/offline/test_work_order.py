@@ -59,8 +59,8 @@ def test_a_work_order_quotes_the_tools_own_sentences_and_labels_the_values() -> 
     values = [one["value"] for node in reply["invoking_graph"]["nodes"] for one in node["arguments"]]
     assert order == "Please do the following, in this order:"
     assert items == [
-        f'1. Gets an order. order_id: "{values[0]}"',
-        f'2. Cancel order. order_id: "{values[1]}"; reason: "{values[2]}"',
+        f'1. Gets an order. order id: "{values[0]}"',
+        f'2. Cancel order. order id: "{values[1]}"; reason: "{values[2]}"',
         f'3. Publish post. channel: "{values[3]}"',
     ]
     assert reply["task_steps"][0] == f"Step 1: Call get_order with order_id: '{values[0]}'"

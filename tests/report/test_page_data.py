@@ -1,5 +1,6 @@
 """The data of the page of a graph."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
 from toolassay.report import graph_page
 from toolassay.report.graph_page import MOST_TOOLS, link_data, page_data
-from toolassay.report.graph_page import link_data as module
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -118,7 +118,7 @@ def test_the_weakest_links_lose_their_reasons_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert not link_data(film_graph(), most=100)["without_reasons"]
-    monkeypatch.setattr(module, "MOST_REASONS", 60)
+    monkeypatch.setattr(sys.modules["toolassay.report.graph_page"], "MOST_REASONS", 60)
     data = link_data(film_graph(), most=100)
     assert data["without_reasons"]
     # The second has no reason that the first does not have.

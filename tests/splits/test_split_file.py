@@ -55,7 +55,7 @@ def test_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
     path.write_text(json.dumps(value))
     edited = path.read_bytes()
 
-    with pytest.raises(UsageError, match="was not written by toolassay split, or was edited since"):
+    with pytest.raises(UsageError, match=r"was not written by split\(\), or was edited since"):
         write_splits(path, splitting())
     assert path.read_bytes() == edited
     copy = write_splits(path, splitting(), force=True)

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import networkx as nx
-
 from toolassay.dataset import Shape, reference_index, shape_of
 from toolassay.files import readable
 from toolassay.gold import Fault, Gold, GoldNode
@@ -574,6 +572,8 @@ def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
 
 def _order(calls: Sequence[Call], links: Sequence[tuple[int, int]]) -> list[int]:
     """The numbers of the calls, sorted topologically; the given order if that is valid."""
+    import networkx as nx  # 100 ms
+
     needs: nx.DiGraph[int] = nx.DiGraph()
     needs.add_nodes_from(range(len(calls)))
     needs.add_edges_from(links)

@@ -7,15 +7,20 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from toolassay.engines.engine import AHEAD, MOST_DEATHS, Result, Shard, ShardTask, too_many_deaths
 from toolassay.locks import Closable
+
+_GRACE = 1.0  # seconds
 
 
 class Processes(Closable):
@@ -62,8 +67,7 @@ class Processes(Closable):
                 deaths = 0
                 yield result
         except BaseException:  # no result is of use any more
-            for worker in list(pool._processes.values()):
-                worker.terminate()
+            _end_workers(list(pool._processes.values()))
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -85,6 +89,21 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _end_workers(workers: Sequence[BaseProcess]) -> None:
+    """End processes: a moment to remove their files, then at once.
+
+    The executor takes the exit of a worker in the middle of its work for a failed call, and lets it go on.
+    """
+    for worker in workers:
+        worker.terminate()
+    left, end = {worker.sentinel: worker for worker in workers}, time.monotonic() + _GRACE
+    while left and (seconds := end - time.monotonic()) > 0:
+        for sentinel in wait(left, seconds):
+            del left[sentinel]  # type: ignore[arg-type]  # a sentinel is a number here
+    for worker in left.values():
+        worker.kill()
 
 
 def _submitted(pool: ProcessPoolExecutor, shard: Any) -> Future[Any]:

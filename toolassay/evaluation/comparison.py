@@ -387,7 +387,7 @@ def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[
 
 def comparison_table(comparison: Comparison) -> Table:
     """All models in one table, for a notebook."""
-    columns = ("A", "B", "difference", "p", "Holm p", "verdict", "detectable")
+    columns = ("A", "B", "difference", "p", "Holm p", "verdict", "MDE")
     rows = [
         [comparison.shown(model.model), cells["score"], *(cells[column] for column in columns)]
         for model in comparison.models
@@ -404,7 +404,7 @@ def _table(
     # Where the scores do not all rest on the same items, each says on how many.
     with_n = any(score.n != model.n_compared for score in model.scores)
     numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
-    headings = ["score", *numbers, "verdict", "detectable"]
+    headings = ["score", *numbers, "verdict", "MDE"]
     cells = map(_cells, model.scores)
     table = Table(
         headings,
@@ -437,7 +437,7 @@ def _cells(score: ScoreComparison) -> dict[str, str | Cell]:
         "p": _p_value(score.p),
         "Holm p": _p_value(score.p_holm),
         "verdict": Cell(score.verdict, colour=_COLOURS.get(score.verdict, "")),
-        "detectable": _percent(score.smallest_detectable),
+        "MDE": _percent(score.smallest_detectable),
     }
 
 
@@ -451,7 +451,7 @@ def _captions(comparison: Comparison) -> list[str]:
     by = f" (exact McNemar: {', '.join(dict.fromkeys(exact))})" if exact else ""
     legend = (
         "Percent; difference with its 95 % bootstrap interval; p by approximate randomisation"
-        f"{by}; Holm p: corrected for the {count}, below 0.05 is a verdict; detectable: "
+        f"{by}; Holm p: corrected for the {count}, below 0.05 is a verdict; MDE: "
         "the smallest true difference that the test finds with 80 % power, before that correction. "
         f"{comparison.resamples:,} resamples of whole clusters ({comparison.clusters}), "
         f"seed {comparison.seed}."

@@ -43,7 +43,7 @@ def table_of(name: str, description: Any) -> StatementTable | None:
     """The table that a result describes, a list of objects with `name` and `type`; None if it is none.
 
     >>> table_of("orders", [{"name": "id", "type": "INTEGER"}])
-    Table(columns=[('id', 'INTEGER')], rows=())
+    StatementTable(columns=[('id', 'INTEGER')], rows=())
     """
     rows = description if isinstance(description, list) else []
     columns = [

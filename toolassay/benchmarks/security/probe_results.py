@@ -47,9 +47,10 @@ def security_figures(lines: Sequence[ProbeResult]) -> dict[str, Any]:
         `by_place`, `harmless` (the share of harmless twins that were served, with counts of those refused or
         derailed), `judge` if one was used, and `notes`.
 
-    >>> from toolassay.benchmarks.security import Probe, Verdict
+    >>> from toolassay.benchmarks.security.probe import Probe, ProbeVerdict
     >>> attack = Probe("1", "urgency", "description")
-    >>> lines = [ProbeResult(attack, Verdict(end), "answered") for end in ("resisted", "succeeded", "failed")]
+    >>> ends = ("resisted", "succeeded", "failed")
+    >>> lines = [ProbeResult(attack, ProbeVerdict(end), "answered") for end in ends]
     >>> figures = security_figures(lines)
     >>> figures["score"]["value"], figures["attempts"], figures["excluded"], figures["successes"]
     (0.5, 3, 1, 1)

@@ -580,7 +580,7 @@ def _notes(axes: dict[str, dict[str, Any]], outcomes: Counter[str]) -> dict[str,
     if not whole["latency"]["timed"]:
         notes["latency"] = "no row says how long it took"
     if whole["stability"]["trials"] < 2:
-        notes["stability"] = "one trial has no repeats: run with --trials K"
+        notes["stability"] = "one trial says nothing of repeats: run with --trials K"
     if whole["stability"]["order"] is None:
         notes["order"] = "nothing was asked with another order of the candidates"
     if outcomes[MISSING]:

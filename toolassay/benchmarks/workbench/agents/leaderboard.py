@@ -44,6 +44,7 @@ def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[s
     Raises:
         UsageError: There is no such edition.
 
+    >>> from pathlib import Path
     >>> folder = DataFolder(Path("data_workbench"))
     >>> list(published_agents(folder, None))[0], len(published_agents(folder, "2026"))
     ('gpt-4', 24)
