@@ -490,9 +490,14 @@ def run(
     Override a single value with --set agent.temperature=0.2 or --agent.temperature=0.2. API keys come from
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
     """
-    from toolassay.benchmarks.classic.run import read_configuration, run_classic
+    from toolassay.benchmarks.classic.run import CONFIGURATION_FIX, read_configuration, run_classic
 
-    _refuse_unknown(more)
+    for word in more:
+        flag, _, _ = word.partition("=")  # what follows may be a key
+        if not flag.startswith("--"):
+            raise click.UsageError("Got an unexpected argument. Fix: write --KEY=VALUE")
+        if "." not in flag:
+            raise click.UsageError(f"No such flag: {flag}. Fix: {CONFIGURATION_FIX}")
     names = {"data": data, "agent": agent, "eval": eval_}
     configuration = read_configuration(names, [*values, *more, *(["eval.limit=10"] if is_debug else [])])
     place = Path(prediction_dir if path_to_output_dir is None else Path(path_to_output_dir).absolute())
@@ -509,33 +514,6 @@ def run(
         print_chat_scores([ended.evaluation], with_published=with_published)
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
-
-
-def _refuse_unknown(more: tuple[str, ...]) -> None:
-    """Refuse an argument that is neither a flag nor a configuration value.
-
-    The message does not repeat the argument's value, which may be an API key.
-    """
-    from toolassay.benchmarks.classic.run import KEYS, checked, nearest
-
-    for word in more:
-        name, equals, _ = word.removeprefix("--").partition("=")
-        if not word.startswith("--"):
-            raise click.UsageError(f"Got unexpected extra argument ({name})")
-        if equals and "." in name:
-            continue  # the reader of configurations says more
-        if name in KEYS:
-            raise click.UsageError(f"--{name} has no value: write --{name}=VALUE")
-        try:
-            checked(name, None)
-        except ValueError as error:
-            if not str(error).startswith("unknown key"):
-                raise UsageError(str(error)) from None
-        context = click.get_current_context()
-        flags = [flag for option in context.command.params for flag in option.opts if flag.startswith("--")]
-        meant = nearest(name, flags)
-        fix = meant if meant.startswith("--") else f"--{meant}=VALUE"
-        raise click.UsageError(f"No such flag: --{name}. Fix: did you mean {fix}?")
 
 
 command.add_command(build)
