@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.classic.agents.inference import entry_of
 from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
 from toolassay.benchmarks.classic.options import ChatScoring
@@ -124,7 +126,7 @@ def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list
     messages keep theirs.
     """
     labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
-    relabelled = [replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
+    relabelled = [msgspec.structs.replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
     return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
@@ -306,7 +308,7 @@ def _ended(trials: Sequence[Trial]) -> MissingOutcome:
 def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[PredictionRow]]:
     """The prediction file and rows of a trial; the number of a further trial is that of its folder."""
     rows = read_rows(trial.output, data)
-    return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
+    return trial.output, [msgspec.structs.replace(row, trial=trial.number or row.trial) for row in rows]
 
 
 def _joined(files: Iterable[tuple[Path, list[PredictionRow]]]) -> list[PredictionRow]:
