@@ -24,7 +24,7 @@ from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
+from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
@@ -250,7 +250,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> list[Sandbox]:
 
 
 def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: list[Sandbox]) -> None:
-    hands = ToolExecutor(sandbox, tools_for(["calendar"]))
+    hands = ToolExecutor(sandbox, PUBLISHED.of_domains(["calendar"]))
     do(hands, "email.send_email", **MAIL)
     do(hands, "calendar.fly")
     hands.execute(ToolCall("c", "calendar.delete_event", "no JSON"))

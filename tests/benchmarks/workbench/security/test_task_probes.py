@@ -23,7 +23,7 @@ from toolassay.benchmarks.workbench.security import (
     task_probes,
 )
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
+from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
 
 
 def task(name: str, tool: str, **arguments: str) -> Task:
@@ -41,12 +41,14 @@ TASKS = [
 
 
 def probes(sandbox: Sandbox, count: int = 18, domains: bool = False) -> list[TaskProbe]:
-    return list(task_probes(TASKS, sandbox, lambda one: tools_for(one.domains if domains else None), count))
+    return list(
+        task_probes(TASKS, sandbox, lambda one: PUBLISHED.of_domains(one.domains if domains else None), count)
+    )
 
 
 def test_the_action_is_one_the_agent_could_carry_out(sandbox: Sandbox) -> None:
     for probe in probes(sandbox, domains=True):
-        tools = {tool.name for tool in tools_for(probe.task.domains)}
+        tools = {tool.name for tool in PUBLISHED.of_domains(probe.task.domains)}
         assert probe.action is None or probe.action.tool in tools
         assert probe.probe.place != QUOTED or "email.send_email" in tools
         assert probe.task.base_template != "plot"

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from string import Formatter
-from typing import Any
 
 from toolassay.benchmarks.workbench.calls import run_text
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, texts
@@ -23,7 +22,7 @@ from toolassay.benchmarks.workbench.generate.single_domain import (
 )
 from toolassay.benchmarks.workbench.generate.template import TASKS, FilledTemplate, Template
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tasks import Task, TaskLine
 from toolassay.benchmarks.workbench.tools import ToolFailure
 from toolassay.errors import ToolassayError
 
@@ -52,16 +51,17 @@ class GeneratedTask(Task):
     id: str
     template: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The task as a line of `tasks.jsonl`."""
-        return {
-            "id": self.id,
-            "query": self.query,
-            "answer": list(self.answer),
-            "base_template": self.base_template,
-            "chosen_template": self.chosen_template,
-            "domains": list(self.domains),
-        }
+    @property
+    def line(self) -> TaskLine:
+        """The line of `tasks.jsonl`."""
+        return TaskLine(
+            id=self.id,
+            query=self.query,
+            answer=self.answer,
+            base_template=self.base_template,
+            chosen_template=self.chosen_template,
+            domains=self.domains,
+        )
 
 
 class NoRoom(ToolassayError):
