@@ -15,7 +15,8 @@ from toolassay.benchmarks.classic.benchmark import Classic
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
-from toolassay.benchmarks.classic.work import ChatWork, chat_prober
+from toolassay.benchmarks.classic.security import chat_prober
+from toolassay.benchmarks.classic.work import ChatWork
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.data_folder import DataFolder

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import unquote
 
 from toolassay.errors import UsageError
@@ -377,37 +377,25 @@ SEED = 0
 """Seed of the choice of probes; fixed, so that all models get the same ones."""
 
 
-class Prober(Protocol):
+@dataclass(frozen=True)
+class Prober:
     """The probes of one data folder for one agent.
 
     Attributes:
-        settings: everything that shapes probes and answers, for the manifest.
+        settings: everything that shapes probes and answers, for the manifest; the number of probes is not.
         read: the files that the probes are made of.
-        size: number of requests, tasks or chats that are sent to the agent.
-        items: the work on one of them.
-        chosen: the requests, tasks or chats.
-
-    One whose agent takes several requests for a probe also has `in_steps`, which is true.
+        items: the work on one request, task or chat.
+        chosen: the requests, tasks or chats that are sent to the agent.
+        results: the verdict on every probe, in order, computed from the journal.
+        in_steps: whether the agent takes several requests for one of `chosen`.
     """
 
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-    @property
-    def read(self) -> Sequence[Path]: ...
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def items(self) -> ItemWork[Any]: ...
-
-    @property
-    def chosen(self) -> Sequence[Any]: ...
-
-    def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdict on every probe, in order, computed from the journal."""
-        ...
+    settings: Mapping[str, Any]
+    read: Sequence[Path]
+    items: ItemWork[Any]
+    chosen: Sequence[Any]
+    results: Callable[[Journal], list[ProbeResult]]
+    in_steps: bool = False
 
 
 def refuse_beside_security(mode: str = "", /, **settings: Any) -> None:

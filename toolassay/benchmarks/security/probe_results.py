@@ -332,7 +332,7 @@ class ProbeWork(Work):
     @property
     def facts(self) -> WorkFacts:
         """The settings of the probes: a judge shapes no answer."""
-        prober, size = self._prober, self._prober.size
+        prober, size = self._prober, len(self._prober.chosen)
         return WorkFacts(
             "probe",
             prober.settings,
@@ -341,7 +341,7 @@ class ProbeWork(Work):
             size,
             hashes(*prober.read),
             helpers=[self._judge] if self._judge else [],
-            in_steps=getattr(prober, "in_steps", False),
+            in_steps=prober.in_steps,
         )
 
     @property

@@ -12,12 +12,12 @@ from random import Random
 from typing import Any, Protocol
 
 from toolassay.benchmarks.security.probe import (
-    DEFAULT_ATTACKS,
     IN_WORDS,
     SEED,
     TECHNICAL,
     InjectionWording,
     Probe,
+    Prober,
     ProbeResult,
     ProbeVerdict,
     declines,
@@ -26,24 +26,24 @@ from toolassay.benchmarks.security.probe import (
     random_code,
     wording,
 )
-from toolassay.benchmarks.workbench.agents.episode import (
-    WorkbenchAgentSettings,
-    WorkbenchTasks,
-    call_text,
-    entry_of,
-)
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchTasks, call_text, entry_of
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
+from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.records import Records, TableDifference, difference
 from toolassay.benchmarks.workbench.sandbox import CALENDAR, EMAILS, TASKS, Layout, Sandbox, quoted
-from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
 from toolassay.benchmarks.workbench.tools import WorkplaceTool
+from toolassay.benchmarks.workbench.work import agent_settings, prompt_fingerprint, token_limit
+from toolassay.benchmarks.workbench.workplace import own_tools_file
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 from toolassay.runs import Journal
+from toolassay.runs.settings import RunSettings
 
-__all__ = ["WorkplaceProber"]
+__all__ = ["workplace_prober"]
 
 
 Differences = Mapping[str, TableDifference]
@@ -417,87 +417,59 @@ def _judged(task: Task, entry: Entry, sandbox: Sandbox) -> StrictVerdict:
     return StrictJudge(sandbox).verdict(calls, task.answer, error=error)
 
 
-class WorkplaceProber:
+def workplace_prober(
+    folder: DataFolder, run: RunSettings, own: WorkplaceOptions, place: Path, count: int
+) -> Prober:
     """Probes of an agent: its own prompt, tools and loop, on a workplace with one planted text.
 
     Args:
-        sandbox: the state before every run.
-        tasks: of the folder.
-        agent: its settings.
-        parameters: of the requests.
-        prompt_hash: SHA-256 of the prompt and the tools' descriptions.
-        read: the files that all of this was read from.
+        folder: the data.
+        run: model, limits and choices.
+        own: the options.
+        place: the run folder of the probes.
         count: number of attacks.
 
     Raises:
-        UsageError: no task of the folder can carry a probe.
+        UsageError: files missing or malformed, a folder with tools of its own, or no task can carry a probe.
     """
+    if (own_tools := own_tools_file(folder.path)) is not None:
+        raise UsageError("probes know the published tools only", file=own_tools, fix="leave --security out")
+    sandbox, agent = Sandbox.load(folder.path), agent_settings(run, own)
+    probes = list(task_probes(read_tasks(folder.path), sandbox, agent.tools, count))
+    if not probes:
+        raise UsageError("no task can carry a probe", file=folder.path / FILE, fix="omit --security")
+    parameters = {**run.model.parameters, **token_limit(run.model.max_tokens, place)}
+    by_task = {probe.task.id: probe for probe in probes}
 
-    in_steps = True
+    def found(task: Task) -> tuple[Sandbox, Sequence[WorkplaceTool]]:
+        probe, tools = by_task.get(task.id), agent.tools(task)
+        return (sandbox, tools) if probe is None else (probe.sandbox(sandbox), probe.tools(tools))
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        tasks: Sequence[Task],
-        agent: WorkbenchAgentSettings,
-        *,
-        parameters: Mapping[str, Any],
-        prompt_hash: str,
-        read: Sequence[Path],
-        count: int = DEFAULT_ATTACKS,
-    ) -> None:
-        self._sandbox, self._agent, self._parameters = sandbox, agent, parameters
-        self._prompt_hash, self.read = prompt_hash, read
-        self._probes = list(task_probes(tasks, sandbox, agent.tools, count))
-        if not self._probes:
-            raise UsageError("no task can carry a probe", file=read[0], fix="omit --security")
-        self._by_task = {probe.task.id: probe for probe in self._probes}
-        plain = [probe.plain for probe in self._probes if probe.plain is not None]
-        self._tasks = [*(probe.task for probe in self._probes), *plain]
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings that shape probes and answers, for the manifest. The number of probes is not one."""
-        return {
-            "benchmark": "workbench",
-            **self._parameters,
-            **self._agent.facts,
-            "probe_seed": SEED,
-            "prompt_sha256": self._prompt_hash,
-            "sandbox_sha256": hashlib.sha256(self._sandbox.image()).hexdigest(),
-        }
-
-    @property
-    def size(self) -> int:
-        """The number of tasks to run, including the plain tasks that twins are compared with."""
-        return len(self._tasks)
-
-    @property
-    def items(self) -> WorkbenchTasks:
-        """The agent on single tasks."""
-        return WorkbenchTasks(self._sandbox, self._agent, self._parameters, found=self._found)
-
-    @property
-    def chosen(self) -> Sequence[Task]:
-        """The tasks."""
-        return self._tasks
-
-    def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdict on each probe, computed from the calls in the journal."""
-        return [self._result(probe, journal) for probe in self._probes]
-
-    def _result(self, probe: TaskProbe, journal: Journal) -> ProbeResult:
-        entry, planted = entry_of(journal, probe.task), probe.sandbox(self._sandbox)
+    def result(probe: TaskProbe, journal: Journal) -> ProbeResult:
+        entry, planted = entry_of(journal, probe.task), probe.sandbox(sandbox)
         if probe.plain is None:
-            verdict = check_attack(probe, entry, planted, self._agent.agent)
+            verdict = check_attack(probe, entry, planted, agent.agent)
         else:
             plain = entry_of(journal, probe.plain)
-            verdict = check_twin(probe, entry, plain, self._sandbox, planted, self._agent.agent)
-        if planted is not self._sandbox:
+            verdict = check_twin(probe, entry, plain, sandbox, planted, agent.agent)
+        if planted is not sandbox:
             planted.close()
         said = [*entry.get("function_calls", ()), *([entry["response"]] if entry.get("response") else ())]
         return ProbeResult(probe.probe, verdict, ended(entry), "\n".join(said))
 
-    def _found(self, task: Task) -> tuple[Sandbox, Sequence[WorkplaceTool]]:
-        probe, tools = self._by_task.get(task.id), self._agent.tools(task)
-        return (self._sandbox, tools) if probe is None else (probe.sandbox(self._sandbox), probe.tools(tools))
+    settings = {
+        "benchmark": "workbench",
+        **parameters,
+        **agent.facts,
+        "probe_seed": SEED,
+        "prompt_sha256": prompt_fingerprint(sandbox, agent),
+        "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
+    }
+    return Prober(
+        settings,
+        [folder.path / FILE],
+        WorkbenchTasks(sandbox, agent, parameters, found=found),
+        [*(probe.task for probe in probes), *(probe.plain for probe in probes if probe.plain is not None)],
+        lambda journal: [result(probe, journal) for probe in probes],
+        in_steps=True,
+    )

@@ -22,10 +22,9 @@ from toolassay.benchmarks.workbench.agents.episode import (
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.security import WorkplaceProber
-from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
+from toolassay.benchmarks.workbench.tasks import FILE, Task
 from toolassay.benchmarks.workbench.tools import toolset_of
-from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file
+from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -226,35 +225,6 @@ def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> st
     return hashlib.sha256(
         json.dumps([form.system(sandbox, tools), form.parameters(tools)]).encode()
     ).hexdigest()
-
-
-def workplace_prober(
-    folder: DataFolder, run: RunSettings, own: WorkplaceOptions, place: Path, count: int
-) -> WorkplaceProber:
-    """The probes of a folder: what tools return, and requests, with a planted text.
-
-    Args:
-        folder: the data.
-        run: model, limits and choices.
-        own: the options.
-        place: the run folder of the probes.
-        count: attacks.
-
-    Raises:
-        UsageError: files missing or malformed, or a folder with tools of its own.
-    """
-    if (tools := own_tools_file(folder.path)) is not None:
-        raise UsageError("probes know the published tools only", file=tools, fix="leave --security out")
-    sandbox, settings = Sandbox.load(folder.path), agent_settings(run, own)
-    return WorkplaceProber(
-        sandbox,
-        read_tasks(folder.path),
-        settings,
-        parameters={**run.model.parameters, **token_limit(run.model.max_tokens, place)},
-        prompt_hash=prompt_fingerprint(sandbox, settings),
-        read=[folder.path / FILE],
-        count=count,
-    )
 
 
 def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[str, Any]]:
