@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -432,7 +432,7 @@ def _stale(record: Record, sample: ReviewSample) -> bool:
 
 
 def _record_json(record: Record | None, sample: ReviewSample) -> dict[str, Any] | None:
-    return None if record is None else {**record.to_json(), "stale": _stale(record, sample)}
+    return None if record is None else {**asdict(record), "stale": _stale(record, sample)}
 
 
 def _searched(sample: ReviewSample) -> str:
