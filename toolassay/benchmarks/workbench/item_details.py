@@ -20,6 +20,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Call, ItemAnswer, ItemGold, Section, drawn_in_order
 from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
 
 
@@ -45,23 +46,15 @@ def task_answers(
     toolset = PUBLISHED if sandbox is None else toolset_of(sandbox)
     judge = None if sandbox is None else StrictJudge(sandbox)
     trial = Trial(predictions, llm)
-    journal_file = trial.run_folder / "journal.jsonl"
-    journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
-    try:
-        found = read_predictions(trial.output, tasks)
+    found = read_predictions(trial.output, tasks)
+    with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                verdict = None
-                if judge is not None:
-                    verdict = judge.verdict(result.calls, task.answer, error=result.error)
-                entry = journal.get(task.id) if journal is not None else {}
-                yield task.id, _answer(task, result.calls, verdict, entry, toolset)
-    finally:
-        if journal is not None:
-            journal.close()
-        if sandbox is not None:
-            sandbox.close()
+                verdict = judge and judge.verdict(result.calls, task.answer, error=result.error)
+                yield task.id, _answer(task, result.calls, verdict, journal.get(task.id), toolset)
+    if sandbox is not None:
+        sandbox.close()
 
 
 def _answer(

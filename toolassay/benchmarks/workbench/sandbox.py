@@ -386,14 +386,9 @@ class Sandbox:
             return sandbox
         try:
             return cls._from_bytes(path.read_bytes())
-        except FileNotFoundError:
-            raise UsageError(
-                "no such file", file=path, fix="give a sandbox.sqlite, or a folder that contains one"
-            ) from None
         except OSError as error:
-            raise UsageError(
-                f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
-            ) from None
+            fix = "give a sandbox.sqlite, or a folder that contains one"
+            raise UsageError(f"cannot be read: {error.strerror}", file=path, fix=fix) from None
         except (sqlite3.Error, KeyError, ValueError) as error:
             raise UsageError(
                 f"is not a sandbox: {error}", file=path, fix="give a file written by Sandbox.save"

@@ -17,7 +17,6 @@ from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, draw_tables
 from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
-    GROUPS,
     GeneratedTask,
     draw_tasks,
     has_our_wordings,
@@ -26,6 +25,7 @@ from toolassay.benchmarks.workbench.generate.generated_tasks import (
 )
 from toolassay.benchmarks.workbench.generate.template import (
     SOURCES,
+    TEMPLATES,
     FilledTemplate,
     Mix,
     Template,
@@ -41,7 +41,7 @@ from toolassay.errors import ToolassayError
 from toolassay.files import sha256_of
 
 SEED = 0
-TEMPLATES = [template for templates in GROUPS.values() for template in templates]
+EVERY = [template for templates in TEMPLATES.values() for template in templates]
 PUBLISHED = {  # templates; tasks with no call, one, several
     "analytics": (12, 40, 54, 26),
     "calendar": (11, 11, 82, 17),
@@ -108,7 +108,7 @@ def test_calls_can_be_read_back_and_take_arguments_in_order(tasks: list[Generate
             )
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
+@pytest.mark.parametrize("template", EVERY, ids=lambda template: template.name)
 def test_all_wordings_have_the_same_gaps(template: Template) -> None:
     gaps = [{name for _, name, _, _ in Formatter().parse(wording) if name} for wording in template.wordings]
     assert gaps[0] == gaps[1] == gaps[2]
@@ -120,7 +120,7 @@ def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPa
         return FilledTemplate({"person": dice.pick("ab")}, (call("email.delete_email", email_id="1"),))
 
     narrow = Template("email.delete_last", ("email",), Mix(one=10), fill)
-    monkeypatch.setattr(drawing, "GROUPS", {"email": (narrow,)})
+    monkeypatch.setattr(drawing, "TEMPLATES", {"email": [narrow]})
     monkeypatch.setattr(drawing, "_TRIES", 50)
     with pytest.raises(ToolassayError, match=r"seed 9 .*email\.delete_last.*another seed"):
         draw_tasks(draw_tables(9), 9)

@@ -71,6 +71,21 @@ class Template:
         return wordings
 
 
+TEMPLATES: dict[str, list[Template]] = {}
+"""The templates of each group (a domain, or `multi_domain`), in the order of their definition."""
+
+
+def template(name: str, mix: Mix, *domains: str) -> Callable[[Fill], Fill]:
+    """Decorator that makes a function the `fill` of a template; the arguments are those of `Template`."""
+
+    def define(fill: Fill) -> Fill:
+        group = domains[0] if len(domains) == 1 else "multi_domain"
+        TEMPLATES.setdefault(group, []).append(Template(name, domains, mix, fill))
+        return fill
+
+    return define
+
+
 def call(name: str, **arguments: str) -> WorkbenchCall:
     """A ground-truth call. All arguments are strings, as in the published ground truth.
 
