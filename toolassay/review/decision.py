@@ -35,7 +35,6 @@ COMMENT: Action = "comment"
 UNDO: Action = "undo"
 
 Role = Literal["reviewer", "adjudicator"]
-ROLES: tuple[Role, ...] = get_args(Role)
 
 LONGEST_NOTE = 20_000  # characters; a cell of Excel holds 32,767
 
@@ -217,7 +216,7 @@ class RequestedDecision:
     seconds: float = 0.0
 
 
-def record_of(
+def decision_record(
     sample: ReviewSample, reviewer: str, role: Role, wanted: RequestedDecision, gates: Sequence[Gate]
 ) -> Record:
     """Validate a decision.

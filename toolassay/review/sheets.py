@@ -17,8 +17,8 @@ from toolassay.review.decision import (
     Log,
     Record,
     RequestedDecision,
+    decision_record,
     edited,
-    record_of,
 )
 from toolassay.review.samples import ReviewSample
 from toolassay.review.session import Findings, Session
@@ -277,7 +277,7 @@ def _record(
         note=note,
         insist=insist or (before is not None and bool(before.insisted)),
     )
-    record = record_of(sample, reviewer, "reviewer", wanted, session.gates)
+    record = decision_record(sample, reviewer, "reviewer", wanted, session.gates)
     if record.same_as(before) and note == old_note:
         return None
     return replace(record, note=note)

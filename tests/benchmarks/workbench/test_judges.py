@@ -7,15 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
-from toolassay.benchmarks.workbench.judge.evaluation import (
-    BESIDE,
-    ORDER,
-    REVERSED,
-    UNFINISHED,
-    CompatJudge,
-    CompatVerdict,
-    disagreement,
-)
+from measurements.workbench_parity import BESIDE, ORDER, REVERSED, UNFINISHED, disagreement
+from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.records import (
     CellChange,

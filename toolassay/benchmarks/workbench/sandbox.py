@@ -17,7 +17,7 @@ import msgspec
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_target
+from toolassay.files import atomic_target, record_of
 from toolassay.locks import open_regular
 
 if TYPE_CHECKING:
@@ -195,11 +195,8 @@ def read_facts(folder: DataFolder, kind: type[Facts]) -> Facts:
     Raises:
         UsageError: a value has the wrong form, a required one is missing, or the record refuses a key.
     """
-    try:
-        return msgspec.convert(folder.benchmark, kind)
-    except msgspec.ValidationError as error:
-        fix = "write it as docs/workbench.md and docs/own-workplace.md show"
-        raise UsageError(str(error), file=folder.benchmark_file, fix=fix) from None
+    fix = "write it as docs/workbench.md and docs/own-workplace.md show"
+    return record_of(folder.benchmark, kind, file=folder.benchmark_file, fix=fix)
 
 
 def read_published(folder: Path) -> Sandbox:

@@ -16,7 +16,7 @@ import msgspec
 from toolassay.benchmarks.workbench.sandbox import FILE as SANDBOX
 from toolassay.benchmarks.workbench.sandbox import read_csv
 from toolassay.errors import UsageError
-from toolassay.files import holds_list, read_json_lines
+from toolassay.files import holds_list, read_json_lines, record_of
 
 FILE = "tasks.jsonl"
 _PUBLISHED = Path("processed", "queries_and_answers")
@@ -151,11 +151,9 @@ def _read_own(path: Path) -> Iterator[PlacedTask]:
                 raise UsageError(
                     f"unknown key {key!r}", file=path, line=line, fix=f"did you mean {near[0]!r}?"
                 )
-        try:
-            yield PlacedTask(msgspec.convert(entry, TaskLine).task(line), path, line)
-        except msgspec.ValidationError as error:
-            fix = 'write {"query": "…", "answer": ["…"], "domains": ["…"]}'
-            raise UsageError(f"is not a task: {error}", file=path, line=line, fix=fix) from None
+        fix = 'write {"query": "…", "answer": ["…"], "domains": ["…"]}'
+        record = record_of(entry, TaskLine, file=path, line=line, fix=fix)
+        yield PlacedTask(record.task(line), path, line)
 
 
 def _read_published(folder: Path) -> Iterator[PlacedTask]:

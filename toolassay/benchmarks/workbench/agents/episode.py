@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 from toolassay.benchmarks.workbench.agents.native_and_react import (
     CallFormat,
     Message,
@@ -28,7 +30,7 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, readable, write_json_lines
+from toolassay.files import read_json_lines, readable, record_of, write_json_lines
 from toolassay.models import ChatRequest, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import check_temperature
@@ -561,6 +563,16 @@ def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> 
     return write_json_lines(output, lines) if lines else 0
 
 
+class TaskPrediction(msgspec.Struct, frozen=True):
+    """A line of a prediction file. Without an `error` there is none, except after a context overflow."""
+
+    id: str | int
+    function_calls: tuple[str, ...]
+    query: str | None = None
+    outcome: str = "answered"
+    error: str | None = None
+
+
 _FIX = "write the file with inference.py, or remove the line"
 
 
@@ -569,8 +581,6 @@ def read_predictions(
 ) -> dict[str, tuple[str, TaskResult]]:
     """Read a prediction file: the outcome and the result of each task, by task id. The last line of a task
     counts.
-
-    A missing `outcome` means `answered`. A missing `error` means none, except after a context overflow.
 
     Args:
         path: the prediction file.
@@ -583,24 +593,19 @@ def read_predictions(
     queries = {task.id: task.query for task in tasks}
     found: dict[str, tuple[str, TaskResult]] = {}
     for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
-        calls = entry.get("function_calls") if isinstance(entry, dict) else None
-        if not isinstance(calls, list) or not all(isinstance(text, str) for text in calls):
-            raise UsageError(
-                "is not a prediction: it has no list 'function_calls'", file=path, line=line, fix=_FIX
-            )
-        name = str(entry.get("id"))
+        row = record_of(entry, TaskPrediction, file=path, line=line, fix=_FIX)
+        name = str(row.id)
         if name not in queries:
             if unknown is not None:
                 unknown.append(f"{name[:80]!r} (line {line})")
             continue
-        if entry.get("query", queries[name]) != queries[name]:
+        if row.query not in (None, queries[name]):
             raise UsageError(
                 f"the request of the task {name!r} has changed since",
                 file=path,
                 line=line,
                 fix="run inference.py again",
             )
-        outcome = str(entry.get("outcome", "answered"))
-        error = str(entry.get("error") or (CONTEXT_OVERFLOW if outcome == OVERFLOW else ""))
-        found[name] = outcome, TaskResult(queries[name], tuple(calls), error)
+        error = row.error or (CONTEXT_OVERFLOW if row.outcome == OVERFLOW else "")
+        found[name] = row.outcome, TaskResult(queries[name], row.function_calls, error)
     return found

@@ -1,6 +1,4 @@
-"""Evaluation of published result files: reads the files, gives one verdict per row, and classifies the
-differences between strict and compat verdicts.
-"""
+"""Evaluation of published result files: reads the files and gives one verdict per row."""
 
 from __future__ import annotations
 
@@ -352,27 +350,6 @@ class JudgingTask:
             ]
 
         return verdicts
-
-
-UNFINISHED = "some of the wanted changes and no other: compat counts them as a side effect"
-BESIDE = "the wanted state but for what compat does not compare (numbers, times)"
-ORDER = "the wanted changes in another order, or under other labels, or mail that replaced other mail"
-REVERSED = "changed and changed back, under other labels"
-
-
-def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
-    """Why the two verdicts on one run differ; None if they agree.
-
-    Returns:
-        One of `UNFINISHED`, `BESIDE`, `ORDER` and `REVERSED`.
-    """
-    if (compat.correct, compat.side_effects) == (strict.correct, strict.side_effects):
-        return None
-    if strict.unwanted:
-        return BESIDE
-    if strict.missing:
-        return UNFINISHED if compat.side_effects else BESIDE
-    return ORDER if strict.wanted else REVERSED
 
 
 _LONGEST_ERROR = 120
