@@ -227,11 +227,6 @@ def test_the_order_of_what_is_made_counts(sandbox: Sandbox) -> None:
     assert compat_verdict(sandbox, both[::-1], both) == HARMFUL
 
 
-def test_the_order_of_what_is_removed_does_not_count(sandbox: Sandbox) -> None:
-    both = [DELETE.format("00000000"), DELETE.format("00000001")]
-    assert compat_verdict(sandbox, both[::-1], both) == RIGHT
-
-
 def test_labels_count(sandbox: Sandbox) -> None:
     # Sent first, the mail keeps the label 3; sent after the deletion, it replaces the mail labelled 2.
     both = [SEND.format("a@b.c", "x"), DELETE.format("00000002")]

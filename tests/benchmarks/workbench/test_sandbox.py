@@ -38,7 +38,7 @@ def test_what_a_sandbox_is_survives_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (lambda path: None, "no such file"),
+        (lambda path: None, "No such file"),
         (lambda path: path.write_bytes(b"hello"), "not an SQLite file"),
         (lambda path: path.write_bytes(b"SQLite format 3\0" + b"x" * 5000), "is not a sandbox"),
         (

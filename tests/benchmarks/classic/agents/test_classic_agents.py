@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import ask_of
+from answering import Scripted, ask_of
 from builders import question
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from scripted import Scripted, calls, choose
+from scripted import calls, choose
 
 from toolassay.benchmarks.classic.agents.json_agent import (
     MAX_WORKFLOWS,

@@ -38,7 +38,6 @@ from toolassay.benchmarks.workbench.sandbox import DOMAINS, Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError
-from toolassay.files import sha256_of
 
 SEED = 0
 EVERY = [template for templates in TEMPLATES.values() for template in templates]
@@ -231,23 +230,6 @@ def test_a_build_that_leaves_old_bytes_in_pages_makes_no_difference(folder: Path
     sandbox.connection.execute("UPDATE emails SET body = body || ' and more'")
     sandbox.connection.execute("UPDATE emails SET body = replace(body, ' and more', '')")
     assert stable_image(sandbox) == (folder / "sandbox.sqlite").read_bytes()
-
-
-def test_benchmark_json_counts_what_is_there(folder: Path) -> None:
-    about = json.loads((folder / "benchmark.json").read_text())
-    assert about["benchmark"] == "workbench"
-    assert about["generation"] == {"generator": 1, "seed": SEED}
-    assert about["tasks"]["all"] == {
-        "tasks": 690,
-        "templates": 69,
-        "wordings": 207,
-        "no_call": 122,
-        "one_call": 416,
-        "several_calls": 152,
-        "most_calls": 11,
-    }
-    assert about["rows"]["customers"] == 200
-    assert about["sha256"] == {name: sha256_of(folder / name) for name in ("sandbox.sqlite", "tasks.jsonl")}
 
 
 def test_what_was_generated_is_replaced(folder: Path, tasks: list[GeneratedTask]) -> None:
