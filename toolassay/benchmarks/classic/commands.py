@@ -186,6 +186,12 @@ def _with_published() -> Callable[[Function], Function]:
     )
 
 
+def _senders(name: str, who: str) -> Callable[[Function], Function]:
+    """`--user_is`, `--bot_is` or `--human_is`."""
+    about = f"Values of the sender column that mean {who}."
+    return options.option(name, default="", show_default=False, metavar="A,B", help=about)
+
+
 @click.group("build", cls=CommandGroup)
 def build() -> None:
     """Build a data set from your own chats: sample, workbook, merge, publish."""
@@ -255,27 +261,9 @@ def build() -> None:
 @options.option(
     "domain", default="", show_default=False, help="Domain of all chats, if there is no such column."
 )
-@options.option(
-    "user_is",
-    default="",
-    show_default=False,
-    metavar="A,B",
-    help="Values of the sender column that mean the user.",
-)
-@options.option(
-    "bot_is",
-    default="",
-    show_default=False,
-    metavar="A,B",
-    help="Values of the sender column that mean the bot.",
-)
-@options.option(
-    "human_is",
-    default="",
-    show_default=False,
-    metavar="A,B",
-    help="Values of the sender column that mean your team.",
-)
+@_senders("user_is", "the user")
+@_senders("bot_is", "the bot")
+@_senders("human_is", "your team")
 @options.flag("force", _FORCE)
 def sample(
     raw: Path,

@@ -17,7 +17,7 @@ import msgspec
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_target, record_of
+from toolassay.files import atomic_target, read_text, record_of
 from toolassay.locks import open_regular
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ def read_published(folder: Path) -> Sandbox:
     for table in TABLES:
         if table.file is not None:
             tables[table.name] = _read_table(folder / "processed" / table.file, table)
-    tables[DIRECTORY.name] = [[name] for name in _read_addresses(folder / ADDRESSES)]
+    lines = read_text(folder / ADDRESSES, fix="write one e-mail address per line").splitlines()
+    tables[DIRECTORY.name] = [[line.strip()] for line in lines if line.strip()]
     engaged = VISITS.columns.index("user_engaged")
     for visit in tables[VISITS.name]:
         visit[engaged] = int(visit[engaged] == "True")
@@ -272,16 +273,6 @@ def _read_table(path: Path, table: Layout) -> list[list[str | int | None]]:
             )
         rows.append(list(row.values()))
     return rows
-
-
-def _read_addresses(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot be read: {error}", file=path, fix="write one e-mail address per line"
-        ) from None
-    return [line.strip() for line in lines if line.strip()]
 
 
 Cell = str | int | float | None

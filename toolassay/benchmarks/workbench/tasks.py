@@ -87,6 +87,10 @@ class PlacedTask(NamedTuple):
     file: Path
     line: int
 
+    def error(self, problem: str, fix: str | None = None) -> UsageError:
+        """An error message that names this task's line."""
+        return UsageError(problem, file=self.file, line=self.line, fix=fix)
+
 
 def placed_tasks(folder: Path) -> list[PlacedTask]:
     """Like `read_tasks`, with the place of each task.
@@ -98,13 +102,11 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
     ids: set[str] = set()
     source = folder / FILE
     for placed in _read_own(source) if source.exists() else _read_published(folder / _PUBLISHED):
-        task, file, line = placed
+        task = placed.task
         if task.query in tasks:
-            raise UsageError(
-                f"duplicate request {task.query[:80]!r}", file=file, line=line, fix="reword one of the two"
-            )
+            raise placed.error(f"duplicate request {task.query[:80]!r}", "reword one of the two")
         if task.id in ids:
-            raise UsageError(f"duplicate id {task.id!r}", file=file, line=line, fix="choose another id")
+            raise placed.error(f"duplicate id {task.id!r}", "choose another id")
         ids.add(task.id)
         tasks[task.query] = placed
     if not tasks and source.exists():
