@@ -67,7 +67,7 @@ def _answer(
     gold, made = _calls(task.answer, toolset), _calls(texts, toolset)
     wanted, given = drawn_in_order(gold, made)
     sections = []
-    if observed := _observed(entry.get("messages")):
+    if observed := _observed(entry.get("messages", ())):
         sections.append(Section("Calls and what came back", "calls", observed))
     if verdict is not None and (verdict.unwanted or verdict.missing):
         sections.append(Section("Changes", "table", _changes(verdict)))
@@ -123,28 +123,19 @@ def _changes(verdict: StrictVerdict) -> dict[str, Any]:
     return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
 
 
-def _observed(messages: Any) -> list[dict[str, Any]]:
+def _observed(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The calls of a conversation with their results."""
-    if not isinstance(messages, list):
-        return []
-    results = {
-        one.get("tool_call_id"): one.get("content")
-        for one in messages
-        if isinstance(one, dict) and one.get("role") == "tool"
-    }
-    found = []
-    for message in messages:
-        for call in (message.get("tool_calls") if isinstance(message, dict) else None) or []:
-            function = call.get("function") or {}
-            found.append(
-                {
-                    "tool": str(function.get("name")),
-                    "arguments": _parsed(function.get("arguments")),
-                    "result": results.get(call.get("id")),
-                    "error": None,
-                }
-            )
-    return found
+    results = {one["tool_call_id"]: one["content"] for one in messages if one["role"] == "tool"}
+    return [
+        {
+            "tool": call["function"]["name"],
+            "arguments": _parsed(call["function"]["arguments"]),
+            "result": results.get(call["id"]),
+            "error": None,
+        }
+        for message in messages
+        for call in message.get("tool_calls", ())
+    ]
 
 
 def _parsed(text: Any) -> Any:

@@ -425,7 +425,7 @@ def workplace_prober(
     return Prober(
         settings,
         [folder.path / FILE],
-        WorkbenchTasks(sandbox, agent, parameters, found=found),
+        WorkbenchTasks(agent, parameters, lambda: sandbox, found),
         [*(probe.task for probe in probes), *(probe.plain for probe in probes if probe.plain is not None)],
         lambda journal: [result(probe, journal) for probe in probes],
         in_steps=True,

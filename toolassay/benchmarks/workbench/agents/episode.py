@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -478,29 +478,33 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
     )
 
 
+@dataclass(frozen=True)
 class WorkbenchTasks(ItemWork[Task]):
     """An agent on single tasks, each on its own sandbox.
 
-    Args:
-        sandbox: the state before every run.
+    Attributes:
         settings: of the agent.
         parameters: of the requests.
+        opened: opens the workplace, where and when the first task is done.
         found: gives the sandbox and the tools for a task, if they are not the same for all (security probes).
     """
 
+    settings: WorkbenchAgentSettings
+    parameters: Mapping[str, Any]
+    opened: Callable[[], Sandbox]
+    found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None
+
     final = FINAL
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        settings: WorkbenchAgentSettings,
-        parameters: Mapping[str, Any],
-        *,
-        found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None,
-    ) -> None:
-        self._settings, self._parameters = settings, parameters
-        self._form = call_format(settings.agent, structured=settings.is_structured)
-        self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """The state before every run."""
+        return self.opened()
+
+    @cached_property
+    def form(self) -> CallFormat:
+        """The call format, which all tasks share."""
+        return call_format(self.settings.agent, structured=self.settings.is_structured)
 
     def key_of(self, item: Task) -> str:
         """The id of a task."""
@@ -542,10 +546,10 @@ class WorkbenchTasks(ItemWork[Task]):
 
         A context overflow ends it with the calls made so far: a second attempt would overflow as well.
         """
-        sandbox, tools = self._found(item)
-        episode = Episode(item, sandbox, self._settings, self._form, tools=tools)
+        sandbox, tools = (self.sandbox, None) if self.found is None else self.found(item)
+        episode = Episode(item, sandbox, self.settings, self.form, tools=tools)
         try:
-            return {**await episode.run(ask, self._parameters), **episode.record}
+            return {**await episode.run(ask, self.parameters), **episode.record}
         except ModelError as error:
             if error.outcome != OVERFLOW:
                 raise

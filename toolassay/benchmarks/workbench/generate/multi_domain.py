@@ -57,7 +57,7 @@ from toolassay.benchmarks.workbench.generate.template import (
 _CRM = "customer_relationship_manager"
 
 
-@template("multi_domain.silent_customer", Mix(4, 6), _CRM, "calendar")
+@template(Mix(4, 6), _CRM, "calendar")
 def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     customer, days, day = (
         rng.pick(tables.customer_relationship_manager),
@@ -73,7 +73,7 @@ def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     return FilledTemplate(slots, (book(f"Update on {name}", owner, free, 30),) if silent else ())
 
 
-@template("multi_domain.meet_sender", Mix(one=10), "email", "calendar")
+@template(Mix(one=10), "email", "calendar")
 def _meet_sender(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     mail, day, length = rng.pick(tables.email), rng.pick(working_days()), rng.pick(list(DURATIONS))
     moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
@@ -90,7 +90,7 @@ def _meet_sender(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, (book(subject, sender, moment, DURATIONS[length]),))
 
 
-@template("multi_domain.quiet_colleague", Mix(7, 3), "email", "calendar")
+@template(Mix(7, 3), "email", "calendar")
 def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, days, day = rng.pick(PEOPLE), rng.between(2, 8), rng.pick(working_days())
     since = TODAY - timedelta(days=days)
@@ -108,7 +108,7 @@ def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     return FilledTemplate(slots, () if wrote else (book(f"Catch up with {person}", person, moment, 30),))
 
 
-@template("multi_domain.overdue_meeting", Mix(4, 6), "project_management", "calendar")
+@template(Mix(4, 6), "project_management", "calendar")
 def _overdue_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day = rng.pick(PROJECT), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -118,7 +118,7 @@ def _overdue_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     return FilledTemplate({"person": person, "day": weekday_text(day)}, calls)
 
 
-@template("multi_domain.figure_meeting", Mix(one=10), "analytics", "calendar")
+@template(Mix(one=10), "analytics", "calendar")
 def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, person, day = threshold(tables, rng), rng.pick(PEOPLE), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -128,7 +128,7 @@ def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, (book(f"Discuss {found.metric}", person, free, 30),))
 
 
-@template("multi_domain.remind", Mix(one=10), "email", "calendar")
+@template(Mix(one=10), "email", "calendar")
 def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, words = rng.pick(future_days(tables)), letter(rng, "reminder")
     event = events_on(tables, day)[0]
@@ -137,7 +137,7 @@ def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"day": weekday_text(day), **words}, (mail,))
 
 
-@template("multi_domain.not_met", Mix(2, 8), "email", "calendar")
+@template(Mix(2, 8), "email", "calendar")
 def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, days = rng.pick(PEOPLE), rng.between(3, 20)
     since = NOW - timedelta(days=days)
@@ -147,7 +147,7 @@ def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, () if met else (send(person, **words),))
 
 
-@template("multi_domain.nothing_planned", Mix(4, 6), "email", "calendar")
+@template(Mix(4, 6), "email", "calendar")
 def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PEOPLE), rng.pick(working_days()[1:])
     planned = any(start(event).date() <= last for event in future_events(tables, person=person))
@@ -156,7 +156,7 @@ def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, () if planned else (send(person, **words),))
 
 
-@template("multi_domain.praise_or_ask", Mix(one=10), "email", "project_management")
+@template(Mix(one=10), "email", "project_management")
 def _praise_or_ask(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, words = rng.pick(PROJECT), letter(rng, "late_or_on_time")
     if overdue(tables, person):
@@ -166,7 +166,7 @@ def _praise_or_ask(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"person": person, **words}, (mail,))
 
 
-@template("multi_domain.figure_message", Mix(2, 8), "analytics", "email")
+@template(Mix(2, 8), "analytics", "email")
 def _figure_message(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng), rng.pick(PEOPLE)
     slots = {**found.slots, "person": person}
@@ -175,9 +175,7 @@ def _figure_message(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, (mail,) if found.holds else ())
 
 
-@template(
-    "multi_domain.praise_or_meet", Mix(none=0, one=5, many=5), "email", "calendar", "project_management"
-)
+@template(Mix(none=0, one=5, many=5), "email", "calendar", "project_management")
 def _praise_or_meet(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day = rng.pick(PROJECT), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -208,14 +206,14 @@ def due_day(rng: SeededRandom) -> date:
     return rng.pick([day for day in working_days() if day <= TODAY + timedelta(days=15)])
 
 
-@template("multi_domain.task", Mix(3, 7), "analytics", "project_management")
+@template(Mix(3, 7), "analytics", "project_management")
 def _task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found = threshold(tables, rng)
     slots, task = team_task(rng, found.metric)
     return FilledTemplate({**found.slots, **slots}, (task,) if found.holds else ())
 
 
-@template("multi_domain.task_for_most", Mix(3, 7), "analytics", "project_management")
+@template(Mix(3, 7), "analytics", "project_management")
 def _task_for_most(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, board, due = threshold(tables, rng), rng.pick(list(BOARDS)), due_day(rng)
     state = rng.pick(LISTS)
@@ -228,7 +226,7 @@ def _task_for_most(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, (task,) if found.holds else ())
 
 
-@template("multi_domain.race_task", Mix(6, 4), "analytics", "project_management")
+@template(Mix(6, 4), "analytics", "project_management")
 def _race_task(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found = race(tables, rng)
     if found is None:
@@ -237,7 +235,7 @@ def _race_task(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate({**found.slots, **slots}, (task,) if found.holds else ())
 
 
-@template("multi_domain.task_or_praise", Mix(one=10), "analytics", "email", "project_management")
+@template(Mix(one=10), "analytics", "email", "project_management")
 def _task_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found = threshold(tables, rng)
     slots, task = team_task(rng, found.metric)
@@ -246,9 +244,7 @@ def _task_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({**found.slots, **slots, **words}, (task if found.holds else mail,))
 
 
-@template(
-    "multi_domain.race_task_and_meeting", Mix(none=5, many=5), "analytics", "calendar", "project_management"
-)
+@template(Mix(none=5, many=5), "analytics", "calendar", "project_management")
 def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = race(tables, rng), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -259,14 +255,7 @@ def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate 
     return FilledTemplate({**found.slots, **slots, "day": weekday_text(day)}, calls if found.holds else ())
 
 
-@template(
-    "multi_domain.task_and_meeting_or_praise",
-    Mix(none=0, one=2, many=8),
-    "analytics",
-    "calendar",
-    "email",
-    "project_management",
-)
+@template(Mix(none=0, one=2, many=8), "analytics", "calendar", "email", "project_management")
 def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = threshold(tables, rng), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -281,7 +270,7 @@ def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemp
     return FilledTemplate({**found.slots, **slots}, calls)
 
 
-@template("multi_domain.lead_for_least_busy", Mix(one=10), _CRM, "project_management")
+@template(Mix(one=10), _CRM, "project_management")
 def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, board = new_customer(rng), rng.pick(list(BOARDS))
     state = rng.pick(LISTS)
@@ -291,14 +280,14 @@ def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"customer": name, "board": board, "list": state}, (add_customer(name, person),))
 
 
-@template("multi_domain.drop_leads", Mix(none=1, many=9), "analytics", _CRM)
+@template(Mix(none=1, many=9), "analytics", _CRM)
 def _drop_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng), rng.pick(SALES)
     calls = delete_customers(leads(tables, person))
     return FilledTemplate({**found.slots, "person": person}, calls if found.holds else ())
 
 
-@template("multi_domain.drop_leads_and_tell", Mix(none=0, one=1, many=9), "analytics", _CRM, "email")
+@template(Mix(none=0, one=1, many=9), "analytics", _CRM, "email")
 def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng, direction="above"), rng.pick(SALES)
     words = letter(rng, "enough_leads_or_not")
@@ -309,15 +298,7 @@ def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({**slots, "person": person, **words}, calls)
 
 
-@template(
-    "multi_domain.improve_or_share_leads",
-    Mix(many=10),
-    "analytics",
-    "calendar",
-    "email",
-    "project_management",
-    _CRM,
-)
+@template(Mix(many=10), "analytics", "calendar", "email", "project_management", _CRM)
 def _improve_or_share_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = threshold(tables, rng), rng.pick(working_days())
     owner, to = rng.some(SALES, 2)

@@ -70,20 +70,20 @@ def _plot(first: date, last: date, metric: str, kind: str) -> WorkbenchCall:
     )
 
 
-@template("analytics.plot_since", Mix(one=10), "analytics")
+@template(Mix(one=10), "analytics")
 def _plot_since(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     since, metric, kind = any_day(rng), rng.pick(list(METRICS)), rng.pick(_CHARTS)
     slots = {"kind": kind, "metric": metric, "since": day_text(since)}
     return FilledTemplate(slots, (_plot(since, YESTERDAY, metric, kind),))
 
 
-@template("analytics.one_day", Mix(one=10), "analytics")
+@template(Mix(one=10), "analytics")
 def _one_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, metric = any_day(rng), rng.pick(list(METRICS))
     return FilledTemplate({"metric": metric, "day": day_text(day)}, (_plot(day, day, metric, "histogram"),))
 
 
-@template("analytics.two_histograms", Mix(many=10), "analytics")
+@template(Mix(many=10), "analytics")
 def _two_histograms(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     first = any_day(rng)
     last = first + timedelta(days=rng.between(2, (YESTERDAY - first).days))
@@ -101,12 +101,12 @@ def _line_if(
     return FilledTemplate({**condition.slots, **slots}, (plot,) if condition.holds else ())
 
 
-@template("analytics.threshold", Mix(2, 8), "analytics")
+@template(Mix(2, 8), "analytics")
 def _threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return _line_if(threshold(tables, rng), {})
 
 
-@template("analytics.two_bars", Mix(many=10), "analytics")
+@template(Mix(many=10), "analytics")
 def _two_bars(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     since = any_day(rng)
     metric, other = rng.some(list(METRICS), 2)
@@ -114,25 +114,25 @@ def _two_bars(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, tuple(_plot(since, YESTERDAY, each, "bar") for each in (metric, other)))
 
 
-@template("analytics.recent_threshold", Mix(6, 4), "analytics")
+@template(Mix(6, 4), "analytics")
 def _recent_threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     days = rng.pick([7, 14, 21, 28, 35, 42])
     return _line_if(threshold(tables, rng, TODAY - timedelta(days=days)), {"days": str(days)})
 
 
-@template("analytics.change_since", Mix(5, 5), "analytics")
+@template(Mix(5, 5), "analytics")
 def _change_since(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     since = any_day(rng)
     return _line_if(change(tables, rng, since, YESTERDAY), {"since": day_text(since)})
 
 
-@template("analytics.change_since_weekday", Mix(8, 2), "analytics")
+@template(Mix(8, 2), "analytics")
 def _change_since_weekday(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     since = YESTERDAY - timedelta(days=rng.between(1, 6))
     return _line_if(change(tables, rng, since, YESTERDAY), {"since": weekday_text(since)})
 
 
-@template("analytics.week_on_week", Mix(5, 5), "analytics")
+@template(Mix(5, 5), "analytics")
 def _week_on_week(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     last = YESTERDAY - timedelta(days=rng.between(0, 13))
     first = last - timedelta(days=7)
@@ -140,7 +140,7 @@ def _week_on_week(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return _line_if(change(tables, rng, first, last), slots, last)
 
 
-@template("analytics.faster_growth", Mix(none=8, many=2), "analytics")
+@template(Mix(none=8, many=2), "analytics")
 def _faster_growth(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found = race(tables, rng)
     if found is None:
@@ -149,7 +149,7 @@ def _faster_growth(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(found.slots, plots if found.holds else ())
 
 
-@template("analytics.popular_source", Mix(one=10), "analytics")
+@template(Mix(one=10), "analytics")
 def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     since, rank = any_day(rng), rng.pick(["most", "fewest"])
     totals = {source: sum(between(daily(tables, source), since)) for source in SOURCES}
@@ -163,7 +163,7 @@ def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     )
 
 
-@template("analytics.source_against_source", Mix(none=6, many=4), "analytics")
+@template(Mix(none=6, many=4), "analytics")
 def _source_against_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     weeks = rng.between(2, 12)
     since = TODAY - timedelta(weeks=weeks)
@@ -199,20 +199,20 @@ def _new_name(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("events")["new"]))
 
 
-@template("calendar.cancel_first", Mix(one=10), "calendar")
+@template(Mix(one=10), "calendar")
 def _cancel_first(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day = rng.pick(future_days(tables, least=2))
     return FilledTemplate({"day": day_text(day)}, _delete(events_on(tables, day)[:1]))
 
 
-@template("calendar.rename_last", Mix(one=10), "calendar")
+@template(Mix(one=10), "calendar")
 def _rename_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, name = rng.pick(future_days(tables, least=2)), _new_name(rng)
     event = events_on(tables, day)[-1]
     return FilledTemplate({"day": weekday_text(day), "name": name}, _update(event, "event_name", name))
 
 
-@template("calendar.push_back", Mix(one=10), "calendar")
+@template(Mix(one=10), "calendar")
 def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     event = rng.pick(future_events(tables))
     person = person_of(text(event, "participant_email"))
@@ -228,27 +228,27 @@ def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, _update(first, "event_start", str(later)))
 
 
-@template("calendar.cancel_next_named", Mix(one=10), "calendar")
+@template(Mix(one=10), "calendar")
 def _cancel_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name = text(rng.pick(future_events(tables)), "event_name")
     return FilledTemplate({"name": name}, _delete(future_events(tables, name=name)[:1]))
 
 
-@template("calendar.rename_next_named", Mix(one=10), "calendar")
+@template(Mix(one=10), "calendar")
 def _rename_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, new = text(rng.pick(future_events(tables)), "event_name"), _new_name(rng)
     event = future_events(tables, name=name)[0]
     return FilledTemplate({"name": name, "new": new}, _update(event, "event_name", new))
 
 
-@template("calendar.cancel_next_with", Mix(1, 9), "calendar")
+@template(Mix(1, 9), "calendar")
 def _cancel_next_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, limit = rng.pick(PEOPLE), rng.pick(working_days()[2:])
     found = [event for event in future_events(tables, person=person) if start(event).date() < limit]
     return FilledTemplate({"person": person, "limit": weekday_text(limit)}, _delete(found[:1]))
 
 
-@template("calendar.catch_up", Mix(5, 5), "calendar")
+@template(Mix(5, 5), "calendar")
 def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, days, day = rng.pick(PEOPLE), rng.between(5, 25), rng.pick(working_days())
     since = NOW - timedelta(days=days)
@@ -260,7 +260,7 @@ def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, () if met else (book("Catch-up", person, free, 30),))
 
 
-@template("calendar.clear_part_of_day", Mix(2, 1, 7), "calendar")
+@template(Mix(2, 1, 7), "calendar")
 def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, side = rng.pick(future_days(tables)), rng.pick(["before", "after"])
     moment = datetime(day.year, day.month, day.day, rng.between(10, 15))
@@ -274,21 +274,21 @@ def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("calendar.cancel_all_with", Mix(none=0, one=2, many=8), "calendar")
+@template(Mix(none=0, one=2, many=8), "calendar")
 def _cancel_all_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, day = rng.pick(PEOPLE), rng.pick(working_days()[:6])
     found = [event for event in future_events(tables, person=person) if start(event).date() >= day]
     return FilledTemplate({"person": person, "day": day_text(day)}, _delete(found))
 
 
-@template("calendar.cancel_all_named", Mix(3, 5, 2), "calendar")
+@template(Mix(3, 5, 2), "calendar")
 def _cancel_all_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, day = rng.pick(list[str](texts("events")["held"])), rng.pick(working_days()[:8])
     found = [event for event in future_events(tables, name=name) if start(event).date() >= day]
     return FilledTemplate({"name": name, "day": day_text(day)}, _delete(found))
 
 
-@template("calendar.create", Mix(one=10), "calendar")
+@template(Mix(one=10), "calendar")
 def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day, name = rng.pick(PEOPLE), rng.pick(working_days()), _new_name(rng)
     moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
@@ -342,7 +342,7 @@ def new_customer(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("customers")["new_names"]))
 
 
-@template("customers.set_status", Mix(one=10), _CRM)
+@template(Mix(one=10), _CRM)
 def _set_status(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     customer = rng.pick(tables.customer_relationship_manager)
     status = rng.pick([status for status in STATUSES if status != customer["status"]])
@@ -350,20 +350,20 @@ def _set_status(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers([customer], "status", status))
 
 
-@template("customers.delete_one", Mix(one=10), _CRM)
+@template(Mix(one=10), _CRM)
 def _delete_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     customer = rng.pick(tables.customer_relationship_manager)
     return FilledTemplate({"customer": text(customer, "customer_name")}, delete_customers([customer]))
 
 
-@template("customers.add_lead", Mix(one=10), _CRM)
+@template(Mix(one=10), _CRM)
 def _add_lead(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, person, product = new_customer(rng), rng.pick(SALES), rng.pick(PRODUCTS)
     slots = {"customer": name, "person": person, "product": product}
     return FilledTemplate(slots, (add_customer(name, person, product_interest=product),))
 
 
-@template("customers.hand_over_one", Mix(one=10), _CRM)
+@template(Mix(one=10), _CRM)
 def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     customer = rng.pick(tables.customer_relationship_manager)
     owner = person_of(text(customer, "assigned_to_email"))
@@ -372,7 +372,7 @@ def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers([customer], "assigned_to_email", address(to)))
 
 
-@template("customers.hand_over_leads", Mix(1, 1, 8), _CRM)
+@template(Mix(1, 1, 8), _CRM)
 def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, to = rng.some(SALES, 2)
     product = rng.pick(PRODUCTS)
@@ -381,7 +381,7 @@ def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
 
 
-@template("customers.hand_over_stages", Mix(none=0, one=2, many=8), _CRM)
+@template(Mix(none=0, one=2, many=8), _CRM)
 def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), stages = rng.some(SALES, 2), rng.some(STATUSES, 2)
     product = rng.pick(PRODUCTS)
@@ -392,7 +392,7 @@ def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
 
 
-@template("customers.delete_stage", Mix(2, 5, 3), _CRM)
+@template(Mix(2, 5, 3), _CRM)
 def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, status, product = rng.pick(SALES), rng.pick(STATUSES), rng.pick(PRODUCTS)
     found = customers(tables, assigned_to_email=address(person), status=status, product_interest=product)
@@ -400,7 +400,7 @@ def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, delete_customers(found))
 
 
-@template("customers.give_up", Mix(none=5, many=5), _CRM)
+@template(Mix(none=5, many=5), _CRM)
 def _give_up(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     product, days = rng.pick(PRODUCTS), rng.between(20, 59)
     limit = TODAY - timedelta(days=days)
@@ -443,13 +443,13 @@ def _answer(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("emails")["outgoing"]["replies"]))
 
 
-@template("email.delete_last", Mix(one=10), "email")
+@template(Mix(one=10), "email")
 def _delete_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person = rng.pick(PEOPLE)
     return FilledTemplate({"person": person}, _delete_emails(emails(tables, sender=person)[:1]))
 
 
-@template("email.delete_recent", Mix(1, 5, 4), "email")
+@template(Mix(1, 5, 4), "email")
 def _delete_recent(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, days = rng.pick(PEOPLE), rng.between(3, 12)
     since = TODAY - timedelta(days=days)
@@ -459,7 +459,7 @@ def _delete_recent(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("email.send", Mix(one=10), "email")
+@template(Mix(one=10), "email")
 def _send(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, letters = rng.pick(PEOPLE), texts("emails")["outgoing"]
     subject, body = rng.pick(list(zip(letters["subjects"], letters["bodies"], strict=True)))
@@ -468,7 +468,7 @@ def _send(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("email.reply_about", Mix(one=10), "email")
+@template(Mix(one=10), "email")
 def _reply_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     some, body = rng.pick(tables.email), _answer(rng)
     person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
@@ -476,7 +476,7 @@ def _reply_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"person": person, "subject": subject, "body": body}, _reply(mail, body))
 
 
-@template("email.forward_period", Mix(one=9, many=1), "email")
+@template(Mix(one=9, many=1), "email")
 def _forward_period(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     some = rng.pick(tables.email)
     person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
@@ -488,7 +488,7 @@ def _forward_period(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, _forward(reversed(found), to))
 
 
-@template("email.forward_about", Mix(one=10), "email")
+@template(Mix(one=10), "email")
 def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     mail = emails(tables, subject=text(rng.pick(tables.email), "subject"))[0]
     person = person_of(text(mail, "sender/recipient"))
@@ -496,13 +496,13 @@ def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"subject": text(mail, "subject"), "to": to}, _forward([mail], to))
 
 
-@template("email.forward_from", Mix(one=10), "email")
+@template(Mix(one=10), "email")
 def _forward_from(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, to = rng.some(PEOPLE, 2)
     return FilledTemplate({"person": person, "to": to}, _forward(emails(tables, sender=person)[:1], to))
 
 
-@template("email.forward_to_two", Mix(many=10), "email")
+@template(Mix(many=10), "email")
 def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     mail = emails(tables, subject=text(rng.pick(tables.email), "subject"))[0]
     person = person_of(text(mail, "sender/recipient"))
@@ -512,7 +512,7 @@ def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("email.reply_latest", Mix(one=10), "email")
+@template(Mix(one=10), "email")
 def _reply_latest(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, body = rng.pick(PEOPLE), _answer(rng)
     return FilledTemplate({"person": person, "body": body}, _reply(emails(tables, sender=person)[0], body))
@@ -548,7 +548,7 @@ def _up_to(tables: Tables, person: str, last: date, *lists: str) -> list[Row]:
     return tasks(tables, person, *lists, before=last + timedelta(days=1))
 
 
-@template("project_management.to_review", Mix(6, 4), "project_management")
+@template(Mix(6, 4), "project_management")
 def _to_review(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PROJECT), _deadline(rng)
     found = _up_to(tables, person, last, "In Progress")
@@ -557,7 +557,7 @@ def _to_review(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("project_management.create", Mix(one=10), "project_management")
+@template(Mix(one=10), "project_management", name="create")
 def _create_task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     board = rng.pick(list(BOARDS))
     person, due = rng.pick(BOARDS[board]), _deadline(rng)
@@ -566,7 +566,7 @@ def _create_task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, (create(name, person, due, board),))
 
 
-@template("project_management.start_due", Mix(none=5, many=5), "project_management")
+@template(Mix(none=5, many=5), "project_management")
 def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, limit = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 4))
     found = tasks(tables, person, "Backlog", before=limit)
@@ -575,7 +575,7 @@ def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("project_management.complete", Mix(none=0, one=2, many=8), "project_management")
+@template(Mix(none=0, one=2, many=8), "project_management")
 def _complete(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(6, 13))
     found = _up_to(tables, person, last, "In Review")
@@ -584,7 +584,7 @@ def _complete(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("project_management.stand_in", Mix(4, 4, 2), "project_management")
+@template(Mix(4, 4, 2), "project_management")
 def _stand_in(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), last = rng.some(PROJECT, 2), _deadline(rng)
     found = _up_to(tables, person, last, "In Progress")
@@ -592,7 +592,7 @@ def _stand_in(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
 
 
-@template("project_management.back_to_backlog", Mix(3, 5, 2), "project_management")
+@template(Mix(3, 5, 2), "project_management")
 def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 6))
     found = _up_to(tables, person, last, "In Progress", "In Review")
@@ -601,7 +601,7 @@ def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
-@template("project_management.give_unstarted", Mix(none=3, many=7), "project_management")
+@template(Mix(none=3, many=7), "project_management")
 def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), limit = rng.some(PROJECT, 2), (TODAY - timedelta(days=rng.between(0, 2)))
     found = tasks(tables, person, "Backlog", before=limit)
@@ -609,7 +609,7 @@ def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
 
 
-@template("project_management.give_most_urgent", Mix(one=10), "project_management")
+@template(Mix(one=10), "project_management")
 def _give_most_urgent(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, to = rng.some(PROJECT, 2)
     found = sorted(tasks(tables, person, *_OPEN), key=lambda task: text(task, "due_date"))
