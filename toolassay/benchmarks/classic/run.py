@@ -50,13 +50,13 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a configuration. A key that is absent or null has its default."""
 
 
-class DatasetConfiguration(_Part):
+class DatasetConfiguration(_Part, frozen=True):
     """The data."""
 
     path_or_name: str = _OWN
 
 
-class AgentConfiguration(_Part):
+class AgentConfiguration(_Part, frozen=True):
     """The agent and its model; credentials have no place here.
 
     Attributes:
@@ -77,7 +77,7 @@ class AgentConfiguration(_Part):
     none_as: str | tuple[str, ...] = "none"
 
 
-class EvaluationConfiguration(_Part):
+class EvaluationConfiguration(_Part, frozen=True):
     """What is run and measured."""
 
     n_trials: _Count = 1
@@ -85,7 +85,7 @@ class EvaluationConfiguration(_Part):
     limit_to_metrics: tuple[_Axis, ...] = get_args(_Axis)
 
 
-class Configuration(_Part):
+class Configuration(_Part, frozen=True):
     """The merged configuration of a run."""
 
     dataset: DatasetConfiguration = DatasetConfiguration()
@@ -117,7 +117,7 @@ def read_configuration(names: Mapping[str, str], overrides: Sequence[str] = ()) 
     """
     merged: dict[str, dict[str, Any]] = {}
     files = [_found(kind, names[kind]) for kind in KINDS if kind in names]
-    trees = [(_parsed(read_text(path), path), path) for path in files]
+    trees: list[tuple[Any, Path | None]] = [(_parsed(read_text(path), path), path) for path in files]
     for text in overrides:
         key, equals, written = text.removeprefix("--").partition("=")
         part, dot, name = key.partition(".")

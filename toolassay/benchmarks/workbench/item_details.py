@@ -51,7 +51,11 @@ def task_answers(
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                verdict = judge and judge.verdict(result.calls, task.answer, error=result.error)
+                verdict = (
+                    judge.verdict(result.calls, task.answer, error=result.error)
+                    if judge is not None
+                    else None
+                )
                 yield task.id, _answer(task, result.calls, verdict, journal.get(task.id), toolset)
     if sandbox is not None:
         sandbox.close()

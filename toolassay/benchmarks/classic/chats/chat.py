@@ -99,13 +99,8 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
 
 def _with_figures(exchange: Exchange, row: CsvRow) -> Exchange:
     """An exchange with the measurements of a row added. The first row that has a value counts."""
-    return replace(
-        exchange,
-        workflow=exchange.workflow or row.get("workflow").strip(),
-        cost=exchange.cost or row.get("cost").strip(),
-        latency=exchange.latency or row.get("latency").strip(),
-        tokens=exchange.tokens or row.get("tokens").strip(),
-    )
+    named = ("workflow", *FIGURES)
+    return replace(exchange, **{name: getattr(exchange, name) or row.get(name).strip() for name in named})
 
 
 # Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".

@@ -6,11 +6,11 @@ Replies and side effects are those of the published program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from toolassay.benchmarks.workbench.records import Record, Records
 from toolassay.benchmarks.workbench.sandbox import PLOTS, VISITS, Sandbox
-from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.tools.tool import ToolArgument, ToolFailure, optional, required, tool
 
 DOMAIN = "analytics"
 VALUES = (
@@ -24,7 +24,14 @@ VALUES = (
 )
 PLOT_TYPES = ("bar", "line", "scatter", "histogram")
 SOURCES = ("direct", "referral", "search engine", "social media")
-_PERIOD = {
+
+
+class _Period(TypedDict):
+    time_min: ToolArgument
+    time_max: ToolArgument
+
+
+_PERIOD: _Period = {
     "time_min": optional("The first day that counts: YYYY-MM-DD."),
     "time_max": optional("The last day that counts: YYYY-MM-DD."),
 }
