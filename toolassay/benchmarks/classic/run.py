@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -281,16 +280,8 @@ def _folder(name: str) -> DataFolder:
             fix="run it in the checkout, or name a data folder: --set dataset.path_or_name=FOLDER",
         )
     if not path.is_dir():
-        raise UsageError(
-            "dataset.path_or_name is no folder",
-            file=path,
-            fix="check it"
-            + (
-                f", or fetch it first: toolassay import classic --repo {name} --data_dir FOLDER"
-                if (re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", name) is not None)
-                else ""
-            ),
-        )
+        fix = f"check it, or fetch it from the hub: toolassay import classic --repo {name} --data_dir FOLDER"
+        raise UsageError("dataset.path_or_name is no folder", file=path, fix=fix)
     folder = DataFolder(path)
     if benchmark_of(folder).name != "classic":
         raise UsageError(

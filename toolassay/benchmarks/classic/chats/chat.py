@@ -99,8 +99,10 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
 
 def _with_figures(exchange: Exchange, row: CsvRow) -> Exchange:
     """An exchange with the measurements of a row added. The first row that has a value counts."""
-    named = ("workflow", *FIGURES)
-    return replace(exchange, **{name: getattr(exchange, name) or row.get(name).strip() for name in named})
+    values: dict[str, Any] = {
+        name: getattr(exchange, name) or row.get(name).strip() for name in ("workflow", *FIGURES)
+    }
+    return replace(exchange, **values)
 
 
 # Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".

@@ -123,16 +123,6 @@ def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> A
     ] or "Visitor not found."
 
 
-TOOLS = (
-    create_plot,
-    total_visits_count,
-    engaged_users_count,
-    traffic_source_count,
-    get_average_session_duration,
-    get_visitor_information_by_id,
-)
-
-
 def _by_visitor(visits: Sequence[Record]) -> dict[Any, list[Record]]:
     found: dict[Any, list[Record]] = {}
     for visit in visits:

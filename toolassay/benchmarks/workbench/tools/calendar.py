@@ -115,6 +115,3 @@ def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_
                 if start is not None and limit is not None and keeps(start, limit)
             ]
     return [dict(event) for event in found[:_AT_MOST]] or "No events found."
-
-
-TOOLS = (create_event, delete_event, update_event, get_event_information_by_id, search_events)

@@ -130,9 +130,6 @@ def search_customers(sandbox: Sandbox, **given: Any) -> Any:
     return [dict(customer) for customer in found[:_AT_MOST]]
 
 
-TOOLS = (update_customer, add_customer, delete_customer, search_customers)
-
-
 def _between(rows: list[Record], column: str, first: Any, last: Any) -> list[Record]:
     """The rows whose day is within the bounds. Days are compared as text; rows without a day are left out."""
     for bound, keeps in ((first, operator.ge), (last, operator.le)):

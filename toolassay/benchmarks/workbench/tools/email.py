@@ -133,16 +133,6 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     return [dict(mail) for mail in found[:_AT_MOST]] or "No emails found."
 
 
-TOOLS = (
-    send_email,
-    delete_email,
-    forward_email,
-    reply_email,
-    get_email_information_by_id,
-    search_emails,
-)
-
-
 def _day(sandbox: Sandbox, text: Any) -> date:
     found = parse_moment(text, sandbox.now)
     if found is None:
@@ -185,6 +175,3 @@ def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
         return "Name not provided."
     rows = Records(sandbox, DIRECTORY).all()
     return [row["email_address"] for row in Search().contains(rows, name.lower(), "email_address")]
-
-
-DIRECTORY_TOOLS = (find_email_address,)

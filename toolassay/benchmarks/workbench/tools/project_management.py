@@ -108,9 +108,6 @@ def search_tasks(sandbox: Sandbox, **given: Any) -> Any:
     return [dict(task) for task in found]
 
 
-TOOLS = (create_task, delete_task, update_task, get_task_information_by_id, search_tasks)
-
-
 def _wrong(tasks: Records, field: Any, value: Any) -> str:
     """The error message for a field's value; empty if the value is valid."""
     if field == "assigned_to_email" and value not in tasks.values("assigned_to_email"):

@@ -79,11 +79,18 @@ class Toolset:
         return tool.execute(sandbox, arguments)
 
 
+_TOOLS = [
+    tool
+    for room in (email, calendar, analytics, project_management, customers)
+    for tool in vars(room).values()
+    if isinstance(tool, WorkplaceTool)
+]
+_LAST = email.DIRECTORY_DOMAIN  # of the domains in prompts
 # Some published tasks name the domain `crm`, which the published selector does not resolve; this one does.
 PUBLISHED = Toolset(
     {
-        **{room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers)},
-        email.DIRECTORY_DOMAIN: email.DIRECTORY_TOOLS,
+        domain: [tool for tool in _TOOLS if tool.domain == domain]
+        for domain in dict.fromkeys([*(tool.domain for tool in _TOOLS if tool.domain != _LAST), _LAST])
     },
     everywhere=[email.DIRECTORY_DOMAIN],
     aliases={"crm": customers.DOMAIN},
