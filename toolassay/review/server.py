@@ -76,13 +76,14 @@ class ReviewServer(Loopback):
         router.add_get("/", self._page)
         router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
         router.add_get("/api/start", self._answer(lambda request: self._start))
-        router.add_get("/api/overview", self._answer(self._overview))
+        router.add_get("/api/overview", self._answer(lambda asked: session.overview(*_who(asked.query))))
         router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
-        router.add_get("/api/search", self._answer(self._search))
-        router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
+        found = self._answer(lambda asked: {"numbers": session.search(asked.query.get("text", ""))})
+        router.add_get("/api/search", found)
+        router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
         router.add_post("/api/check", self._posted(self._check))
         router.add_post("/api/decide", self._posted(self._decide))
-        router.add_post("/api/undo", self._posted(self._undo))
+        router.add_post("/api/undo", self._posted(lambda body: {"action": UNDO, **session.undo(*_who(body))}))
 
     @property
     def address(self) -> str:
@@ -155,14 +156,8 @@ class ReviewServer(Loopback):
             except (ToolassayError, OSError) as error:
                 return web.json_response({"error": str(error)}, status=500)
 
-    def _overview(self, request: web.Request) -> Mapping[str, Any]:
-        return self.session.overview(*_who(request.query))
-
     def _show(self, request: web.Request) -> Mapping[str, Any]:
         return self.session.show(int(request.match_info["number"]), *_who(request.query))
-
-    def _search(self, request: web.Request) -> Mapping[str, Any]:
-        return {"numbers": self.session.search(request.query.get("text", ""))}
 
     def _check(self, body: Answer) -> Mapping[str, Any]:
         wanted = _converted(body, RequestedEdit)
@@ -170,9 +165,6 @@ class ReviewServer(Loopback):
 
     def _decide(self, body: Answer) -> Mapping[str, Any]:
         return self.session.decide(*_who(body), _converted(body, RequestedDecision))
-
-    def _undo(self, body: Answer) -> Mapping[str, Any]:
-        return {"action": UNDO, **self.session.undo(*_who(body))}
 
 
 def _resource(package: str, path: str) -> str:
