@@ -1,4 +1,4 @@
-"""The five tables: as many rows as published, by the published rules; and look-ups in them."""
+"""The five tables: as many rows as published, by the published rules."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from toolassay.benchmarks.workbench.generate.company import (
     PEOPLE,
     PROJECT,
     SALES,
+    TODAY,
     Row,
     Tables,
     address,
     draw_tables,
     texts,
 )
+from toolassay.benchmarks.workbench.generate.template import between
 
 
 @pytest.fixture(scope="module", params=[0, 4])
@@ -125,3 +127,10 @@ def test_no_name_can_be_taken_for_another(company: Tables) -> None:
     customers = {str(c["customer_name"]) for c in company.customer_relationship_manager}
     assert not customers & set(texts("customers")["new_names"])
     assert not {name.split()[0] for name in customers} & set(PEOPLE)
+
+
+def test_a_period_holds_its_first_and_last_day() -> None:
+    values = {TODAY - timedelta(days=ago): float(ago) for ago in (4, 3, 2, 1, 0)}
+    first, last = TODAY - timedelta(days=3), TODAY - timedelta(days=2)
+    assert between(values, first) == [3, 2, 1]
+    assert between(values, first, last) == [3, 2]
