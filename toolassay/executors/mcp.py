@@ -204,12 +204,11 @@ class _OpenMcp(PooledExecutor):
         """Servers start when a call needs them."""
         return _McpEnvironment(self, workspace)
 
-    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
-        """Connect to the servers of the tools, unless each plan has servers of its own."""
+    async def prepare(self, environment: Environment, tool: Tool) -> None:
+        """Connect to the server of the tool."""
         assert isinstance(environment, _McpEnvironment)
-        if not self.is_isolated:
-            for server in dict.fromkeys(found[0] for tool in tools if (found := self.find(tool))):
-                await environment.connected(server)
+        if found := self.find(tool):
+            await environment.connected(found[0])
 
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""

@@ -22,6 +22,7 @@ from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, 
 from pathlib import Path
 from typing import Any
 
+from toolassay.calls.execution_record import Change
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -399,8 +400,8 @@ def digest_of(state: State) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def changes_of(before: State, after: State) -> dict[str, dict[str, Any]]:
-    """The places that differ between two states; null stands for a place that is not there.
+def changes_of(before: State, after: State) -> dict[str, Change]:
+    """The places that differ between two states.
 
     >>> changes_of({"a": 1, "b": 1}, {"b": 2, "c": 3})
     {'a': {'before': 1, 'after': None}, 'b': {'before': 1, 'after': 2}, 'c': {'before': None, 'after': 3}}

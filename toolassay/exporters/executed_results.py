@@ -125,7 +125,7 @@ class ExecutedResults:
         ((number, value),) = read_json_lines(self._path, lines=lines)
         try:
             return Execution.of(value)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except ValueError:
             raise _malformed(self._path, number) from None
 
     def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:

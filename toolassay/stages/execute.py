@@ -17,13 +17,22 @@ from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.evaluation.places import metrics_folder, prediction_file
 from toolassay.executors import executor_named
-from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
-from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanRunSummary, PlanSet, RunRules
+from toolassay.executors.plan_run import (
+    PlannedItem,
+    PlanRunSummary,
+    PlanSet,
+    PlanWork,
+    RunRules,
+    recorded_execution,
+    run_plans,
+)
 from toolassay.files import atomic_writer, sha256_of, write_json
 from toolassay.runs.event_loop import interruptible, run_coroutine
+from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
+from toolassay.runs.runner import Loop
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
@@ -218,11 +227,12 @@ class _Run:
                 rules.ignore,
                 rules.seed,
             )
-            with ExecutionJournal(self.place / JOURNAL, is_durable=not opened.is_isolated) as journal:
-                runner = PlanRunner(opened, self.executor.name, self.context.library, run_rules, journal)
+            work = PlanWork(opened, self.executor.name, self.context.library, run_rules)
+            with Journal(self.place / JOURNAL) as journal:
                 try:
-                    with self.screen.progress("executing plans", len(items) * runner.passes) as advance:
-                        summary = await runner.run_all(items, rules.workers, advance)
+                    with self.screen.progress("executing plans", len(items) * run_rules.passes) as advance:
+                        loop = Loop(rules.workers, advance, self.screen.interrupted)
+                        summary = await run_plans(work, items, journal, loop)
                 finally:  # also after an interrupt: what was done is there to see
                     _write(path, journal, items)
         return summary, lambda: read_executions(path)
@@ -255,14 +265,13 @@ class _Run:
             self.screen.say(f"kept the earlier executions in {kept}")
 
 
-def _write(path: Path, journal: ExecutionJournal, items: Sequence[PlannedItem]) -> None:
+def _write(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
     """Write the executions in the order of the plans."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_writer(path) as stream:
         for item in items:
-            if journal.outcome(item.id, item.fingerprint) is not None:
-                line = json.dumps(journal.execution(item.id).to_json(), ensure_ascii=False)
-                stream.write(line + "\n")
+            if (execution := recorded_execution(journal, item)) is not None:
+                stream.write(json.dumps(execution.to_json(), ensure_ascii=False) + "\n")
 
 
 def _report(
