@@ -22,7 +22,7 @@ def execution(
     outcome: Outcome = "ran",
     *,
     answer: Sequence[Any] | None = None,
-    varies: Sequence[int] | None = None,
+    varies: tuple[int, ...] | None = None,
     arguments: Sequence[Mapping[str, Any]] = (),
 ) -> Execution:
     """An execution whose calls return `results`, of which the last is the answer."""

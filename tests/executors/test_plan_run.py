@@ -224,13 +224,55 @@ async def test_a_server_that_is_gone_stops_the_run(tmp_path: Path) -> None:
     shop = Shop(answer=failing(*range(10_000)))
     items = [planned(number, READ) for number in range(40)]
     with Journal(tmp_path / "journal.jsonl") as journal:
-        work = PlanWork(shop, "test", library_of(items), WRITES)
-        summary = await run_plans(work, items, journal, Loop(1))
-    assert summary.new == 8
-    assert summary.stopped.startswith("8 plans in a row have no result; the last: call ")
+        work, loop = PlanWork(shop, "test", library_of(items), WRITES), Loop(1)
+        await run_plans(work, items, journal, loop)
+    assert loop.summary.outcomes == {"provider_error": 8, "not run": 32}
+    assert (loop.summary.stop or "").startswith("8 plans in a row have no result; the last: call ")
 
 
 # Interrupts
+
+
+async def test_a_run_that_is_cut_off_anywhere_repeats_no_write(tmp_path: Path) -> None:
+    item = planned("r", READ, ADD, PUT)
+    await ran(Shop(isolated=False), tmp_path, item)
+    whole = (tmp_path / "journal.jsonl").read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 7  # each call, its result, the end
+    for length in sorted({len(b"".join(lines[:n])) + torn for n in range(8) for torn in (0, 40)}):
+        (tmp_path / "journal.jsonl").write_bytes(whole[:length])
+        complete = whole[:length].count(b"\n")
+        shop = Shop(isolated=False)
+        done = await ran(shop, tmp_path, item)
+        # Calls 0 and 2 are idempotent: they are made again unless their result is known.
+        wanted = {3: []}.get(complete, [READ, ADD, PUT][complete // 2 :])
+        assert (done.outcome, shop.calls) == ("in_doubt" if complete == 3 else "ran", wanted)
+        assert shop.environments == (complete not in (3, 7))
+
+
+async def test_a_call_that_must_not_be_repeated_is_on_the_disk_before_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "journal.jsonl", [0]
+    monkeypatch.setattr("os.fsync", lambda descriptor: synced.append(path.stat().st_size))
+
+    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> None:
+        assert (synced[-1] == path.stat().st_size) == (tool == "add")
+
+    assert (await ran(Shop(isolated=False, answer=answer), tmp_path, planned("r", READ, ADD, PUT))).calls
+    synced[:] = [0]
+    await run_with(Shop(answer=lambda *_: None), path, [planned("isolated", ADD)])
+    assert synced == [0]
+
+
+async def test_an_isolated_plan_that_was_cut_off_runs_again_from_its_first_call(tmp_path: Path) -> None:
+    item = planned("r", ADD, PUT)
+    await ran(Shop(), tmp_path, item)
+    lines = (tmp_path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:3]))
+    shop = Shop()
+    assert (await ran(shop, tmp_path, item)).outcome == "ran"
+    assert shop.calls == [ADD, PUT]
 
 
 @pytest.mark.parametrize(("tool", "calls"), [(ADD, 1), (PUT, 2)])
@@ -356,5 +398,5 @@ async def test_plans_that_see_what_others_left_are_counted(
     items = [planned(number, *calls) for number, calls in enumerate(plans)]
     with Journal(tmp_path / "journal.jsonl") as journal:
         work = PlanWork(shop, "test", library_of(items), WRITES)
-        summary = await run_plans(work, items, journal, Loop(1))
-    assert (summary.new, summary.affected) == (len(plans), affected)
+        await run_plans(work, items, journal, Loop(1))
+    assert len(work.affected) == affected

@@ -214,30 +214,13 @@ class RunRules:
         return 2 if self.twice or self.wrong_calls else 1
 
 
-@dataclass
-class PlanRunSummary:
-    """What a start did.
-
-    Attributes:
-        new: Number of plans executed in this start.
-        stopped: Why it stopped before the last plan; empty if it did not.
-        affected: Number of plans that may depend on state that other plans left in a process.
-    """
-
-    new: int = 0
-    stopped: str = ""
-    affected: int = 0
-
-
 def recorded_execution(journal: Journal, item: PlannedItem) -> Execution | None:
     """How a plan ended; None if its end is not recorded."""
     entry = journal.get(item.key)
     return Execution.of(entry["execution"]) if entry else None
 
 
-async def run_plans(
-    work: PlanWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop
-) -> PlanRunSummary:
+async def run_plans(work: PlanWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop) -> None:
     """Run the plans that have not ended, several at a time; their order does not matter.
 
     Second executions come after all first ones, so that some time has passed between the two.
@@ -246,19 +229,17 @@ async def run_plans(
         work: What is done with a plan.
         items: The plans.
         journal: Receives every call, result and end.
-        loop: Number of plans at a time, and callbacks; `done` is called after each plan of each pass.
+        loop: Number of plans at a time, and callbacks; `done` is called after each plan of each pass, and
+            `summary.stop` says why it stopped before the last plan.
 
     Raises:
         KeyboardInterrupt: At Ctrl-C, when the calls in flight have ended.
     """
-    summary = PlanRunSummary()
     failures = 0
 
     def unsettled() -> Iterator[PlannedItem]:
         for item in items:
-            if summary.stopped:
-                return
-            if work.skips(work.entry_of(journal, item), journal, loop.retry):
+            if work.is_settled(journal.get(item.key)):
                 loop.done()
             else:
                 yield item
@@ -266,10 +247,9 @@ async def run_plans(
     async def first(item: PlannedItem) -> str:
         nonlocal failures
         outcome = await answer_item(work, item, journal, loop, _no_model)
-        summary.new += 1
         failures = failures + 1 if outcome == "provider_error" else 0
         if failures >= _MOST_FAILURES and (last := recorded_execution(journal, item)):
-            summary.stopped = f"{failures} plans in a row have no result; the last: {last.reason}"
+            loop.summary.stop = f"{failures} plans in a row have no result; the last: {last.reason}"
         return outcome
 
     async def second(item: PlannedItem) -> str:
@@ -283,20 +263,17 @@ async def run_plans(
 
     passes: list[tuple[Iterable[PlannedItem], Callable[[PlannedItem], Awaitable[str]]]]
     passes = [(unsettled(), first), (items, second)]
-    for waiting_items, run in passes[: work.rules.passes]:
-        if not summary.stopped:
-            await run_items(
-                waiting_items,
-                run,
-                concurrency=loop.concurrency,
-                done=loop.done,
-                interrupted=loop.interrupted,
-                summary=loop.summary,
-            )
+    for these, run in passes[: work.rules.passes]:
+        await run_items(
+            these,
+            run,
+            concurrency=loop.concurrency,
+            done=loop.done,
+            interrupted=loop.interrupted,
+            summary=loop.summary,
+        )
         if loop.summary.interrupted:
             raise KeyboardInterrupt
-    summary.affected = len(work.affected)
-    return summary
 
 
 async def run_plan(work: PlanWork, item: PlannedItem, journal: Journal) -> Execution:
@@ -356,9 +333,10 @@ class PlanWork(ItemWork[PlannedItem]):
             writing = [tool.id for tool in tools if not self._opened.is_read_only(tool)]
             if writing:
                 return self._ended(item, "not_allowed", f"'{writing[0]}' is not marked read-only")
+        calls: list[ExecutedCall] = []
         for _ in range(TRIES):
             ask.restart(forget=self._opened.is_isolated)
-            calls: list[ExecutedCall] = []
+            calls.clear()
             try:
                 async with _Place(self._opened) as place:
                     return await self._attempt(item, plan, tools, place, ask, calls)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
 from toolassay.calls.execution_record import FILE, Execution, read_executions
 from toolassay.data_folder import DataFolder
@@ -21,7 +23,6 @@ from toolassay.executors.executor import CallLimits, ExecutionContext, Executor,
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import (
     PlannedItem,
-    PlanRunSummary,
     PlanSet,
     PlanWork,
     RunRules,
@@ -158,18 +159,24 @@ def execute(
     )
     items = _selected(plans, gold, rules.limit)
     run = _Run(chosen, own, context, rules, place, folder.path / RUN, predictions, screen)
-    summary, records = run_coroutine(interruptible(run.carry_out(items, path)))
-    counts = Counter(one.outcome for one in records())
-    _report(path, counts, records, summary, screen)
-    result = Executed(path, counts, not summary.stopped and not counts["provider_error"])
+    stop, affected = run_coroutine(interruptible(run.carry_out(items, path)))
+    if stop:
+        screen.say(f"{WARNING}stopped: {stop}. The same command goes on")
+    if affected:
+        screen.say(
+            f"{WARNING}{count_of(affected, 'plan')} ran on a server with state of earlier plans: "
+            "results depend on the order. --fresh plan starts a new server for each plan"
+        )
+    counts = Counter(one.outcome for one in read_executions(path))
+    _report(path, counts, screen)
+    is_complete = not stop and not counts["provider_error"]
     if gold is None or file is None:
-        return result
+        return Executed(path, counts, is_complete)
     target = metrics_folder(folder.path, file.parent) / "outcomes" / f"{file.stem}.json"
     made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
     made_from |= {"predictions": benchmark.scores.fingerprint(file), "gold": sha256_of(folder.path / FILE)}
     parts = {"executor": chosen.name, **{name: value[:12] for name, value in made_from.items()}}
-    outcome = _judged(gold, records, target, parts, screen)
-    return Executed(path, counts, result.complete, outcome)
+    return Executed(path, counts, is_complete, _judged(gold, path, target, parts, screen))
 
 
 def _gold(folder: DataFolder) -> dict[Any, Execution]:
@@ -215,8 +222,12 @@ class _Run:
     predictions: str | None
     screen: Screen
 
-    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[PlanRunSummary, Any]:
-        """Execute the plans; returns what was done, and a function that yields the executions."""
+    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[str | None, int]:
+        """Execute the plans and write what is known of them to `path`.
+
+        Returns:
+            Why it stopped early, if it did, and the number of plans that state of others may have affected.
+        """
         async with self.executor.open(self.context, self.own) as opened:
             self._open_run(opened)
             rules = self.settings
@@ -232,10 +243,10 @@ class _Run:
                 try:
                     with self.screen.progress("executing plans", len(items) * run_rules.passes) as advance:
                         loop = Loop(rules.workers, advance, self.screen.interrupted)
-                        summary = await run_plans(work, items, journal, loop)
+                        await run_plans(work, items, journal, loop)
                 finally:  # also after an interrupt: what was done is there to see
                     _write(path, journal, items)
-        return summary, lambda: read_executions(path)
+        return loop.summary.stop, len(work.affected)
 
     def _open_run(self, opened: OpenExecutor) -> None:
         """Create or continue the run of the folder.
@@ -246,6 +257,7 @@ class _Run:
         rules = self.settings
         identity = {
             "executor": self.executor.name,
+            "journal_format": 2,
             **opened.identity,
             "ignore": list(rules.ignore),
             "allow_writes": rules.allow_writes,
@@ -274,20 +286,11 @@ def _write(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
                 stream.write(json.dumps(execution.to_json(), ensure_ascii=False) + "\n")
 
 
-def _report(
-    path: Path, counts: Mapping[str, int], records: Any, summary: PlanRunSummary, screen: Screen
-) -> None:
+def _report(path: Path, counts: Mapping[str, int], screen: Screen) -> None:
     total = sum(counts.values())
-    if summary.stopped:
-        screen.say(f"{WARNING}stopped: {summary.stopped}. The same command goes on")
-    if summary.affected:
-        screen.say(
-            f"{WARNING}{count_of(summary.affected, 'plan')} ran on a server with state of earlier plans: "
-            "results depend on the order. --fresh plan starts a new server for each plan"
-        )
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
     screen.show(f"{path}: {count_of(total, 'plan')}: {text}")
-    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in records() if one.reason)
+    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in read_executions(path) if one.reason)
     if reasons:
         table = Table(("plans", "reason"), [(f"{n:,}", why) for why, n in reasons.most_common(_MOST_REASONS)])
         screen.table(table.markdown())
@@ -308,22 +311,19 @@ def _kind(execution: Execution) -> str:
 
 
 def _judged(
-    gold: Mapping[Any, Execution],
-    records: Any,
-    target: Path,
-    parts: Mapping[str, str],
-    screen: Screen,
+    gold: Mapping[Any, Execution], path: Path, target: Path, parts: Mapping[str, str], screen: Screen
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans."""
-    verdicts = {one.id: verdict for one in records() if (verdict := judge(gold[one.id], one)) is not None}
+    executions = read_executions(path)
+    verdicts = {one.id: verdict for one in executions if (verdict := judge(gold[one.id], one)) is not None}
     summary = OutcomeSummary.of(verdicts.values(), len(gold))
     counts = {"n": str(summary.judged), "of": str(summary.requests)}
     signature = f"outcome|{Signature({'toolassay': __version__, **parts, **counts}).text}"
     unjudged = [one for one in gold if one not in verdicts]
-    write_json(target, {"signature": signature, **summary.to_json(), "unjudged": unjudged})
+    write_json(target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged})
     with atomic_writer(items_path(target)) as stream:
         for name, verdict in verdicts.items():
-            stream.write(json.dumps({"id": name, **verdict.to_json()}, ensure_ascii=False) + "\n")
+            stream.write(json.dumps({"id": name, **msgspec.to_builtins(verdict)}, ensure_ascii=False) + "\n")
     screen.table(_outcome_table(summary).markdown())
     screen.show(f"{target} ({signature})")
     if summary.judged < summary.requests:
