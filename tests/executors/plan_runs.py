@@ -11,7 +11,7 @@ from toolassay.calls.call_plan import Argument, Call, CallPlan, references
 from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
-from toolassay.executors.plan_run import PlannedItem, PlanWork, RunRules, recorded_execution, run_plans
+from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, recorded_execution, run_plans
 from toolassay.runs.journal import Journal
 from toolassay.runs.runner import Loop
 from toolassay.tools import Tool, ToolLibrary
@@ -65,7 +65,7 @@ async def run_with(
 ) -> dict[str | int, Execution]:
     """Run plans with an open executor, to the end of the journal; the executions by id."""
     with Journal(journal) as book:
-        work = PlanWork(ready, "test", library_of(items, tools), rules)
+        work = ExecutionWork(ready, "test", library_of(items, tools), rules)
         await run_plans(work, items, book, Loop(workers))
         return {item.id: done for item in items if (done := recorded_execution(book, item))}
 

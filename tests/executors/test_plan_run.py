@@ -26,8 +26,8 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.plan_run import (
     TRIES,
+    ExecutionWork,
     PlannedItem,
-    PlanWork,
     RunRules,
     run_plans,
     with_mistake,
@@ -224,7 +224,7 @@ async def test_a_server_that_is_gone_stops_the_run(tmp_path: Path) -> None:
     shop = Shop(answer=failing(*range(10_000)))
     items = [planned(number, READ) for number in range(40)]
     with Journal(tmp_path / "journal.jsonl") as journal:
-        work, loop = PlanWork(shop, "test", library_of(items), WRITES), Loop(1)
+        work, loop = ExecutionWork(shop, "test", library_of(items), WRITES), Loop(1)
         await run_plans(work, items, journal, loop)
     assert loop.summary.outcomes == {"provider_error": 8, "not run": 32}
     assert (loop.summary.stop or "").startswith("8 plans in a row have no result; the last: call ")
@@ -397,6 +397,6 @@ async def test_plans_that_see_what_others_left_are_counted(
     shop.is_isolated, shop.is_shared = isolated is not False, isolated is not True
     items = [planned(number, *calls) for number, calls in enumerate(plans)]
     with Journal(tmp_path / "journal.jsonl") as journal:
-        work = PlanWork(shop, "test", library_of(items), WRITES)
+        work = ExecutionWork(shop, "test", library_of(items), WRITES)
         await run_plans(work, items, journal, Loop(1))
     assert len(work.affected) == affected

@@ -220,7 +220,7 @@ def recorded_execution(journal: Journal, item: PlannedItem) -> Execution | None:
     return Execution.of(entry["execution"]) if entry else None
 
 
-async def run_plans(work: PlanWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop) -> None:
+async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop) -> None:
     """Run the plans that have not ended, several at a time; their order does not matter.
 
     Second executions come after all first ones, so that some time has passed between the two.
@@ -276,7 +276,7 @@ async def run_plans(work: PlanWork, items: Sequence[PlannedItem], journal: Journ
             raise KeyboardInterrupt
 
 
-async def run_plan(work: PlanWork, item: PlannedItem, journal: Journal) -> Execution:
+async def run_plan(work: ExecutionWork, item: PlannedItem, journal: Journal) -> Execution:
     """Run one plan outside a run; its end is not recorded."""
     return await work.executed(item, Ask(item.key, journal, _no_model))
 
@@ -289,7 +289,7 @@ def _entry(execution: Execution) -> dict[str, Any]:
     return {"outcome": execution.outcome, "execution": execution.to_json()}
 
 
-class PlanWork(ItemWork[PlannedItem]):
+class ExecutionWork(ItemWork[PlannedItem]):
     """Runs a plan with an executor; each call and its result are lines of the journal.
 
     It holds the executor, so it is done in the process that has opened it.

@@ -22,9 +22,9 @@ from toolassay.executors import executor_named
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import (
+    ExecutionWork,
     PlannedItem,
     PlanSet,
-    PlanWork,
     RunRules,
     recorded_execution,
     run_plans,
@@ -238,7 +238,7 @@ class _Run:
                 rules.ignore,
                 rules.seed,
             )
-            work = PlanWork(opened, self.executor.name, self.context.library, run_rules)
+            work = ExecutionWork(opened, self.executor.name, self.context.library, run_rules)
             with Journal(self.place / JOURNAL) as journal:
                 try:
                     with self.screen.progress("executing plans", len(items) * run_rules.passes) as advance:

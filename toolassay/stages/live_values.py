@@ -21,7 +21,7 @@ from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
-from toolassay.executors.plan_run import PlannedItem, PlanWork, RunRules, result_of, run_plan
+from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, result_of, run_plan
 from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
@@ -308,7 +308,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
         portal.wrap_async_context_manager(executor.open(context, options)) as opened,
     ):
         consent = (live.allow_writes or executor.is_harmless) and opened.is_isolated
-        work = PlanWork(opened, executor.name, library, RunRules(allow_writes=consent))
+        work = ExecutionWork(opened, executor.name, library, RunRules(allow_writes=consent))
 
         free = asyncio.Semaphore(_AT_ONCE)
         changing = changing_tools(folder)
