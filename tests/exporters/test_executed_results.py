@@ -26,7 +26,7 @@ RUN = execution_of(1, PLAN, [{"left": 4}, "Booked."])
 
 def read(folder: Path, executions: Sequence[Execution], request_id: str | int = 1) -> PlanResults:
     write_executions(folder, executions)
-    return ExecutedResults(folder / "executions.jsonl", TEMPORAL, "temporal").of(request_id, PLAN)
+    return ExecutedResults.index(folder / "executions.jsonl", TEMPORAL, "temporal").of(request_id, PLAN)
 
 
 def with_call(number: int, **changes: Any) -> Execution:
@@ -108,7 +108,7 @@ def test_arguments_that_the_schema_forbids_are_refused(tmp_path: Path) -> None:
     def results(**arguments: Any) -> PlanResults:
         changed = replace(good, calls=(replace(good.calls[0], arguments=arguments),))
         write_executions(tmp_path, [changed])
-        return ExecutedResults(tmp_path / "executions.jsonl", library, "schema").of(1, plan)
+        return ExecutedResults.index(tmp_path / "executions.jsonl", library, "schema").of(1, plan)
 
     assert results(day="2026-01-05").texts == ('{"benches": []}',)
     with pytest.raises(Unfit, match=r"task_nodes\[0\]: .*schema forbids: kind: 'stone' is not one of"):
@@ -127,7 +127,7 @@ def test_a_wrong_call_that_cannot_be_shown_is_left_out(changes: dict[str, Any], 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"executions\.jsonl: no such file\. Fix: make it with execute\(\)"):
-        ExecutedResults(tmp_path / "executions.jsonl", TEMPORAL, "temporal")
+        ExecutedResults.index(tmp_path / "executions.jsonl", TEMPORAL, "temporal")
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "{}", "\xff"])
@@ -136,4 +136,4 @@ def test_a_malformed_line_is_reported_with_its_number(line: str, tmp_path: Path)
     path.write_bytes(b"\n" + json.dumps(RUN.to_json()).encode() + b"\n" + line.encode("latin-1") + b"\n")
 
     with pytest.raises(UsageError, match=r"executions\.jsonl:3: "):
-        ExecutedResults(path, TEMPORAL, "temporal")
+        ExecutedResults.index(path, TEMPORAL, "temporal")

@@ -32,10 +32,9 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    digest_of,
+    content_of,
     folder_of,
     is_path,
-    state_of,
 )
 from toolassay.extras import Option
 from toolassay.files import read_text
@@ -124,7 +123,7 @@ class McpExecutor(Executor):
         needs_copy = any(PLACEHOLDER in word for word in chain.from_iterable(words))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
-        opened = _OpenMcp(configs, source, options.fresh, context.limits)
+        opened = _OpenMcp(configs, source, content_of(source), options.fresh, context.limits)
         try:
             await opened.list_tools()
             yield opened
@@ -170,7 +169,12 @@ class _OpenMcp(PooledExecutor):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
     def __init__(
-        self, configs: Mapping[str, ServerConfig], source: Path | None, fresh: str, limits: CallLimits
+        self,
+        configs: Mapping[str, ServerConfig],
+        source: Path | None,
+        content: str | None,
+        fresh: str,
+        limits: CallLimits,
     ) -> None:
         # An address is used as it is. A server that is started here serves further plans until one writes.
         self.is_shared = fresh == "worker" or any(config.url for config in configs.values())
@@ -184,7 +188,7 @@ class _OpenMcp(PooledExecutor):
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
-            "workspace": None if source is None else digest_of(state_of(source)),
+            "workspace": content,
             "fresh": fresh if source is not None or fresh == "worker" else None,
         }
 

@@ -39,9 +39,8 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    digest_of,
+    content_of,
     folder_of,
-    state_of,
 )
 from toolassay.extras import Option
 from toolassay.mcp_client.server_config import ServerConfig
@@ -118,7 +117,7 @@ class PythonExecutor(Executor):
                 )
         functions = _absolute(options.functions)
         passed = {name: os.environ[name] for name in sorted(options.pass_env)}
-        opened = _OpenPython(functions, source, options.fresh, context.limits, passed)
+        opened = _OpenPython(functions, source, content_of(source), options.fresh, context.limits, passed)
         try:
             await opened.list_functions()
             yield opened
@@ -143,6 +142,7 @@ class _OpenPython(PooledExecutor):
         self,
         functions: str,
         source: Path | None,
+        content: str | None,
         fresh: str,
         limits: CallLimits,
         passed: Mapping[str, str],
@@ -154,7 +154,7 @@ class _OpenPython(PooledExecutor):
         self._names: frozenset[str] = frozenset()
         self.identity = {
             "functions": Path(functions).name,
-            "workspace": None if source is None else digest_of(state_of(source)),
+            "workspace": content,
             "fresh": fresh,
             **({"pass_env": list(passed)} if passed else {}),
         }

@@ -182,6 +182,11 @@ def folder_of(workspace: str | Path) -> Path | None:
     return Path(workspace)
 
 
+def content_of(source: Path | None) -> str | None:
+    """A hash of the state of a folder that is copied, for the identity of a run; None without one."""
+    return None if source is None else digest_of(state_of(source))
+
+
 def is_path(word: str) -> bool:
     """Whether a word of a command is the path of something that exists.
 

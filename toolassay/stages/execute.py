@@ -167,7 +167,7 @@ def execute(
             f"{WARNING}{count_of(affected, 'plan')} ran on a server with state of earlier plans: "
             "results depend on the order. --fresh plan starts a new server for each plan"
         )
-    counts = Counter(one.outcome for one in read_executions(path))
+    counts = Counter[str](one.outcome for one in read_executions(path))
     _report(path, counts, screen)
     is_complete = not stop and not counts["provider_error"]
     if gold is None or file is None:
