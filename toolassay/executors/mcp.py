@@ -368,15 +368,14 @@ class _Answered(Exception):
 
 
 class _Session:
-    """A connection in a task of its own: the scopes of the SDK must end in the task in which they began."""
+    """A connection that a task of its own opens and ends, as the scopes of the SDK need."""
 
     def __init__(self, config: ServerConfig, limits: CallLimits) -> None:
         self._config, self._limits = config, limits
-        self._jobs: asyncio.Queue[tuple[Callable[[Connection], Awaitable[Any]], asyncio.Future[Any]] | None]
-        self._jobs = asyncio.Queue()
         self._ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+        self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._current: asyncio.Future[Any] | None = None
+        self._failure: Exception | None = None
         self._is_busy = True  # connecting, or doing something
 
     @property
@@ -398,49 +397,38 @@ class _Session:
     async def _serve(self) -> None:
         message = max(self._limits.result_bytes + 2**16, _LEAST_MESSAGE)
         limits = ServerLimits(message_bytes=message, total_bytes=4 * message)
-        failure: Exception | None = None
         try:
             async with connect(self._config, limits) as connection:
                 self._ready.set_result(connection)
                 self._is_busy = False
-                while (job := await self._jobs.get()) is not None:
-                    work, done = job
-                    try:
-                        result = await work(connection)
-                    except Exception as error:
-                        if not done.done():
-                            done.set_exception(error)
-                    else:
-                        if not done.done():
-                            done.set_result(result)
-                    self._is_busy = False
+                await self._ending.wait()
         except Exception as error:
-            failure = error
-        finally:
-            reason = failure or EnvironmentFailure("the connection ended")
+            self._failure = error
             if not self._ready.done():
-                self._ready.set_exception(reason)
-            if self._current is not None and not self._current.done():
-                self._current.set_exception(reason)
+                self._ready.set_exception(error)
+        finally:
+            self._ready.cancel()
 
     async def do(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
         """Do something with the connection; the memory of the server is watched meanwhile."""
         if self._task is None or self._task.done():
             raise NotCalled("the connection ended")
-        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._current, self._is_busy = done, True
-        self._jobs.put_nowait((work, done))
-        connection = self._ready.result()
+        connection, self._is_busy = self._ready.result(), True
+        job = asyncio.ensure_future(work(connection))
+        job.add_done_callback(lambda job: job.cancelled() or job.exception())  # asyncio reports unread ones
         try:
-            while not (await asyncio.wait({done}, timeout=_POLL))[0]:
+            while not (await asyncio.wait({job}, timeout=_POLL))[0]:
                 used = connection.memory_bytes
                 if used > self._limits.memory_bytes:
                     raise EnvironmentFailure(
                         f"the server uses {used / 2**20:,.0f} MiB of memory, more than --max_memory allows"
                     )
-            return done.result()
+                if self._task.done():
+                    raise self._failure or EnvironmentFailure("the connection ended")
+            self._is_busy = False
+            return job.result()
         finally:
-            done.cancel()  # where nothing waits for it any more
+            job.cancel()
 
     async def close(self, *, at_once: bool = False) -> None:
         """End the server.
@@ -450,7 +438,7 @@ class _Session:
         """
         if self._task is None:
             return
-        self._jobs.put_nowait(None)
+        self._ending.set()
         try:
             if not at_once and not self._is_busy:
                 await asyncio.wait({self._task}, timeout=_CLOSING)
