@@ -165,7 +165,7 @@ def _absolute(word: str) -> str:
     return str(Path(word).absolute()) if is_file else word
 
 
-class _OpenMcp(PooledExecutor):
+class _OpenMcp(PooledExecutor["_McpEnvironment"]):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
     def __init__(
@@ -196,7 +196,6 @@ class _OpenMcp(PooledExecutor):
         """List the tools of all servers, with their own annotations."""
         try:
             async with self.environment() as environment:
-                assert isinstance(environment, _McpEnvironment)
                 for name in self.configs:
                     listed = await environment.on(name, lambda connection: connection.list_tools())
                     named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
@@ -204,7 +203,7 @@ class _OpenMcp(PooledExecutor):
         except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
-    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+    async def made(self, workspace: Workspace | None) -> _McpEnvironment:
         """Servers start when a call needs them."""
         return _McpEnvironment(self, workspace)
 
@@ -260,7 +259,6 @@ class _OpenMcp(PooledExecutor):
         """The resources of all servers."""
         found: list[Mapping[str, Any]] = []
         async with self.environment() as environment:
-            assert isinstance(environment, _McpEnvironment)
             for name in self.configs:
                 listed = await environment.on(name, lambda connection: connection.list_resources())
                 found += [one for one in listed if isinstance(one, Mapping)]

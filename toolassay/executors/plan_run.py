@@ -120,19 +120,17 @@ def _typed(result: CallResult, kinds: frozenset[str]) -> Any:
     value, wanted = result.value, kinds - {"null"}
     if value is None or not wanted:
         return value  # a missing value is not the text "null"
-    if _fits(value, wanted):
-        return result.text if wanted == {"string"} else value
-    if isinstance(value, float) and value.is_integer() and "integer" in wanted:
-        return int(value)
     if "string" in wanted:
-        return result.text
+        return result.text if wanted == {"string"} or not _fits(value, wanted) else value
+    readings = [value]
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
-            read = json.loads(value)
-            if read is not None and _fits(read, wanted):
-                return read
-            if isinstance(read, float) and read.is_integer() and "integer" in wanted:
-                return int(read)
+            readings.append(json.loads(value))
+    for one in readings:
+        if one is not None and _fits(one, wanted):
+            return one
+        if isinstance(one, float) and one.is_integer() and "integer" in wanted:
+            return int(one)
     return value
 
 

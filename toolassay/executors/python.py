@@ -134,7 +134,7 @@ def _absolute(functions: str) -> str:
     return functions
 
 
-class _OpenPython(PooledExecutor):
+class _OpenPython(PooledExecutor["_PythonEnvironment"]):
     def __init__(
         self,
         functions: str,
@@ -160,12 +160,11 @@ class _OpenPython(PooledExecutor):
         """Start a process and ask it for the names of its functions."""
         try:
             async with self.environment() as environment:
-                assert isinstance(environment, _PythonEnvironment)
                 self._names = frozenset(environment.names)
         except EnvironmentFailure as error:
             raise UsageError(str(error), fix="correct the module of --functions, or --pass_env") from None
 
-    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+    async def made(self, workspace: Workspace | None) -> _PythonEnvironment:
         """Start a process."""
         environment = _PythonEnvironment(self, workspace)
         await environment.start()

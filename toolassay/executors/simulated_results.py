@@ -258,10 +258,6 @@ class ResultMaker:
                         around.pop(str(parts[-1]), None)
         raise UnmakeableError(reason)
 
-    def is_valid(self, value: Any) -> bool:
-        """Whether a value is a valid result."""
-        return not self._validator.problems(value)
-
     def fill(self, value: Any, *wanted: tuple[Sequence[str | int], Mapping[str, Any]]) -> None:
         """Set fields of the objects at paths in a valid result, where names match and it stays valid."""
         changes: list[tuple[Any, Any, Any]] = []
@@ -279,7 +275,7 @@ class ResultMaker:
             is_new = isinstance(container, dict) and key not in container
             before.append((container, key, is_new, None if is_new else container[key]))
             container[key] = part
-        if not before or self.is_valid(value):
+        if not before or not self._validator.problems(value):
             return True
         for container, key, is_new, part in reversed(before):
             if is_new:

@@ -71,7 +71,7 @@ class OpenSimulation(OpenExecutor):
     """The simulator for the tools of a folder."""
 
     def __init__(self, context: ExecutionContext) -> None:
-        self.seed, self.most_bytes = context.seed, context.limits.result_bytes
+        self.seed, self.limits = context.seed, context.limits
         self.identity = {"seed": context.seed}
         self.actions = Actions(context.library)
         self._tools: dict[str, _SimulatedTool] = {}
@@ -126,9 +126,7 @@ class _Simulation:
             result = CallResult.of(_successful(call.result(), simulated.maker))
         except UnmakeableError as error:
             raise EnvironmentFailure(one_line(f"no result of '{tool.id}' can be made: {error}")) from None
-        size = len(result.text.encode(errors="surrogatepass"))
-        if size > self.opened.most_bytes:
-            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+        self.opened.limits.check(result.text)
         return result
 
 
@@ -181,7 +179,7 @@ class _Call:
         given = {name: one for name, one in self._given.items() if name.casefold() not in _LIMITS}
         parts = ("result", self._tool.id, given, number)
         value = self._maker.make(self._rng(*parts))
-        if len(json.dumps(value)) > self._opened.most_bytes // 2:
+        if len(json.dumps(value)) > self._opened.limits.result_bytes // 2:
             value = self._maker.make(self._rng(*parts), small=True)
         return value
 
