@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of
@@ -271,7 +272,7 @@ class PlanProber:
         *,
         demos: Sequence[Mapping[str, Any]] = (),
         wording: Wording = "default",
-        template: Path | None = None,
+        template: Template | None = None,
         parameters: Mapping[str, Any],
         count: int = DEFAULT_ATTACKS,
     ) -> None:
