@@ -291,7 +291,9 @@ class _Call:
         if self._maker is None:
             if self._tool.outputs:
                 return self._typed()
-            return self._sentence(f"Result of {' '.join(name_words(self._tool))}") if plain is None else plain
+            # What the arguments say must not read as a failure of the call: `error="no paper"`.
+            is_plain = plain is not None and not is_refusal(plain)
+            return plain if is_plain else self._sentence(f"Result of {' '.join(name_words(self._tool))}")
         self._maker.fill(value, *wanted)
         return value
 
