@@ -103,7 +103,7 @@ class Classic(Benchmark):
     data = late("data:FACTS")
     items = late("item_details:ITEMS")
     scores = late("scoring.leaderboard:SCORES")
-    work = late("work:chat_work")
+    work = late("work:ChatWork")
     prober = late("work:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
 

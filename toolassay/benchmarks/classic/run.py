@@ -15,7 +15,7 @@ from toolassay.benchmarks.classic.benchmark import Classic
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
-from toolassay.benchmarks.classic.work import chat_prober, chat_work
+from toolassay.benchmarks.classic.work import ChatWork, chat_prober
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.data_folder import DataFolder
@@ -340,7 +340,7 @@ def _run(
     place = folder.path / (choices.prediction_dir or PREDICTIONS)
 
     def one(number: int) -> Inference:
-        return Run(chat_work(folder, run, own, number), Trial(place, model.llm, number), run).carry_out()
+        return Run(ChatWork(folder, run, own, number), Trial(place, model.llm, number), run).carry_out()
 
     inference = run_trials(one, trials, screen)
     if choices.dry_run or not inference.written:

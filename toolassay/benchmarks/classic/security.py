@@ -27,6 +27,7 @@ from toolassay.benchmarks.classic.agents.workflow_choice import (
 )
 from toolassay.benchmarks.classic.data import (
     DOMAINS,
+    PROMPTS,
     ChatTurn,
     ClassicData,
     CsvRow,
@@ -454,9 +455,8 @@ class ChatProber:
     """Probes of an agent that selects a workflow: its own prompt, functions and history.
 
     Args:
-        table: the file of prompts.
-        prompts: read from it.
-        data: the data.
+        folder: of the data.
+        data: read from it.
         agent: its settings.
         parameters: of the requests.
         count: number of attacks, alternating between kinds, plus a third as many harmless prompts; None for
@@ -464,13 +464,13 @@ class ChatProber:
         cost_of: computes the cost of an answer.
 
     Raises:
-        UsageError: a prompt has a workflow that the domain has as well, or the agent's answers are recorded.
+        UsageError: the table of prompts does not exist or is malformed, it has a workflow that the domain has
+            as well, or the agent's answers are recorded.
     """
 
     def __init__(
         self,
-        table: Path,
-        prompts: Sequence[SecurityPrompt],
+        folder: Path,
         data: ClassicData,
         agent: ClassicAgentSettings,
         *,
@@ -481,10 +481,10 @@ class ChatProber:
         if agent.recorded is not None:
             raise UsageError("recorded answers cannot be probed", fix="omit --security or --recorded")
         self._settings, self._parameters, self._cost_of = agent, parameters, cost_of
-        self.read: Sequence[Path] = [table]
+        self.read: Sequence[Path] = [folder / PROMPTS]
         self._workflows = hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest()
-        chosen = select_prompts(prompts, count)
-        check_names(chosen, data, table)
+        chosen = select_prompts(read_prompts(folder / PROMPTS, data.domains), count)
+        check_names(chosen, data, folder / PROMPTS)
         self._probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
         agents = {key: agent_of(agent, reference=probe.reference) for key, probe in self._probes.items()}
         self._agent = ChatProbeAgent(self._probes, agents)

@@ -17,10 +17,10 @@ from toolassay.benchmarks.classic.agents.inference import (
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import Agent, unknown_cost
-from toolassay.benchmarks.classic.data import PROMPTS, ClassicData, Example, Question, read_data
+from toolassay.benchmarks.classic.agents.workflow_choice import unknown_cost
+from toolassay.benchmarks.classic.data import Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
-from toolassay.benchmarks.classic.security import ChatProber, read_prompts
+from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
@@ -56,28 +56,19 @@ class ChatWork(Work):
     """Messages for each of which an agent chooses a workflow, or none.
 
     Args:
-        folder: the folder of the data.
-        data: read from it.
+        folder: the data.
         run: model, limits and choices.
-        settings: of the agent.
-        agent: made with them.
+        own: the options.
         trial: number of the trial.
 
     Raises:
-        UsageError: options that do not fit.
+        UsageError: files missing or malformed, or options that do not fit.
     """
 
-    def __init__(
-        self,
-        folder: DataFolder,
-        data: ClassicData,
-        run: RunSettings,
-        settings: ClassicAgentSettings,
-        agent: Agent,
-        trial: int,
-    ) -> None:
-        self._folder, self._data, self._run, self._trial = folder, data, run, trial
-        self._settings, self._agent = settings, agent
+    def __init__(self, folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int) -> None:
+        self._folder, self._run, self._trial = folder, run, trial
+        self._settings = settings = agent_settings(run, own)
+        self._data = read_data(folder.path)
         self._chosen = chosen_items(
             self._data.examples, run.choices.chosen_ids, run.choices.limit, noun="message"
         )
@@ -89,6 +80,11 @@ class ChatWork(Work):
             ):
                 if given:
                     raise UsageError("--agent recorded asks no model", fix=f"leave --{flag} out")
+        self._agent = agent_of(settings, trial)
+        if isinstance(self._agent, RecordedAnswers):
+            ids = {example.id for example in self._data.examples}
+            for notice in self._agent.notices(ids, {example.id for example in self._chosen}):
+                run.screen.say(f"{WARNING}{notice}")
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -146,33 +142,15 @@ class ChatWork(Work):
         return Written(write_predictions(output, rows))
 
 
-def chat_work(folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int) -> ChatWork:
-    """The work on the messages of a folder; recorded answers that do not match them are reported.
-
-    Raises:
-        UsageError: files missing or malformed, or options that do not fit.
-    """
-    settings = agent_settings(run, own)
-    data, agent = read_data(folder.path), agent_of(settings, trial)
-    work = ChatWork(folder, data, run, settings, agent, trial)
-    if isinstance(agent, RecordedAnswers):
-        ids = {example.id for example in data.examples}
-        for notice in agent.notices(ids, {question.id for question in work.chosen}):
-            run.screen.say(f"{WARNING}{notice}")
-    return work
-
-
 def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: int | None) -> ChatProber:
     """The probes of a folder: chats with a planted text.
 
     Raises:
         UsageError: files missing or malformed.
     """
-    data, table = read_data(folder.path), folder.path / PROMPTS
     return ChatProber(
-        table,
-        read_prompts(table, data.domains),
-        data,
+        folder.path,
+        read_data(folder.path),
         agent_settings(run, own),
         parameters=run.model.parameters,
         count=count,

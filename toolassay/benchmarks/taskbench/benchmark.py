@@ -161,7 +161,6 @@ class TaskBench(Benchmark):
         """Requests and tool descriptions with a planted text."""
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, refuse_beside_security
         from toolassay.benchmarks.taskbench.inference import PARAMETERS
-        from toolassay.benchmarks.taskbench.prompt import read_template
         from toolassay.benchmarks.taskbench.security import PlanProber
         from toolassay.benchmarks.taskbench.work import PlanSource
         from toolassay.models.refused_parameters import without_default
@@ -179,7 +178,7 @@ class TaskBench(Benchmark):
             source.graph,
             demos=source.demos,
             wording=source.wording,
-            template=read_template(own.prompt_template),
+            template=own.prompt_template,
             parameters={**run.model.parameters, **limited},
             count=count or DEFAULT_ATTACKS,
         )

@@ -32,21 +32,6 @@ from toolassay.tools import Tool, ToolLibrary
 _PLACE = "\0request\0"  # placeholder: requests are inserted after `$` substitution, as they may contain "$"
 
 
-def read_template(path: Path | None) -> Template | None:
-    """The template in a file; None without one.
-
-    Raises:
-        UsageError: The file does not exist, or lacks `$tools` or `$request`.
-    """
-    if path is None:
-        return None
-    template = Template(read_text(path))
-    if not template.is_valid() or not {"tools", "request"} <= set(template.get_identifiers()):
-        fix = "it needs $tools and $request; write $$ for a dollar"
-        raise UsageError("is not a prompt template", file=path, fix=fix)
-    return template
-
-
 class PlanPrompt:
     """Renders the prompt of a request. Everything except the request is rendered once.
 
@@ -55,9 +40,12 @@ class PlanPrompt:
         dependency_type: which form of plan the prompt asks for.
         demos: labels shown as demonstrations, the same for every request.
         wording: which built-in template; "example" describes tools in sentences and shows a worked example.
-        template: to use instead (`read_template`: `$tools`, `$request`, `$demos`). Tools and demonstrations
+        template: a template file to use instead (`$tools`, `$request`, `$demos`). Tools and demonstrations
             in it are written as by the published `inference.py`, so that the published wording gives the
             published prompts, byte for byte.
+
+    Raises:
+        UsageError: the template file does not exist, or lacks `$tools` or `$request`.
     """
 
     def __init__(
@@ -67,11 +55,17 @@ class PlanPrompt:
         *,
         demos: Sequence[Mapping[str, Any]] = (),
         wording: Wording = "default",
-        template: Template | None = None,
+        template: Path | None = None,
     ) -> None:
         turns = turns_of(built_in(template_name(dependency_type, wording)))
         self._example = turns[:-1]
-        whole = template or Template(turns[-1]["content"])
+        whole = Template(read_text(template) if template else turns[-1]["content"])
+        if not whole.is_valid() or not {"tools", "request"} <= set(whole.get_identifiers()):
+            raise UsageError(
+                "is not a prompt template",
+                file=template,
+                fix="it needs $tools and $request; write $$ for a dollar",
+            )
         rendered = whole.safe_substitute(
             tools="\n".join(
                 tool_sentence(tool, with_paths=dependency_type == "schema")

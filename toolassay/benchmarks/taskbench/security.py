@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of
@@ -272,7 +271,7 @@ class PlanProber:
         *,
         demos: Sequence[Mapping[str, Any]] = (),
         wording: Wording = "default",
-        template: Template | None = None,
+        template: Path | None = None,
         parameters: Mapping[str, Any],
         count: int = DEFAULT_ATTACKS,
     ) -> None:

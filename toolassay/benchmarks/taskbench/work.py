@@ -21,7 +21,7 @@ from toolassay.benchmarks.taskbench.inference import (
     problem_of,
 )
 from toolassay.benchmarks.taskbench.options import PlanOptions
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos, read_template
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
@@ -167,7 +167,7 @@ class PlanSource:
             self.graph.dependency_type,
             demos=self.demos,
             wording=self.wording,
-            template=read_template(template),
+            template=template,
         )
 
 

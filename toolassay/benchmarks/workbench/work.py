@@ -94,43 +94,25 @@ class TaskItems(ItemWork[Task]):
         return await self.ready().answer(item, ask)
 
 
-def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> WorkplaceWork:
-    """The work on the tasks of a folder.
-
-    Raises:
-        UsageError: files missing or malformed, or options that do not fit.
-    """
-    sandbox, tasks = load_workplace(folder.path, allow_tools=own.allow_tools, screen=run.screen)
-    return WorkplaceWork(folder, sandbox, tasks, run, own, trial)
-
-
 class WorkplaceWork(Work):
     """Tasks that an agent does, each on its own copy of the workplace.
 
     Args:
         folder: the data.
-        sandbox: the workplace.
-        tasks: all tasks.
         run: model, limits and choices.
         own: the options.
         trial: number of the trial.
 
     Raises:
-        UsageError: options that do not fit.
+        UsageError: files missing or malformed, or options that do not fit.
     """
 
-    def __init__(
-        self,
-        folder: DataFolder,
-        sandbox: Sandbox,
-        tasks: Sequence[Task],
-        run: RunSettings,
-        own: WorkplaceOptions,
-        trial: int,
-    ) -> None:
+    def __init__(self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> None:
         self._folder, self._settings = folder, agent_settings(run, own)
         self._allow_tools = own.allow_tools
-        self._sandbox, self._tasks = sandbox, tasks
+        self._sandbox, self._tasks = load_workplace(
+            folder.path, allow_tools=own.allow_tools, screen=run.screen
+        )
         if self._sandbox.toolset is not None and run.model.llm == OFFLINE:
             raise UsageError(
                 f"--llm {OFFLINE} knows the published tools only",

@@ -187,7 +187,7 @@ HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_
 
 def replay(path: Path, **settings: Any) -> tuple[str, str | None, QuestionRequests]:
     ask = QuestionRequests(ask_of(Scripted()), {})
-    choice = asyncio.run(RecordedAnswers.read(path, **settings).choose(question("x"), ask))
+    choice = asyncio.run(RecordedAnswers(path, **settings).choose(question("x"), ask))
     return choice.outcome, choice.workflow, ask
 
 
@@ -245,6 +245,6 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
 def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=told):
-        RecordedAnswers.read(tmp_path / name)
+        RecordedAnswers(tmp_path / name)
     with pytest.raises(UsageError, match="no such file"):
-        RecordedAnswers.read(tmp_path / f"no-{name}")
+        RecordedAnswers(tmp_path / f"no-{name}")

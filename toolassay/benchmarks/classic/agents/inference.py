@@ -33,7 +33,7 @@ def agent_of(settings: ClassicAgentSettings, trial: int = 0, *, reference: str =
         UsageError: the file of recorded answers does not exist or is malformed.
     """
     if settings.recorded is not None:
-        return RecordedAnswers.read(settings.recorded, settings.none_as, trial)
+        return RecordedAnswers(settings.recorded, settings.none_as, trial)
     if settings.agent == "tools":
         return FunctionCallingAgent(settings.limit, reference)
     return JsonAgent(

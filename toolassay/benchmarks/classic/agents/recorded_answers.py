@@ -52,28 +52,22 @@ class RecordedAnswers:
 
     Args:
         path: the file.
-        records: its answers with their lines, by id of the message.
         none_as: cells in the column `workflow` that mean no workflow, e.g. `none`; an empty string means an
             empty cell. Otherwise an empty cell is an unreadable answer, unless the column `outcome` says
             `answered`.
+        trial: the trial whose rows are used.
+
+    Raises:
+        UsageError: the file does not exist or is malformed (with the line).
     """
 
     wording = "recorded"
 
-    def __init__(
-        self, path: Path, records: Mapping[str, tuple[_Record, int | None]], none_as: Sequence[str]
-    ) -> None:
-        self._path, self._records = path, records
+    def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
         self._none = {normalised_name(text) for text in none_as}
-
-    @classmethod
-    def read(cls, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> RecordedAnswers:
-        """The answers of the rows of a trial.
-
-        Raises:
-            UsageError: the file does not exist or is malformed (with the line).
-        """
-        records: dict[str, tuple[_Record, int | None]] = {}
+        self._path = path
+        self._records: dict[str, _Record] = {}
+        self._lines: dict[str, int | None] = {}
         for number, row in _rows(path):
             try:
                 if _whole(row.get("trial")) not in (None, trial):
@@ -81,12 +75,11 @@ class RecordedAnswers:
                 key, record = _read(row)
             except (ValueError, TypeError, OverflowError):
                 raise UsageError("is not a recorded answer", file=path, line=number, fix=_FIX) from None
-            if key in records:
+            if key in self._records:
                 raise UsageError(
                     f"a second answer to {key!r}", file=path, line=number, fix="remove one of them"
                 )
-            records[key] = record, number
-        return cls(path, records, none_as)
+            self._records[key], self._lines[key] = record, number
 
     def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
         """Notices about rows that do not match the data.
@@ -96,7 +89,7 @@ class RecordedAnswers:
             asked: the ids of the messages in this run.
         """
         if strange := [key for key in self._records if key not in known]:
-            line = self._records[strange[0]][1]
+            line = self._lines[strange[0]]
             place = f"{self._path}:{line}" if line is not None else f"{self._path}"
             others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
             yield f"{place}: ignored, because the data has no message {strange[0]!r}{others}"
@@ -105,9 +98,9 @@ class RecordedAnswers:
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
         """The recorded choice."""
-        if question.id not in self._records:
+        record = self._records.get(question.id)
+        if record is None:
             return WorkflowChoice(None, "not run", error="no recorded answer")
-        record, _ = self._records[question.id]
         ask.keep(record.response, record.cost)
         if record.said == _NO_NAME or normalised_name(record.said) in self._none:
             return WorkflowChoice(None)
