@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from toolassay.graph.dependencies import Dependency
+from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.derive.evidence import (
     Match,
     Shapes,
@@ -24,7 +24,7 @@ from toolassay.graph.derive.evidence import (
     type_fit,
     with_similarity,
 )
-from toolassay.graph.derive.fields import IDENTITIES, Taken, in_words, route_of, verb_of
+from toolassay.graph.derive.fields import IDENTITIES, Taken, Words, in_words, route_of, verb_of
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
 from toolassay.text_formatting import some_of
@@ -37,6 +37,7 @@ _COMMON = 10  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 _OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
 _LEAST_PART = 0.5  # of the best match that a further field must reach
+_FOLLOWS = 0.5  # score of an order of tools that work on one thing, before their descriptions are compared
 
 Progress = Callable[[int, int], None]
 
@@ -78,6 +79,10 @@ class Derivation:
         ]
         self._demand = self._index()
         self._count()
+        self._about: dict[Words, list[int]] = defaultdict(list)
+        for number, one in enumerate(self.tools):
+            for thing in one.about if one.route is None and not one.lists else ():
+                self._about[thing].append(number)
         self._mentions = mentions(self.tools)
         self._similarity = Similarity(self.tools)
 
@@ -131,16 +136,59 @@ class Derivation:
             self._progress(size + number + 1, 2 * size)
 
     def _links_of(self, number: int) -> list[Dependency]:
-        found = [(target, _chosen(matches)) for target, matches in self._matches(number).items()]
+        found = [
+            (target, chosen)
+            for target, matches in self._matches(number).items()
+            if (chosen := _chosen(matches))
+        ]
         scores = self._scores(number, found)
         best = heapq.nsmallest(
             _MOST_LINKS, zip(scores, found, strict=True), key=lambda one: (-one[0], one[1][0])
         )
-        return [
-            self._link(number, target, score, chosen)
-            for score, (target, chosen) in sorted(best, key=lambda one: one[1][0])
+        links = {
+            target: self._link(number, target, score, chosen)
+            for score, (target, chosen) in best
             if score >= LEAST
-        ]
+        }
+        for target, reason in self._follow_ups(number):
+            if len(links) < _MOST_LINKS and (target not in links or links[target].score < _FOLLOWS):
+                links[target] = self._follow_up(number, target, reason)
+        return [links[target] for target in sorted(links)]
+
+    def _follow_ups(self, number: int) -> Iterator[tuple[int, str]]:
+        """The tools that work on what a tool reads or lists, where no field is known to lead there; and why.
+
+        Those of operations are not listed: their schemas and paths say what leads where.
+        """
+        source = self.tools[number]
+        if source.route is not None or source.verb not in ("find", "search"):
+            return
+        for one in source.needs:
+            if one.thing not in source.about:
+                continue
+            for demand in self._demand.get(one.thing[-1], ()):
+                taken = demand.taken
+                if taken.required and (taken.thing, taken.attribute) == (one.thing, one.attribute) and taken.listed == one.listed:
+                    why = f"both take {in_words(one.thing, one.attribute)}, and the source only reads"
+                    yield from ((target, why) for target in demand.tools if self.tools[target].acts)
+        if source.lists and source.about and not source.is_informative:
+            for target in self._about.get(source.about[0], ()):
+                other = self.tools[target]
+                if target != number and any(not source.known(one) for one in other.needs):
+                    yield target, f"the source lists what the target works on: {' '.join(source.about[0])}"
+
+    def _follow_up(self, source: int, target: int, reason: str) -> Dependency:
+        first, second = self.tools[source], self.tools[target]
+        (alike,) = self._similarity.of(source, [target])
+        return Dependency(
+            first.tool.id,
+            second.tool.id,
+            score=with_similarity(_FOLLOWS, alike, is_described=True),
+            reasons=(reason,),
+            kind="observed",
+            origin="description",
+            shared=shared_arguments(first, second, ()),
+        )
 
     def _matches(
         self, number: int, *, only: int | None = None, least: float = LEAST
@@ -177,8 +225,7 @@ class Derivation:
             if only is None or target == only:
                 if known := found.get(target, {}).get(one.taken.path):
                     one = one._replace(given=known.given)
-                if known or type_fit(one.given, one.taken):
-                    found[target][one.taken.path] = one
+                found[target][one.taken.path] = one
         return found
 
     def _scores(self, number: int, found: Sequence[tuple[int, list[Match]]]) -> list[float]:
@@ -195,16 +242,21 @@ class Derivation:
         ]
 
     def _link(self, source: int, target: int, score: float, matches: Sequence[Match]) -> Dependency:
-        best = matches[0]
+        # Tools without declared arguments have nothing that a field could fill.
+        fields = [
+            FieldPair(one.given.path, one.taken.path)
+            for one in matches
+            if one.taken.path and one.given.flows
+        ]
         return Dependency(
             self.tools[source].tool.id,
             self.tools[target].tool.id,
-            best.taken.path or " ".join(best.taken.thing),
+            fields[0].target if fields else ORDER,
             min(1.0, score),
-            # Tools without declared arguments have nothing that a field could fill.
-            tuple(FieldPair(one.given.path, one.taken.path) for one in matches if one.taken.path),
+            tuple(fields),
             tuple(reasons(self.tools[source], self.tools[target], matches)),
-            origin="description" if best.given.is_described else "schema",
+            kind="dependency" if fields else "observed",
+            origin="description" if matches[0].given.is_described else "schema",
             shared=shared_arguments(self.tools[source], self.tools[target], matches),
         )
 
@@ -217,6 +269,8 @@ class Derivation:
         if first == second or not found:
             return None
         chosen = _chosen(found)
+        if not chosen:
+            return None
         (score,) = self._scores(first, [(second, chosen)])
         return self._link(first, second, score, chosen)
 
@@ -249,13 +303,25 @@ class Derivation:
 
 
 def _chosen(matches: dict[str, Match]) -> list[Match]:
-    """The matches of a link, the best first, without weak ones and without a field for two arguments."""
+    """The matches of a link, the best first, without weak ones and without a field for two arguments.
+
+    A latitude is of use only with the longitude of the same object: numbers without an attribute come together.
+    """
+    together = Counter(
+        one.given.path.rpartition(".")[0] for one in matches.values() if one.given.is_measure
+    )
+    usable = (
+        one
+        for one in matches.values()
+        if not one.given.is_measure or together[one.given.path.rpartition(".")[0]] > 1
+    )
     # Of equal ones the least nested, so that the order of the other tools does not matter.
-    ranked = sorted(matches.values(), key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
-    least = ranked[0].score * _LEAST_PART
+    ranked = sorted(usable, key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
     chosen: list[Match] = []
     for one in ranked:
-        if one.score >= least and all(one.given.path != other.given.path for other in chosen):
+        if one.score >= ranked[0].score * _LEAST_PART and all(
+            one.given.is_described or one.given.path != other.given.path for other in chosen
+        ):
             chosen.append(one)
     return chosen
 
