@@ -21,10 +21,9 @@ from toolassay.graph.derive.evidence import (
     reasons,
     route_fit,
     shared_arguments,
-    type_fit,
     with_similarity,
 )
-from toolassay.graph.derive.fields import IDENTITIES, Taken, Words, in_words, route_of, verb_of
+from toolassay.graph.derive.fields import IDENTITIES, Taken, Words, in_words, noun_phrase, route_of, verb_of
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
 from toolassay.text_formatting import some_of
@@ -66,6 +65,19 @@ class Derivation:
         self._progress = progress
         routes = [route_of(tool) for tool in library]
         taken = [taken_fields(tool, route) for tool, route in zip(library, routes, strict=True)]
+        # An issue's comment is not that of a discussion, if tools give either; a pending order is an order.
+        subjects = {
+            noun_phrase(tool)
+            for tool, route in zip(library, routes, strict=True)
+            if verb_of(tool, route) in ("find", "search", "make")
+        }
+        taken = [
+            [
+                one if {one.full, one.full[: -len(one.thing)]} & subjects else replace(one, full=one.thing)
+                for one in fields
+            ]
+            for fields in taken
+        ]
         wanted = frozenset(one.thing[-1] for fields in taken for one in fields if one.thing)
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
@@ -167,14 +179,14 @@ class Derivation:
             if one.thing not in source.about:
                 continue
             for demand in self._demand.get(one.thing[-1], ()):
-                taken = demand.taken
-                if taken.required and (taken.thing, taken.attribute) == (one.thing, one.attribute) and taken.listed == one.listed:
+                if demand.taken.required and demand.taken.key == one.key:
                     why = f"both take {in_words(one.thing, one.attribute)}, and the source only reads"
                     yield from ((target, why) for target in demand.tools if self.tools[target].acts)
         if source.lists and source.about and not source.is_informative:
             for target in self._about.get(source.about[0], ()):
                 other = self.tools[target]
-                if target != number and any(not source.known(one) for one in other.needs):
+                is_new = other.verb == "make"
+                if target != number and not is_new and any(not source.known(one) for one in other.needs):
                     yield target, f"the source lists what the target works on: {' '.join(source.about[0])}"
 
     def _follow_up(self, source: int, target: int, reason: str) -> Dependency:
@@ -242,12 +254,7 @@ class Derivation:
         ]
 
     def _link(self, source: int, target: int, score: float, matches: Sequence[Match]) -> Dependency:
-        # Tools without declared arguments have nothing that a field could fill.
-        fields = [
-            FieldPair(one.given.path, one.taken.path)
-            for one in matches
-            if one.taken.path and one.given.flows
-        ]
+        fields = [FieldPair(one.given.path, one.taken.path) for one in matches if one.flows]
         return Dependency(
             self.tools[source].tool.id,
             self.tools[target].tool.id,
@@ -305,11 +312,9 @@ class Derivation:
 def _chosen(matches: dict[str, Match]) -> list[Match]:
     """The matches of a link, the best first, without weak ones and without a field for two arguments.
 
-    A latitude is of use only with the longitude of the same object: numbers without an attribute come together.
+    Numbers without an attribute come together: a latitude with the longitude of the same object.
     """
-    together = Counter(
-        one.given.path.rpartition(".")[0] for one in matches.values() if one.given.is_measure
-    )
+    together = Counter(one.given.path.rpartition(".")[0] for one in matches.values() if one.given.is_measure)
     usable = (
         one
         for one in matches.values()

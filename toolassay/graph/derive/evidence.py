@@ -33,7 +33,7 @@ from toolassay.graph.derive.fields import (
     word_list,
     words_of,
 )
-from toolassay.graph.derive.given_fields import is_informative, scalar_kinds
+from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.graph.links import FieldPair
 from toolassay.tools import Tool
 
@@ -57,8 +57,10 @@ _FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
-_LOOSE_TEXT = 0.6
+_LOOSE_TEXT = 0.6  # a text without an attribute for an id, or the number of a thing for a text
+_UNCERTAIN = 0.6  # an order for an argument that may be left out
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
+_NAMED = 0.85  # certainty of what a tool's name or a field's name says
 _NARROWER = 0.5  # a card may be a gift card, or not
 _ALIKE = 0.7  # of `same_thing`, from which a result repeats an argument
 _KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
@@ -98,12 +100,12 @@ class ToolFields:
             for one in self.tool.parameters
             if meaning_of(one.name).thing
         }
-        return named | {_key(one): one.path for one in reversed(self.taken) if not one.is_said}
+        return named | {one.key: one.path for one in reversed(self.taken) if not one.is_said}
 
     def known(self, taken: Taken) -> str:
         """The argument with the value of another tool's argument; empty if there is none."""
         by_name = self.asked_with.get((words_of(taken.path), taken.listed), "")
-        return self.asked_with.get(_key(taken), by_name)
+        return self.asked_with.get(taken.key, by_name)
 
     @cached_property
     def about(self) -> tuple[Words, ...]:
@@ -131,10 +133,6 @@ class ToolFields:
         return frozenset(self.route.fixed if self.route else ())
 
 
-def _key(taken: Taken) -> tuple[Words, str, bool]:
-    return taken.thing, taken.attribute, taken.listed
-
-
 class Match(NamedTuple):
     """A field that may fill an argument, how likely, and why."""
 
@@ -142,6 +140,17 @@ class Match(NamedTuple):
     given: Given
     taken: Taken
     owner: Owner
+
+    @property
+    def flows(self) -> bool:
+        """Whether the value is a scalar at a known place, so that it can fill the argument."""
+        if not self.taken.path:
+            return False  # a tool without declared arguments
+        if not self.given.is_described:
+            return True
+        is_named = self.owner.certainty >= _NAMED and not self.given.listed
+        is_meant = bool(self.given.attribute) or not self.taken.attribute
+        return is_named and is_meant and bool(self.given.kinds & self.taken.kinds)
 
 
 def type_fit(given: Given, taken: Taken) -> float:
@@ -174,7 +183,7 @@ def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
     thing = same_thing(owner.thing, taken.thing)
     if not thing or not same_thing(owner.full or owner.thing, taken.full or taken.thing):
         return 0.0  # an issue's comment is not that of a discussion
-    if taken.is_said and not taken.attribute and (owner.thing, given.attribute) != (taken.thing, ""):
+    if taken.is_said and not taken.attribute and (owner.thing != taken.thing or owner.certainty < _NAMED):
         return 0.0
     if thing < _ALIKE + 0.1 and len(taken.thing) > len(owner.thing):
         thing = _NARROWER
@@ -189,13 +198,14 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     score = _BEST * name_fit(given, owner, taken)
     if not score:
         return None
-    score *= type_fit(given, taken)
+    score *= 1 if given.is_described else type_fit(given, taken)
     if given.is_measure and (not taken.required or given.kinds != taken.kinds or owner.certainty < 1):
         return None
     if given.is_described:
         score *= _DESCRIBED
     elif not given.own:
-        is_new = source.route is None and not given.depth and (owner.thing, given.attribute, False) not in source.asked_with
+        asked = (owner.thing, given.attribute, False) in source.asked_with
+        is_new = source.route is None and not given.depth and not asked
         score *= _EMBEDDED if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
@@ -261,6 +271,8 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= _SINGLE
     if best.given.is_described:
         score *= same_server(source, target)
+    if target.needs and not (best.flows or best.taken.required):
+        score *= _UNCERTAIN
     if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
         score *= _SCOPED
     if source.verb == "make" and (target.verb == "remove" or _lists_inside(target)):
@@ -307,9 +319,11 @@ def shared_arguments(
     source: ToolFields, target: ToolFields, matches: Sequence[Match]
 ) -> tuple[FieldPair, ...]:
     """The required arguments of the target with which the source was asked, too."""
-    fed = {one.taken.path for one in matches if one.given.flows}
+    fed = {one.taken.path for one in matches if one.flows}
     return tuple(
-        FieldPair(path, one.path) for one in target.needs if one.path not in fed and (path := source.known(one))
+        FieldPair(path, one.path)
+        for one in target.needs
+        if one.path not in fed and (path := source.known(one))
     )
 
 
@@ -405,7 +419,7 @@ class Shapes:
         meanings = (meaning_of(taken.path.rpartition(".")[2]) for one in tools for taken in one.taken)
         self._identified = {one.thing[-1] for one in meanings if one.thing and one.attribute in IDENTITIES}
         # So does one named after what a tool is about.
-        self._identified |= {about.thing[-1] for one in tools for about in things_of_tool(one.tool, one.route)}
+        self._identified |= {thing[-1] for one in tools for thing in one.about}
         self._number = len(objects) or 1
         self._frequency = Counter(name for shape in objects for name in shape)
         self._known = known
@@ -484,7 +498,7 @@ def _returned(one: ToolFields) -> Words:
     return next((taken.thing for taken in one.taken if taken.path == last), ())
 
 
-# What a description says that a tool returns: "files and folders in a path" in "Lists files and folders in a path".
+# What a description says that a tool returns: "files in a path" in "Lists files in a path".
 _RETURNED = re.compile(
     r"\b(?:returns?|returning|lists?|listing of|lists? of|gets?|fetch(?:es)?|retrieves?|finds?|"
     r"search(?:es)? for|shows?|provides?|creates?|discovers?|displays?)\s+(?P<what>[^.;:()\n]{3,120})",
@@ -496,7 +510,7 @@ _LONGEST = 1_000  # characters of a description that are compared
 
 
 def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
-    """What the result of a tool may give whose schema does not say what is in it, by its name and description."""
+    """What a tool may give by its name and description; nothing if its schema says what it gives."""
     if one.is_informative or one.verb in ("remove", "change"):
         return []
     if one.route is not None and one.verb not in ("search", "find"):
@@ -524,10 +538,10 @@ _MOST_SAID = 2
 
 
 def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool, attribute: str = "") -> Given:
-    """The whole result, whose value is known to flow only if it is a declared scalar with a named attribute."""
-    kinds = scalar_kinds(one.tool.output_schema) if attribute else frozenset()
+    """The result of a tool whose schema does not say what is in it."""
+    path, kinds = scalar_of(one.tool.output_schema)
     nothing: frozenset[str] = frozenset()
-    return Given("", owners, attribute, kinds, "", nothing, listed, True, 0, nothing, is_described=True)
+    return Given(path, owners, attribute, kinds, "", nothing, listed, True, 0, nothing, is_described=True)
 
 
 def _lists(one: ToolFields) -> bool:

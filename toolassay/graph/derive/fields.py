@@ -187,6 +187,11 @@ class Taken:
     is_said: bool = False
 
     @property
+    def key(self) -> tuple[Words, str, bool]:
+        """What two arguments with the same value have in common."""
+        return self.thing, self.attribute, self.listed
+
+    @property
     def meaning(self) -> str:
         """The argument in words: "the id of a movie"."""
         return in_words(self.thing, self.attribute)
@@ -232,8 +237,8 @@ class Given:
         shape: The names of the fields beside it.
         bare: Whether its name is only that of the attribute, so that the object says of what.
         named: Whether the schema of its object has a name.
-        is_described: Whether it is known from names and descriptions only: where it is in the result is then
-            unknown, unless the result is a declared scalar.
+        is_described: Whether it is known from names and descriptions only. Where it is in the result is then
+            unknown, unless the result is a declared scalar, whose types are `kinds`.
         is_measure: Whether it is a number without an attribute, such as a latitude.
     """
 
@@ -251,11 +256,6 @@ class Given:
     named: bool = False
     is_described: bool = False
     is_measure: bool = False
-
-    @property
-    def flows(self) -> bool:
-        """Whether its value can fill an argument: a scalar at a known place."""
-        return not self.is_described or bool(self.kinds)
 
 
 def in_words(thing: Words, attribute: str) -> str:
@@ -364,7 +364,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
 
 
 def noun_phrase(tool: Tool) -> Words:
-    """What a tool's name says that it works on: "get_user_id_by_email" on a user id, "list_details" on details."""
+    """What a tool's name says that it works on: "get_user_id_by_email" on a user id."""
     # "playwright_click" of the server "playwright" is not about playwrights.
     prefix = words_of(str(tool.source.get("server") or ""))
     found = [word for word in name_words(tool) if word not in prefix and not word.isdigit()]
@@ -374,8 +374,8 @@ def noun_phrase(tool: Tool) -> Words:
         found.pop()
     elif places:
         found = found[places[0] + 1 :]
-        while found and (found[0] in verbs or found[0] in _JOINING):  # "create_or_update_file"
-            del found[0]
+        if found and found[0] in _JOINING:  # "create_or_update_file"
+            del found[:2]
     elif found and found[0] in verbs:
         del found[0]
     phrase = next(iter(_phrases(found)), ())
@@ -394,7 +394,8 @@ def _phrases(words: Sequence[str]) -> Iterator[Words]:
         phrase = phrase[articles[-1] + 1 :] if articles else phrase
         while len(phrase) > 1 and phrase[0] in ("all", "any", "my", "new"):
             del phrase[0]
-        while len(phrase) > 1 and phrase[-1] in word_list("empty names") and phrase[-1] not in IDENTITIES:
+        # Not the request of "pull request".
+        while len(phrase) > 1 and phrase[-1] in word_list("empty names") and phrase[-2] not in tool_verbs():
             phrase.pop()
         if phrase and not ends:
             yield tuple(phrase)
@@ -409,7 +410,8 @@ def meanings_said(text: str) -> tuple[Meaning, ...]:
     >>> [tuple(one) for one in meanings_said("List of stock symbols")]
     [(('stock',), 'symbol')]
     """
-    sentence = re.split(r"[.\n](?:\s|$)|\(", text[:_LONGEST_SENTENCE], maxsplit=1)[0]
+    text = text[:_LONGEST_SENTENCE].replace("'s ", " ")
+    sentence = re.split(r"[.\n](?:\s|$)|\(", text, maxsplit=1)[0]
     parts = (part for clause in re.split(r"[^\w\s'/-]+", sentence) for part in (words_of(clause), ("or",)))
     names = [" ".join(phrase) for phrase in _phrases([*chain.from_iterable(parts)])]
     meanings = [meaning_of(name) for name in names if thing_of(name) or meaning_of(name).attribute]

@@ -94,14 +94,26 @@ def is_informative(schema: Schema) -> bool:
     return not is_open
 
 
-def scalar_kinds(schema: Schema | None) -> frozenset[str]:
-    """The JSON types of a result that is declared as one text or number; empty for any other.
+class Scalar(NamedTuple):
+    """A text or a number in a result: its path, and its JSON types."""
 
-    >>> sorted(scalar_kinds({"type": "string"})), scalar_kinds({"type": "object"}), scalar_kinds(None)
-    (['string'], frozenset(), frozenset())
+    path: str
+    kinds: frozenset[str]
+
+
+def scalar_of(schema: Schema | None) -> Scalar:
+    """The only value of a result that is declared as one text or number; without types for any other result.
+
+    >>> scalar_of({"properties": {"result": {"type": "string"}}})
+    Scalar(path='result', kinds=frozenset({'string'}))
+    >>> scalar_of({"type": "object"}), scalar_of(None)
+    (Scalar(path='', kinds=frozenset()), Scalar(path='', kinds=frozenset()))
     """
-    kinds = frozenset[str]() if schema is None else kinds_of(schema, schema) - {"null"}
-    return kinds if kinds <= _PLAIN - {"boolean"} else frozenset()
+    for name, part in {"": schema, **declared_at(schema, schema)}.items() if schema else ():
+        kinds = kinds_of(part, schema) - {"null"}
+        if kinds and kinds <= _PLAIN - {"boolean"} and not thing_of(name):
+            return Scalar(path_text((name,)) if name else "", kinds)
+    return Scalar("", frozenset())
 
 
 def _is_plain(schema: Any) -> bool:
@@ -141,9 +153,9 @@ class _Result:
         start, path, first = self._unlisted(self.schema, ())
         owners = self._named(first, self._about_root(start, path))
         waiting = [_Place(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
-        if path and scalar_kinds(start):
+        kinds = kinds_of(start, self.schema) - {"null"}
+        if path and kinds and kinds <= _PLAIN:
             # A list of plain values: what the tool is about.
-            kinds = scalar_kinds(start)
             yield from self._given(waiting[0], "", start, path, kinds, frozenset(), self._said(start))
         seen: set[tuple[str, bool]] = set()
         while waiting and self.left > 0:
@@ -270,8 +282,10 @@ class _Result:
 
     def _said(self, schema: Any) -> Meaning | None:
         # The paths of operations say more than their descriptions, and documents are large.
-        said = () if self.route else said_of(schema)
-        return next((one for one in said[:2] if one.thing and one.thing[-1] in self.wanted), None)
+        said = () if self.route else said_of(schema)[:2]
+        known = next((one for one in said if one.thing and one.thing[-1] in self.wanted), None)
+        # "Unique identifier of the ticket"
+        return known._replace(attribute=known.attribute or said[0].attribute) if known else None
 
     def _matters(self, name: str) -> bool:
         """Whether some argument may refer to a field with this name."""
@@ -292,9 +306,10 @@ class _Result:
         """What a field is by its name, and by its description."""
         thing, attribute = meaning_of(name)
         own = place.own
-        if (is_control(name) and not attribute) or (kinds and not kinds & (_PLAIN - {"boolean"})):
-            return
         listed = path[-1:] == (EACH,)
+        is_setting = is_control(name) and not (attribute or listed)
+        if is_setting or (kinds and not kinds & (_PLAIN - {"boolean"})):
+            return
         if listed and not attribute:
             thing = thing_of(name)
         if thing and said and said.attribute and not attribute and (listed or said.thing == thing):
@@ -310,10 +325,11 @@ class _Result:
             own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.8)
         elif attribute or listed:
             found[attribute] = place.owners
-        if said and said.thing and (said.attribute or not thing):
-            why = "its description"
-            found[said.attribute] = found.get(said.attribute, ()) + tuple(
-                Owner(said.thing[n:], 0.8 if n else 0.9, why, said.thing) for n in range(len(said.thing))
+        if said and (said.attribute or not thing):
+            key = said.attribute or attribute
+            found[key] = found.get(key, ()) + tuple(
+                Owner(said.thing[n:], 0.8 if n else 0.9, "its description", said.thing)
+                for n in range(len(said.thing))
             )
         values = allowed_values(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
         form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
@@ -476,21 +492,26 @@ def _taken(
 def _full(thing: Words, tool: Tool) -> Words:
     """A thing with the words before it in the tool's name: the "issue comment" of "add_issue_comment"."""
     words = name_words(tool)
-    ends = word_list("prepositions") | {word for word, verb in tool_verbs().items() if verb != "other"}
+    verbs = tool_verbs()
+    ends = word_list("prepositions") | {word for word, verb in verbs.items() if verb != "other"}
     for place in range(1, len(words) - len(thing) + 1):
         if words[place : place + len(thing)] == thing:
-            start = next((n for n in range(place, 0, -1) if words[n - 1] in ends), 0)
+            first = 1 if words[0] in verbs else 0
+            start = next((n for n in range(place, first, -1) if words[n - 1] in ends), first)
             return words[start : place + len(thing)]
     return thing
 
 
 def _by_description(taken: Taken, tool: Tool, route: Route | None) -> Iterator[Taken]:
     """The argument as its description names it: `receiver`, "the user id of the receiver"."""
-    for meaning in () if route else meanings_said(taken.description)[:1]:
-        known = same_thing(taken.thing, meaning.thing) or same_thing(meaning.thing, taken.thing)
-        if meaning.thing and not (known and meaning.attribute in ("", taken.attribute)):
-            thing, attribute = meaning
-            yield replace(taken, thing=thing, attribute=attribute, full=_full(thing, tool), is_said=True)
+    said = () if route or taken.values else meanings_said(taken.description)[:2]
+    # In "the issue or comment id" it is not the issue.
+    if not said or (not said[0].attribute and said[-1].attribute):
+        return
+    thing, attribute = said[0]
+    known = same_thing(taken.thing, thing) or same_thing(thing, taken.thing)
+    if thing and not (known and attribute in ("", taken.attribute)):
+        yield replace(taken, thing=thing, attribute=attribute, full=_full(thing, tool), is_said=True)
 
 
 def _thing_around(path: str, tool: Tool, route: Route | None, before: tuple[str, ...] | None) -> Words:
