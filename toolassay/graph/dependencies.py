@@ -20,7 +20,7 @@ Kind = Literal["dependency", "observed"]
 Origin = Literal["schema", "description", "trace", "user", "critic"]
 
 ORDER = "order"
-"""The type of a link that carries no value: one tool was observed after another."""
+"""The type of a link that carries no value: one tool comes after another."""
 
 DEFAULT_MIN_CONFIDENCE = 0.4
 """Least score of the links that `graph` writes."""
@@ -37,7 +37,7 @@ class Dependency:
         score: How certain the dependency is, from 0 to 1.
         fields: The values that flow, one for each argument that they fill, the most certain first.
         reasons: Why the link is there, one clause each.
-        kind: "dependency" if a value flows, "observed" if only the order was seen.
+        kind: "dependency" if a value flows, "observed" if only the order is known.
         origin: Where it comes from: schemas of both tools, names and descriptions, recorded calls, a person,
             or a model that reviewed it.
         count: How often it was seen in recorded calls.
@@ -202,7 +202,7 @@ def strongest(
 
 
 def fields_of(link: Dependency) -> tuple[FieldPair, ...]:
-    """The values that flow through a link; none if only the order of its tools was observed."""
+    """The values that flow through a link; none if only the order of its tools is known."""
     return link.fields if link.kind == "dependency" else ()
 
 

@@ -175,7 +175,7 @@ class Derivation:
         source = self.tools[number]
         if source.route is not None or source.verb not in ("find", "search"):
             return
-        for one in source.needs:
+        for one in source.needs if not source.lists else ():
             if one.thing not in source.about:
                 continue
             for demand in self._demand.get(one.thing[-1], ()):

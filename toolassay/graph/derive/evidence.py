@@ -523,9 +523,12 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
         found[attribute].setdefault(owner.thing, owner)
     listed = _lists(one)
     for said in _RETURNED.finditer(one.tool.description[:2_000]):
+        # "the details of a user, including their orders": several orders to choose from
+        several = {words_of(word)[-1:] for word in said["what"].split() if words_of(word) != (word.lower(),)}
         for thing, attribute in meanings_said(said["what"])[:_MOST_SAID]:
+            is_listed = listed or thing[-1:] in several
             for start in range(len(thing)):
-                owner = Owner(thing[start:], 0.75 if listed else 0.6, "its description", thing)
+                owner = Owner(thing[start:], 0.75 if is_listed else 0.6, "its description", thing)
                 found[attribute].setdefault(owner.thing, owner)
     return [
         _described(one, known, listed, attribute)
@@ -545,12 +548,10 @@ def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool, attribu
 
 
 def _lists(one: ToolFields) -> bool:
-    """Whether a tool returns things that its caller did not name: "list_files", "getStories"."""
+    """Whether a tool returns things that its caller did not name: "list_files", not "get_file_details"."""
     name = str(one.tool.source.get("name") or one.tool.id)
     words = words_of(name)
-    plural = (
-        name[-1:].casefold() == "s" and words[-1:] != (name.casefold(),) and not name.endswith(words[-1:])
-    )
+    plural = name[-1:].casefold() == "s" and not name.casefold().endswith((*words[-1:], "details"))
     return plural or bool(word_list("listing") & set(words))
 
 
@@ -571,7 +572,7 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
         for taken in one.taken:
             for word in _NAME.findall(taken.description):
                 source = numbers.get(word.strip(".-").casefold())
-                if source is None or source == target:
+                if source is None or source == target or tools[source].known(taken):
                     continue
                 why = f"the description of `{taken.path}` names `{tools[source].tool.id}`"
                 given = _described(tools[source], (), True)
