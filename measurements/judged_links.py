@@ -61,9 +61,8 @@ def main() -> None:
         )
         if counts:
             right, wrong = (counts[key, True] + counts[key, False] for key in (True, False))
-            print(
-                f"  judged: right {counts[True, True]} of {right} kept, wrong {counts[False, True]} of {wrong} made"
-            )
+            print(f"  judged: right {counts[True, True]} of {right} kept")
+            print(f"  judged: wrong {counts[False, True]} of {wrong} made")
         for link in graph.values() if options.links else ():
             flows = ", ".join(f"{one.source or 'result'} => {one.target}" for one in fields_of(link))
             shared = ", ".join(f"{one.source} = {one.target}" for one in link.shared)

@@ -191,7 +191,8 @@ USER_ID = mcp_tool("get_user_id_by_email", TEXT, needs={"email": TEXT})
 
 
 @pytest.mark.parametrize(
-    ("gives", "path"), [(TEXT, ""), (record(result=TEXT), "result"), (None, None), ({"type": "boolean"}, None)]
+    ("gives", "path"),
+    [(TEXT, ""), (record(result=TEXT), "result"), (None, None), ({"type": "boolean"}, None)],
 )
 def test_a_declared_scalar_that_the_name_says_fills_an_argument(gives: Any, path: str | None) -> None:
     links = links_of({**USER_ID, "output_schema": gives}, mcp_tool("get_user", needs={"user_id": TEXT}))
