@@ -23,7 +23,16 @@ from toolassay.graph.derive.evidence import (
     shared_arguments,
     with_similarity,
 )
-from toolassay.graph.derive.fields import IDENTITIES, Taken, Words, in_words, noun_phrase, route_of, verb_of
+from toolassay.graph.derive.fields import (
+    IDENTITIES,
+    Taken,
+    Words,
+    in_words,
+    name_words,
+    noun_phrase,
+    route_of,
+    verb_of,
+)
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
 from toolassay.text_formatting import some_of
@@ -35,6 +44,7 @@ _MOST_LINKS = 60  # links from one tool
 _COMMON = 10  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 _OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
+_LONGEST = 1_000  # characters of a description that are compared
 _LEAST_PART = 0.5  # of the best match that a further field must reach
 _FOLLOWS = 0.5  # score of an order of tools that work on one thing, before their descriptions are compared
 
@@ -96,7 +106,9 @@ class Derivation:
             for thing in one.about if one.route is None and not one.lists else ():
                 self._about[thing].append(number)
         self._mentions = mentions(self.tools)
-        self._similarity = Similarity(self.tools)
+        self._similarity = Similarity(
+            [" ".join((*name_words(tool), tool.description[:_LONGEST])) for tool in library]
+        )
 
     def _index(self) -> dict[str, list[_Demand]]:
         """The arguments by the last word of their thing; those that are alike in all but the tool are one."""

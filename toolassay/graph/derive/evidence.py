@@ -506,7 +506,6 @@ _RETURNED = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z][\w.-]{3,}")
 _MENTIONED = 0.9
-_LONGEST = 1_000  # characters of a description that are compared
 
 
 def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
@@ -583,21 +582,15 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
 
 
 class Similarity:
-    """The cosine similarity of the names and descriptions of tools, by TF-IDF (scikit-learn).
+    """The cosine similarity of texts about tools, by TF-IDF (scikit-learn).
 
     Args:
-        tools: The tools.
+        texts: One of each tool.
     """
 
-    def __init__(self, tools: Sequence[ToolFields]) -> None:
+    def __init__(self, texts: Sequence[str]) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts = [
-            " ".join(
-                (*words_of(str(one.tool.source.get("name") or one.tool.id)), one.tool.description[:_LONGEST])
-            )
-            for one in tools
-        ]
         vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
         try:
             self._rows = vectorizer.fit_transform(texts)
