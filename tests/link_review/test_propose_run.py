@@ -20,6 +20,7 @@ from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.runs.settings import Limits
 from toolassay.screen import Screen
+from toolassay.serving.completions import Received, Reply
 from toolassay.stages.graph import build_graph
 from toolassay.testkit import FakeServer
 
@@ -99,7 +100,11 @@ def test_shapes_go_with_their_proposals(folder: Path, server: FakeServer) -> Non
 
 
 def test_an_unreadable_answer_is_requested_once_more(folder: Path, server: FakeServer) -> None:
-    server.behaviour = lambda prompt, number: "prose"
+
+    async def prose(received: Received) -> Reply:
+        return Reply("I cannot.")
+
+    server.answer = prose
     assert graph(folder, server).dependency(*PAIR) is None
     assert len(server.received) == 2 * len(nodes())
     assert stored_proposals(folder) == []

@@ -405,7 +405,7 @@ def _phrases(words: Sequence[str]) -> Iterator[Words]:
 def meanings_said(text: str) -> tuple[Meaning, ...]:
     """What the noun phrases of a sentence refer to; the attribute of one may be that of the next.
 
-    >>> [tuple(one) for one in meanings_said("The id of a user, such as 5.")]
+    >>> [tuple(one) for one in meanings_said("The id of a user")]
     [(('user',), 'id'), (('user',), '')]
     >>> [tuple(one) for one in meanings_said("List of stock symbols")]
     [(('stock',), 'symbol')]

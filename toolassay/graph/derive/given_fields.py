@@ -109,7 +109,8 @@ def scalar_of(schema: Schema | None) -> Scalar:
     >>> scalar_of({"type": "object"}), scalar_of(None)
     (Scalar(path='', kinds=frozenset()), Scalar(path='', kinds=frozenset()))
     """
-    for name, part in {"": schema, **declared_at(schema, schema)}.items() if schema else ():
+    schema = schema or {}
+    for name, part in {"": schema, **declared_at(schema, schema)}.items():
         kinds = kinds_of(part, schema) - {"null"}
         if kinds and kinds <= _PLAIN - {"boolean"} and not thing_of(name):
             return Scalar(path_text((name,)) if name else "", kinds)
