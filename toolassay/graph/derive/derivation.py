@@ -282,12 +282,13 @@ class Derivation:
     def between(self, source: str, target: str) -> Dependency | None:
         """The link from one tool to another, also one whose score is too low to be derived."""
         first, second = self.library.index(source), self.library.index(target)
+        if first == second:
+            return None
+        if derived := next((one for one in self._links_of(first) if one.target == target), None):
+            return derived
         # Weak matches only if there are no others: they are not part of a derived link.
         found = self._matches(first, only=second).get(second)
-        found = found or self._matches(first, only=second, least=0.0).get(second)
-        if first == second or not found:
-            return None
-        chosen = _chosen(found)
+        chosen = _chosen(found or self._matches(first, only=second, least=0.0).get(second, {}))
         if not chosen:
             return None
         (score,) = self._scores(first, [(second, chosen)])
