@@ -159,18 +159,14 @@ def write_shapes(path: Path, library: ToolLibrary) -> None:
     """Write proposed output schemas into a tool file, and take those out that are proposed no more."""
     content = read_json(path)
     tools = {tool.id: tool for tool in library}
-    changed = False
     for node in content["nodes"] if isinstance(content, dict) else content:
         tool = tools.get(node["id"])
-        sources = ((tool.source if tool else {}), node.get("source") or {})
-        if tool is not None and _PROPOSED in (one.get(_SHAPE) for one in sources):
-            before = dict(node)
+        before = node.get("source") or {}
+        if tool is not None and _PROPOSED in (tool.source.get(_SHAPE), before.get(_SHAPE)):
             node |= {_SHAPE: tool.output_schema, "source": dict(tool.source)}
             if tool.output_schema is None:
                 del node[_SHAPE]
-            changed = changed or node != before
-    if changed:
-        write_json(path, content)
+    write_json(path, content)
 
 
 def library_of(library: ToolLibrary, tools: Iterable[Tool]) -> ToolLibrary:
@@ -191,6 +187,8 @@ def apply_proposals(
         proposals: What models proposed.
         library: The tools, without proposed shapes.
     """
+    if not proposals:
+        return WithProposals([*dependencies], library, [])
     shapes = {
         one.tool: shape
         for one in proposals

@@ -111,7 +111,7 @@ def build_graph(
             graph = ToolGraph.build(library, kind)
             _show_written(graph, folder, limit, screen)
         _complete(folder, source, graph, screen.say)
-        if kind == "schema":
+        if graph.library.tools != library.tools:
             write_shapes(folder.tool_desc, graph.library)
         if not complete:
             raise IncompleteError(
